@@ -104,7 +104,8 @@ def without_added_stop(text: str, rendering: Callable[[str], str]) -> str:
 
 def ends_sentence(text: str) -> bool:
     """Return whether a text ends in a mark that closes a sentence, in any script."""
-    return _ENDED.search(text) is not None
+    # What separates records is a space for Python, and none for patterns.
+    return _ENDED.search(text.rstrip()) is not None
 
 
 def _closed(tokens: list[str], text: str) -> str:

@@ -92,6 +92,8 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
         assert_good(page, f"{name}, {look}")
 
     room = f"{site.origin}/researcher"
+    # Colours are looked at as they stay, not on the way to them.
+    page.emulate_media(reduced_motion="reduce")
     page.goto(f"{room}/runs/{run}")
     good("sign_in")
     page.get_by_label("Name").fill(f"owner-{run}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from flask import Blueprint, current_app, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -12,7 +12,6 @@ from werkzeug.wrappers import Response
 from webapp.database.engine import reading
 from webapp.errors import RequestError, RunError
 from webapp.long_jobs.outdated import basis_of, latest
-from webapp.long_jobs.queue import LongQueue, open_long_queue
 from webapp.long_jobs.records import OVER, JobState, Step
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
@@ -22,6 +21,9 @@ from webapp.runs.unblind import refuse_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.users.shared_links import shared
+
+if TYPE_CHECKING:
+    from webapp.long_jobs.queue import LongQueue
 
 reports_pages = Blueprint("reports", __name__)
 LARGEST_SCORES_BYTES = 64 * 1024 * 1024
@@ -152,11 +154,15 @@ def page_of_reports(ref: str, link: str = "") -> str:
     )
 
 
-def _queue() -> LongQueue:
+def _queue() -> "LongQueue":
+    # Not above: the queue's library imports PostgreSQL's driver, which must not happen before a
+    # worker's requests take turns (gevent), or they would all wait with the first that waits.
+    from webapp.long_jobs.queue import open_long_queue
+
     kept = current_app.extensions
     if _QUEUE not in kept:
         kept[_QUEUE] = open_long_queue(current_services(), _instance())
-    return cast(LongQueue, kept[_QUEUE])
+    return cast("LongQueue", kept[_QUEUE])
 
 
 def _instance() -> Path:

@@ -6,6 +6,8 @@ import re
 import signal
 import socket
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -78,6 +80,13 @@ def nobody_may_write(url: str) -> Iterator[None]:
         shell.execute("LOCK TABLE participant IN SHARE ROW EXCLUSIVE MODE")
         yield
         shell.rollback()
+
+
+@pytest.mark.one_database
+def test_the_app_imports_no_driver_before_its_requests_take_turns():
+    asked = [sys.executable, "-c", "import sys, webapp; print('psycopg' in sys.modules)"]
+    said = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert said.stdout == "False\n"
 
 
 def test_who_waits_for_the_database_keeps_nobody_waiting(started, instance, launched, study):

@@ -5,20 +5,23 @@ const screens = [...document.querySelectorAll(".screen")];
 const control = (name) => player.querySelector(`[data-do=${name}]`);
 const told = 0.8; // seconds for which a choice stays on the screen after it was made
 const longest = 1; // seconds of a pause that is shortened
+const least = 0.05; // seconds for which a scene lasts, so that each can be stepped to
 let now = 0;
 let running = false;
 let last = 0;
 let end = 0;
 
-// The film's own clock: as it was, or without what is long in the pauses.
+// The film's own clock: as it was, or without what is long in the pauses. No two scenes overlap,
+// also where a program stored answers faster than it says that it gave them.
 function cut(film) {
   let gained = 0;
   let before = 0;
   film.cut = film.scenes.map((scene) => {
-    const pause = scene.from_s - before;
+    const pause = Math.max(0, scene.from_s - before);
     if (control("skip").checked && pause > longest) gained += pause - longest;
-    before = Math.max(before, scene.until_s);
-    return { ...scene, pause, from: scene.from_s - gained, until: scene.until_s - gained };
+    const from = before + pause;
+    before = Math.max(from + least, scene.until_s);
+    return { ...scene, pause, from: from - gained, until: before - gained };
   });
   film.end = film.cut.length ? film.cut[film.cut.length - 1].until + told : 0;
 }
