@@ -71,10 +71,9 @@ def _readings_drawing(found: pd.DataFrame, given: Given) -> Drawing:
 
 def _readings_table(found: pd.DataFrame, takers: Sequence[Taken], context: Context) -> Table:
     ordered = context.by_construction(found).sort_values("model", kind="stable")
-    frame = ordered.assign(group=ordered["model"] + ": " + ordered["label"]).sort_values(
-        "group", kind="stable"
+    frame = ordered.assign(
+        group=ordered["model"] + ": " + full_titles(ordered), label=ordered["reading"]
     )
-    frame = frame.assign(label=frame["reading"])
     tiers = "; ".join(f"{one.model}: {one.tier}" for one in takers)
     left_out = int(found["n_left_out"].max())
     missing = f"{left_out} judged item(s) that no taker answered are left out." if left_out else ""
@@ -107,9 +106,9 @@ def _readings_table(found: pd.DataFrame, takers: Sequence[Taken], context: Conte
 
 
 def _conclusions_table(held: pd.DataFrame, found: pd.DataFrame, context: Context) -> Table:
-    ordered = context.by_construction(held)
+    ordered = context.by_construction(held).sort_values("model", kind="stable")
     frame = ordered.assign(
-        group=ordered["model"] + ": " + ordered["label"],
+        group=ordered["model"] + ": " + full_titles(ordered),
         label=ordered["conclusion"],
         share=ordered["holds"].astype(str) + " of " + ordered["n_readings"].astype(str),
     )
@@ -118,7 +117,7 @@ def _conclusions_table(held: pd.DataFrame, found: pd.DataFrame, context: Context
         "taker_conclusions",
         "Conclusions",
         "In how many readings each conclusion holds.",
-        frame.sort_values("group", kind="stable"),
+        frame,
         (
             _LABEL,
             Column("share", "Holds in", "text"),
