@@ -10,7 +10,13 @@ from analysis.figures.drawing import Drawing
 from analysis.figures.reading import shapes_figure
 from analysis.findings.finding import Finding, Given, Need
 from analysis.findings.findings import Findings
-from analysis.findings.surprisal_times import BASE, VALUE, joined_readings, with_intercept
+from analysis.findings.surprisal_times import (
+    BASE,
+    VALUE,
+    by_thousand_words,
+    joined_readings,
+    with_intercept,
+)
 from analysis.statistics.held_out import delta_smooth
 from analysis.statistics.resample import Floats, codes
 from analysis.statistics.smooth import KNOTS, Smooth, fit_smooth
@@ -54,11 +60,7 @@ def _run(given: Given) -> Findings:
         "The shape of surprisal's effect",
         "Effective degrees of freedom of a smooth of surprisal (1 is a straight line), and by how "
         "much it raises the log-likelihood of words that were held out above a straight line.",
-        table.assign(
-            label=table["model"],
-            **{name: 1000 * table[f"delta_{of}"] for name, of in
-               {"gain": "loglik", "gain_low": "low", "gain_high": "high"}.items()},
-        ),
+        by_thousand_words(table),
         (
             Column("label", "", "text"),
             Column("edf", "Degrees of freedom", "number"),
@@ -72,7 +74,7 @@ def _run(given: Given) -> Findings:
             "mgcv fits it. Ten folds of frames. Below nought, the line predicts better.",
         ),
         Section.READING,
-    )  # fmt: skip
+    )
     drawing = Drawing(
         "surprisal_shape",
         "Reading times by surprisal",

@@ -40,6 +40,13 @@ def joined_readings(given: Given) -> Iterator[tuple[str, pd.DataFrame]]:
         yield model, _joined(frame, surprisal, model)
 
 
+def by_thousand_words(table: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of models with their gain of log-likelihood in nats per 1000 words."""
+    parts = {"gain": "loglik", "gain_low": "low", "gain_high": "high"}
+    gains = {name: 1000 * table[f"delta_{of}"] for name, of in parts.items()}
+    return table.assign(label=table["model"], **gains)
+
+
 def _run(given: Given) -> Findings:
     rows, left_out = [], []
     for model, joined in joined_readings(given):
@@ -56,11 +63,7 @@ def _run(given: Given) -> Findings:
         "Surprisal and reading times",
         "By how much a bit of surprisal slows a word, and by how much the surprisals of a word and "
         "of the one before raise the log-likelihood of a word's mean time that was held out.",
-        table.assign(
-            label=table["model"],
-            **{name: 1000 * table[f"delta_{of}"] for name, of in
-               {"gain": "loglik", "gain_low": "low", "gain_high": "high"}.items()},
-        ),
+        by_thousand_words(table),
         (
             Column("label", "", "text"),
             Column("percent", "Per cent a bit", "estimate"),
@@ -76,7 +79,7 @@ def _run(given: Given) -> Findings:
             "word and of the one before. A sentence's first word is left out.",
         ),
         Section.READING,
-    )  # fmt: skip
+    )
     return Findings((shown,), {"surprisal_times": table}, tuple(left_out))
 
 
