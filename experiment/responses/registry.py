@@ -112,4 +112,4 @@ def export_tables(response: ResponseType) -> tuple[TableSchema, ...]:
 
 def tables_shown(response: ResponseType) -> tuple[TableSchema, TableSchema]:
     """Return the tables of trials and of responses as a type of response fills them."""
-    return TRIALS.with_columns(response.trial_columns), RESPONSES.with_columns(response.columns)
+    return TRIALS.with_columns(response.trial_columns), RESPONSES.with_columns(response.all_columns)
