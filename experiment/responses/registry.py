@@ -64,7 +64,7 @@ def load_response(
     """
     make = response_class(name, own_code=own_code)
     try:
-        return make(**parameters)
+        return make.model_validate(dict(parameters))
     except ValidationError as error:
         raise StudyError(
             f'the type of response "{name}" has wrong parameters: {wrong_keys(error)}',
