@@ -294,6 +294,17 @@ class Read(OneVersion):
     ) -> Steps:
         """Return the steps of a simulated reader."""
 
+    def word_ms(self, word: str, rng: random.Random, times: float = 1) -> float:
+        """Return how long a simulated reader takes for a word, in milliseconds.
+
+        Args:
+            word: The word.
+            rng: The source of randomness.
+            times: How much longer than to read it alone.
+        """
+        median = self.hurried(times * (_WORD_MS + _LETTER_MS * len(word)))
+        return min(round(rng.lognormvariate(math.log(median), _SPREAD), 1), _MS_A_DAY)
+
     def said(self, shown: Arrangement, given: Given) -> str:
         """Return how long the sentence was read, and the answer to its question."""
         total = given.steps.total_ms if given.steps else None
@@ -307,12 +318,6 @@ class Read(OneVersion):
 
 
 _SOURCES = {"p": "presentation", "f": "frames"}
-
-
-def word_ms(word: str, rng: random.Random) -> float:
-    """Return how long a simulated reader takes for a word, in milliseconds."""
-    median = _WORD_MS + _LETTER_MS * len(word)
-    return min(round(rng.lognormvariate(math.log(median), _SPREAD), 1), _MS_A_DAY)
 
 
 def _with_question(steps: Steps, ms: float) -> Steps:

@@ -10,7 +10,7 @@ from pydantic import Field
 from experiment.records import Item, Steps
 from experiment.responses.base import Known
 from experiment.responses.reading.division import Unit
-from experiment.responses.reading.reading import Read, word_ms
+from experiment.responses.reading.reading import Read
 from experiment.simulation.responders import Responder
 from experiment.tables.column import TableSchema
 from experiment.tables.reading_table import READINGS
@@ -66,7 +66,7 @@ class SelfPaced(Read):
         self, responder: Responder, known: Known, version: str, rng: random.Random
     ) -> Steps:
         """Return times that grow with the words."""
-        times = [word_ms(step.text, rng) for step in self.steps(known.item, version)]
+        times = [self.word_ms(step.text, rng) for step in self.steps(known.item, version)]
         onsets = [round(ms, 1) for ms in accumulate(times[:-1], initial=0.0)]
         n = len(times)
         return Steps(tuple(onsets), tuple(times), "p" * n, (4.0,) * n)

@@ -53,9 +53,15 @@ class Reader {
     this.tools = tools;
     this.clock = new tools.OnsetClock(tools.signal);
     this.presses = new tools.Presses(tools.place, tools.signal);
+    this.deadline = new tools.Deadline(tools.place, tools.settings.deadline_ms);
     this.reader = this.find(".reader");
     this.asked = this.find(".asked");
     this.#listen();
+  }
+
+  /** Whether a step of the last sentence was left after the deadline. */
+  get late() {
+    return this.deadline.late;
   }
 
   static noSteps() {
@@ -68,6 +74,7 @@ class Reader {
    */
   show(trial) {
     this.close();
+    this.deadline.begin();
     this.trial = /** @type {Read} */ (trial);
     this.at = -1;
     this.firstMs = NaN;
@@ -100,6 +107,7 @@ class Reader {
     clearTimeout(this.#timer);
     this.trial = undefined;
     this.clock.stop();
+    this.deadline.stop();
   }
 
   /**
@@ -113,6 +121,8 @@ class Reader {
       if (this.trial !== trial) return;
       for (const text of texts) this.#examine(text);
       this.find("[data-step]").textContent = said;
+      // A question has no deadline, nor what stands before the first step.
+      if (this.at >= 0 && this.at < Infinity) this.deadline.count(this.clock.onset.ms);
     });
   }
 
@@ -379,7 +389,10 @@ class SelfPaced extends Reader {
     if (!trial || this.at === Infinity) return;
     const timed = this.timed(press);
     if (!timed) return;
-    if (this.at >= 0) this.keep(timed.ms, timed.onset);
+    if (this.at >= 0) {
+      this.deadline.take(timed.ms);
+      this.keep(timed.ms, timed.onset);
+    }
     this.at += 1;
     if (this.at === trial.steps.length) return this.end(press, press.downMs);
     this.#paint();
@@ -461,6 +474,7 @@ class Maze extends Reader {
     if (!trial || this.#stopped || at === Infinity) return;
     const timed = this.timed(press, this.tools.settings.lockout_ms);
     if (!timed) return;
+    if (!this.#first) this.deadline.take(timed.ms);
     this.#first ??= timed;
     const isRight = (this.#options()[0] === option) === (trial.right?.[at] === "l");
     if (!isRight) return this.#astray(press);
