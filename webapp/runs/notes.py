@@ -45,9 +45,9 @@ def written_about(session: Session, run: Run, participant: Participant | None = 
 
 def tags_of_people(session: Session, ids: Collection[int]) -> Mapping[int, list[str]]:
     """Return the tags of some participants, by the participants' ids."""
+    rows = select(Participant.id, Tag.name).join(Tag, Tag.participant_id == Participant.id)
     found: dict[int, list[str]] = {}
-    rows = select(Tag.participant_id, Tag.name).where(Tag.participant_id.in_(ids))
-    for id_, name in session.execute(rows.order_by(Tag.name)):
+    for id_, name in session.execute(rows.where(Participant.id.in_(ids)).order_by(Tag.name)):
         found.setdefault(id_, []).append(name)
     return found
 
