@@ -83,14 +83,14 @@ def test_a_sentence_is_read_region_by_region_and_each_is_timed(site, page, tmp_p
 
 @pytest.mark.parametrize("on_error", ["correct", "end"])
 def test_the_maze_takes_the_right_word_and_says_what_was_wrong(
-    site, page, tmp_path: Path, on_error
+    anywhere, page, tmp_path: Path, on_error
 ):
     copied = study("maze", tmp_path, on_error=on_error)
     toml = (copied / "study.toml").read_text("utf-8")
     (copied / "study.toml").write_text(
         toml.replace("[trial.parameters]\n", "[trial.parameters]\ndelay_ms = 0\n"), encoding="utf-8"
     )
-    link = site.launch(copied)
+    link = anywhere.launch(copied)
     consent(page, link)
     work = json.loads(page.locator("#session").text_content())
     start(page)
@@ -110,7 +110,7 @@ def test_the_maze_takes_the_right_word_and_says_what_was_wrong(
         if number < len(work["practice"]):
             past_practice(page)
     expect_page(page, "questionnaire")
-    [stored] = site.stored(link)
+    [stored] = anywhere.stored(link)
     for response in stored.responses:
         steps = json.loads(response.steps)
         assert steps["wrong"][:3] == [0, 0, 1]
@@ -133,9 +133,9 @@ def test_a_tap_on_a_phone_shows_the_next_region(site, browser, tmp_path: Path):
     phone.close()
 
 
-def test_the_tasks_of_a_mixed_session_take_turns_on_one_page(site, page, tmp_path: Path):
+def test_the_tasks_of_a_mixed_session_take_turns_on_one_page(anywhere, page, tmp_path: Path):
     copied = study("mixed", tmp_path)
-    link = site.launch(copied)
+    link = anywhere.launch(copied)
     consent(page, link)
     work = json.loads(page.locator("#session").text_content())
     start(page)
@@ -158,7 +158,7 @@ def test_the_tasks_of_a_mixed_session_take_turns_on_one_page(site, page, tmp_pat
         if number < len(work["practice"]):
             past_practice(page)
     expect_page(page, "questionnaire")
-    [stored] = site.stored(link)
+    [stored] = anywhere.stored(link)
     assert len(stored.responses) == 12
     assert sorted({bool(one.rating) for one in stored.responses}) == [False, True]
     for one in stored.responses:

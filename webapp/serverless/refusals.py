@@ -44,6 +44,14 @@ def _needs(study: Study, recruiter: Recruiter) -> Iterator[str]:
         yield "[privacy] shared_device keeps a finished session from the next person"
     if any(quota.participants_per_list for quota in study.design.quotas):
         yield "[[design.quotas]] participants_per_list counts over all sessions"
+    if study.design.replace_excluded:
+        yield "[design] replace_excluded gives an excluded participant's place to another"
+    if study.taking_part.assent:
+        yield "[taking_part] assent is given after somebody else's consent, perhaps elsewhere"
+    if study.recruitment is not None:
+        for key in ("exclude_earlier_runs", "after"):
+            if getattr(study.recruitment, key):
+                yield f"[recruitment] {key} looks up who took part before"
     panel = study.panel
     if panel is None:
         return

@@ -124,7 +124,7 @@ class Local {
     let now = await this.#progress(session);
     if (now.at === "new") return this.#consent();
     if (now.at === "placing") now = await this.#place(session);
-    if (now.at === "answered" && !this.#study.asked.questionnaire.length) {
+    if (now.at === "answered" && !this.#questionnaire(now).length) {
       await this.#journal.add(session, "questionnaire", {}, `${session} questionnaire`);
       now = await this.#progress(session);
     }
@@ -225,10 +225,15 @@ class Local {
 
   async #takeQuestionnaire(/** @type {string} */ session, /** @type {Progress} */ now, /** @type {any} */ given) {
     if (now.at !== "answered") return this.#show(session);
-    const problems = this.#problems(this.#study.asked.questionnaire, given);
+    const problems = this.#problems(this.#questionnaire(now), given);
     if (problems) return this.#again("questionnaire", session, now, given, problems);
     await this.#journal.add(session, "questionnaire", given, `${session} questionnaire`);
     return this.#show(session);
+  }
+
+  /** What is asked of somebody at the end: their level may be asked other things than others are. */
+  #questionnaire(/** @type {Progress} */ { edition }) {
+    return this.#study.asked.questionnaires[edition];
   }
 
   async #leave(/** @type {string} */ session, /** @type {Progress} */ now) {
@@ -255,8 +260,8 @@ class Local {
   /** Draws somebody's session: once, for each draw may use up a number of the store's. */
   async #place(/** @type {string} */ session) {
     const { number, by, said } = await this.#numberOf(session);
-    const { trials } = await this.#drawn(number);
-    const place = { number, by, said, total: trials.length };
+    const { trials, edition } = await this.#drawn(number);
+    const place = { number, by, said, total: trials.length, edition };
     await this.#journal.add(session, "place", place, `${session} place`);
     return this.#progress(session);
   }
