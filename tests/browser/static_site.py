@@ -97,7 +97,9 @@ class StaticSite:
     def stored(self, link: str) -> list[Stored]:
         """Return what an import of everything that was kept stores of each participant."""
         instance = str(self._folder / "instance")
-        told = command("import", "sessions", str(self._kept.folder / "post"), "--instance", instance)
+        told = command(
+            "import", "sessions", str(self._kept.folder / "post"), "--instance", instance
+        )
         assert "not in the files" not in told and "Session" not in told, told
         sessions = open_sessions(self._folder / "instance")
         return stored(sessions, f"/run/{told.partition('Run ')[2].split()[0]}")

@@ -1,4 +1,4 @@
-"""The editions of a study's pages: who is dealt another level may read and be asked other things."""
+"""The editions of a study's pages: who is dealt another level may read and answer other things."""
 
 from typing import NamedTuple
 

@@ -110,7 +110,12 @@ class Pages:
                 the trials are there once for each; after the first they name its number.
         """
         study = self.study
-        pages = {"consent": self._consent(), "wrong_link": self._wrong_link()}
+        consent = self._consent()
+        pages = {
+            "consent": consent,
+            "anew": self._with_file(consent, "<main>", anew=True),
+            "wrong_link": self._wrong_link(),
+        }
         for name, (met, work) in works.items():
             for page, done in ((name, ""), (f"{name} again", place("done"))):
                 counted = {**work, "trials": [], "done": done, "total": place("total")}
@@ -212,9 +217,13 @@ class Pages:
 
     def _over(self, template: str, left_by: Ending, **known: Any) -> str:  # noqa: ANN401
         page = self._page(template, exit=self._exit(left_by), **known)
+        return self._with_file(page, "</main>")
+
+    def _with_file(self, page: str, beside: str, *, anew: bool = False) -> str:
+        """Return a page with the way to save answers within its main part, at one of the marks."""
         contact = self.study.study.contact
-        kept = render_template("static_file.html", asked=not self.keeper, contact=contact)
-        return page.replace("</main>", f"{kept}</main>")
+        kept = render_template("static_file.html", contact=contact, anew=anew)
+        return page.replace(beside, beside + kept if anew else kept + beside, 1)
 
     def _exit(self, ending: Ending) -> Exit:
         panel = self.study.panel

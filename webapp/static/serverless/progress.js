@@ -31,6 +31,7 @@ import { BETWEEN_CHOICES, isAsked } from "../questions.js";
  * @property {"new" | "declined" | "screening" | "comprehension" | "placing" | "working" | "answered"
  *   | "finished" | "left" | "withdrawn"} at
  * @property {Set<number>} answered The positions.
+ * @property {string} folder The version of the folder that the session is of; empty before it began.
  * @property {number} number The number of the session that was drawn; 0 before.
  * @property {number} total How many trials it has.
  * @property {number} edition Which edition of the pages its level reads.
@@ -53,8 +54,8 @@ const LONGEST_NUMBER = 32;
 export function progressOf(entries, asked) {
   /** @type {Progress} */
   const now = {
-    at: "new", answered: new Set(), number: 0, total: 0, edition: 0, tries: 0, ending: "",
-    erased: false, told: false, code: "", parameters: {},
+    at: "new", folder: entries[0]?.folder ?? "", answered: new Set(), number: 0, total: 0, edition: 0,
+    tries: 0, ending: "", erased: false, told: false, code: "", parameters: {},
   };
   for (const { kind, body } of entries) STEPS[kind]?.(now, JSON.parse(body), asked);
   return now;
