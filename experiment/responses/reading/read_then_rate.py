@@ -3,9 +3,7 @@
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, Literal, cast
-
-from pydantic import Field
+from typing import ClassVar, cast
 
 from experiment.records import Item, Side, Variant
 from experiment.responses.base import Arrangement, Given, Gives, Judged, Known
@@ -51,11 +49,6 @@ class ReadThenRate(Points, Paced):
         "by": "what one press shows: word, region or sentence",
         **SCALE_COMMENTS,
     }
-
-    by: Literal["word", "region", "sentence"] = Field(
-        default="word",
-        description="whether one press shows the next word, the next region or the whole sentence",
-    )
 
     def question(self, item: Item) -> Question | None:
         """Return None: the scale follows every item."""

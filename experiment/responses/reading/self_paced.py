@@ -27,8 +27,9 @@ class Paced(Read):
         "display": "or centred: every step in the same place; or cumulative",
     }
 
-    by: Literal["word", "region"] = Field(
-        default="word", description="whether one press shows the next word or the next region"
+    by: Unit = Field(
+        default="word",
+        description="whether one press shows the next word, the next region or the whole sentence",
     )
     display: Literal["moving", "centred", "cumulative"] = Field(
         default="moving",
@@ -88,6 +89,10 @@ class SelfPaced(Questioned, Paced):
     template: ClassVar[str] = "reading/self_paced.html"
     asked: ClassVar[str] = "self_paced"
     instructions: ClassVar[str] = "instructions_self_paced"
+
+    by: Literal["word", "region"] = Field(
+        default="word", description="whether one press shows the next word or the next region"
+    )
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
