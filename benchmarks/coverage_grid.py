@@ -31,7 +31,7 @@ FRAME_SDS, SLOPES, BASES = (0.0, 0.5, 1.0, 1.5), (0.0, 0.5), (0.5, 2.0)
 DROPOUT = (0.0, 0.3)
 PERSON_SD, EFFECT = 0.7, 0.6
 _CUTS = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5])
-_CHUNK = 400_000
+_CHUNK = 40_000
 _SEED = 35
 _POINTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
 STATISTICS = ("accuracy", "difference", "mean rating", "difference of ratings", "interaction",
@@ -93,15 +93,15 @@ def draw(
         logit += effect * rng.normal(0, cell.slope_sd, (number, cell.frames))[:, None, :]
     if rated:
         noisy = logit - cell.base + rng.logistic(0, 1, shape)
-        value = 1.0 + np.searchsorted(_CUTS, noisy)
+        # How many cuts lie below: they are a logit apart.
+        value = 1.0 + np.clip(np.ceil(noisy - _CUTS[0]), 0, len(_CUTS))
     else:
         value = (rng.random(shape) < expit(logit)).astype(float)
     there = np.ones(shape, bool)
     if cell.dropout:
         stops = rng.random(shape[:2]) < cell.dropout
-        last = np.where(stops, rng.integers(1, cell.frames + 1, shape[:2]), cell.frames)
-        order = rng.random(shape).argsort(-1)
-        there = order < last[:, :, None]
+        last = rng.integers(1, cell.frames + 1, stops.sum())
+        there[stops] = rng.random((stops.sum(), cell.frames)).argsort(-1) < last[:, None]
     return Studies(value, condition, there)
 
 
@@ -167,7 +167,8 @@ def measure(cell: Cell, number: int, seed: int) -> Iterator[Covered]:
     each = max(1, min(number, _CHUNK // (cell.people * cell.frames)))
     for conditions, rated in product((2, 4), (False, True)):
         kinds = [(n, w) for n, c, r, w in _kinds() if (c, r) == (conditions, rated)]
-        if cell.frames < 2 * conditions:
+        # Ratings are centred on their scale: a base makes no other study of them.
+        if cell.frames < 2 * conditions or (rated and cell.base != BASES[0]):
             continue
         rng = np.random.default_rng([_SEED, seed, conditions, int(rated)])
         means, held, printed = truth(cell, conditions, rated), np.zeros(2), np.zeros(2)

@@ -42,6 +42,19 @@ def cell_names(ratings: pd.DataFrame) -> pd.Series:
     return condition.where(~several, condition + ", " + version)
 
 
+def with_units(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """Return answers to one version each with ``unit``, what repeats over conditions, and ``cell``.
+
+    A unit is a frame of a construction; an item without one is a unit by itself.
+    """
+    ids = items["item_id"].astype(str)
+    frame, construction = (items[name].astype(str) for name in ("frame", "construction"))
+    unit = (construction + " " + frame).where(frame != "", ids)
+    of_item = answers["item_id"].astype(str).map(dict(zip(ids, unit, strict=True)))
+    found = answers.assign(unit=of_item.astype("category"))
+    return found.assign(cell=cell_names(found).astype("category"))
+
+
 def designs(given: Given, *, between: bool = True) -> Iterator[tuple[str, pd.DataFrame, Crossing]]:
     """Yield each construction of targets with its answers and what they cross.
 
