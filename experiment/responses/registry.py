@@ -21,6 +21,7 @@ RESPONSE_TYPES = Registry(
         "yes_no": "experiment.responses.yes_no.yes_no:YesNo",
         "maze": "experiment.responses.reading.maze:Maze",
         "self_paced": "experiment.responses.reading.self_paced:SelfPaced",
+        "read_then_rate": "experiment.responses.reading.read_then_rate:ReadThenRate",
         "rating": "experiment.responses.rating.rating:Rating",
         "option_list": "experiment.responses.choice.option_list:OptionList",
         "prefix_completion": "experiment.responses.choice.prefix_completion:PrefixCompletion",

@@ -36,7 +36,7 @@ def answer_question(page: Page, key: str = "1") -> None:
         page.keyboard.press(key)
 
 
-def read_one(page: Page, press) -> list[str]:
+def read_one(page: Page, press, answered_by: str = "1") -> list[str]:
     """Read the sentence on the screen; return what each press showed."""
     shown, before = [], page.evaluate(PLACES)
     steps = page.locator(".step").count()
@@ -48,7 +48,7 @@ def read_one(page: Page, press) -> list[str]:
         assert page.evaluate(PLACES) == before
     let_frames_pass(page, 3)
     press()
-    answer_question(page)
+    answer_question(page, answered_by)
     return shown
 
 
@@ -86,14 +86,14 @@ def test_a_sentence_is_read_region_by_region_and_each_is_timed(site, page, tmp_p
 
 @pytest.mark.parametrize("on_error", ["correct", "end"])
 def test_the_maze_takes_the_right_word_and_says_what_was_wrong(
-    site, page, tmp_path: Path, on_error
+    anywhere, page, tmp_path: Path, on_error
 ):
     copied = study("maze", tmp_path, on_error=on_error)
     toml = (copied / "study.toml").read_text("utf-8")
     (copied / "study.toml").write_text(
         toml.replace("[trial.parameters]\n", "[trial.parameters]\ndelay_ms = 0\n"), encoding="utf-8"
     )
-    link = site.launch(copied)
+    link = anywhere.launch(copied)
     consent(page, link)
     work = json.loads(page.locator("#session").text_content())
     start(page)
@@ -113,7 +113,7 @@ def test_the_maze_takes_the_right_word_and_says_what_was_wrong(
         if number < len(work["practice"]):
             past_practice(page)
     expect_page(page, "questionnaire")
-    [stored] = site.stored(link)
+    [stored] = anywhere.stored(link)
     for response in stored.responses:
         steps = json.loads(response.steps)
         assert steps["wrong"][:3] == [0, 0, 1]
@@ -160,10 +160,10 @@ def test_a_tap_on_a_phone_shows_the_next_region_and_nothing_moves_when_the_time_
     phone.close()
 
 
-def test_the_tasks_of_a_mixed_session_take_turns_on_one_page(site, page, tmp_path: Path):
+def test_the_tasks_of_a_mixed_session_take_turns_on_one_page(anywhere, page, tmp_path: Path):
     copied = timed(study("mixed", tmp_path), rating=200, self_paced=600_000)
     response = response_of(load_study(str(copied)))
-    link = site.launch(copied)
+    link = anywhere.launch(copied)
     consent(page, link)
     work = json.loads(page.locator("#session").text_content())
     start(page)
@@ -190,10 +190,33 @@ def test_the_tasks_of_a_mixed_session_take_turns_on_one_page(site, page, tmp_pat
             assert ("The time was up" in said) == (trial["task"] == "rating")
             past_practice(page)
     expect_page(page, "questionnaire")
-    [stored] = site.stored(link)
+    [stored] = anywhere.stored(link)
     assert len(stored.responses) == 12
     assert sorted({bool(one.rating) for one in stored.responses}) == [False, True]
     for one in stored.responses:
         assert (one.rating == 6) != bool(one.steps)
         task = response.types["self_paced" if one.steps else "rating"]
         assert task.late(one.rt_ms, read_steps(one.steps)) == (one.rating == 6)
+
+
+@pytest.mark.parametrize("by", ["region", "sentence"])
+def test_a_sentence_is_gone_before_it_is_rated(site, page, tmp_path: Path, by):
+    link = site.launch(study("read_then_rate", tmp_path, by=by))
+    consent(page, link)
+    work = json.loads(page.locator("#session").text_content())
+    start(page)
+    for number, _ in enumerate([*work["practice"], *work["trials"]]):
+        expect(page.locator("[data-rating]:visible")).to_have_count(0)
+        # A key of the scale is no press of the sentence.
+        page.keyboard.press("6")
+        read_one(page, lambda: page.keyboard.press("Space"), answered_by="6")
+        if number < len(work["practice"]):
+            past_practice(page)
+    expect_page(page, "questionnaire")
+    [stored] = site.stored(link)
+    assert len(stored.responses) == 10
+    for response in stored.responses:
+        steps = read_steps(response.steps)
+        assert response.rating == 6 and not response.chosen_side
+        assert len(steps.rt_ms) == (1 if by == "sentence" else 5)
+        assert steps.question_ms >= 0

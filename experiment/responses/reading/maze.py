@@ -14,6 +14,7 @@ from pydantic import Field
 from experiment.records import Item, Side, Steps, Variant
 from experiment.responses.base import Arrangement, Known
 from experiment.responses.reading.division import Unit, flaw, sentence_of
+from experiment.responses.reading.question import Questioned
 from experiment.responses.reading.reading import READ_COLUMNS, Read
 from experiment.seeds import generator
 from experiment.simulation.responders import Responder
@@ -31,7 +32,7 @@ _ERRORS_A_WORD = 0.2
 _MARKS = ".,;:!?…。、،؟"
 
 
-class Maze(Read):
+class Maze(Questioned, Read):
     """Shows each word of a version beside a distractor that does not go on the sentence."""
 
     name: ClassVar[str] = "maze"

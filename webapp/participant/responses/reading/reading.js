@@ -22,7 +22,7 @@ export const view = (tools) => {
 };
 
 /** @type {import("../../../static/trial.js").ReadsAnswers["answer"]} */
-export const answer = (option) => ({ side: option.dataset.side });
+export const answer = ({ dataset: { rating, side } }) => (rating ? { rating: Number(rating) } : { side });
 
 /** @type {import("../../../static/trial.js").ReadsAnswers["offered"]} */
 export const offered = () => true;
@@ -170,17 +170,19 @@ class Reader {
   }
 
   /**
-   * Ends the sentence: asks its question, or gives the answer.
+   * Ends the sentence: asks its question, shows the scale, or gives the answer.
    * @param {Press} press The last one.
    * @param {number} endMs When it began.
    */
   end(press, endMs) {
     const { question, answers = {} } = /** @type {Read} */ (this.trial);
     this.totalMs = endMs - this.firstMs;
-    if (!question) return this.finish(press, {});
+    const rates = this.asked.dataset.scale !== undefined;
+    if (!question && !rates) return this.finish(press, {});
     this.at = Infinity;
     this.reader.hidden = true;
     this.asked.hidden = false;
+    if (!question) return this.#scale();
     const texts = [shownText(this.find(".asks"), question)];
     const words = [question];
     for (const option of this.allOf(this.asked, "[data-side]")) {
@@ -192,10 +194,19 @@ class Reader {
     this.watch(texts, words.join(" "));
   }
 
+  #scale() {
+    const words = [];
+    const texts = this.allOf(this.asked, "[data-rating]").map((option) => {
+      words.push(`${option.getAttribute("aria-label") ?? option.dataset.rating}.`);
+      return shownText(/** @type {HTMLElement} */ (option.querySelector(".point")), option.dataset.rating ?? "");
+    });
+    this.watch(texts, words.join(" "));
+  }
+
   /**
    * Gives the answer.
    * @param {Press} press
-   * @param {{ side?: string }} given
+   * @param {{ side?: string, rating?: number }} given
    */
   finish(press, given) {
     const trial = /** @type {Read} */ (this.trial);
@@ -274,7 +285,7 @@ class Reader {
     if (!timed) return;
     this.steps.question_ms = timed.ms < DAY_MS ? tenth(timed.ms) : null;
     option.classList.add("chosen");
-    this.finish(press, { side: option.dataset.side });
+    this.finish(press, answer(option));
   }
 
   /**
