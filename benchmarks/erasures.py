@@ -21,6 +21,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
 from tests.prerequisites import POSTGRESQL
+from tests.temporary import keep_in_memory
 from tests.webapp.erasures.sequences import FORGETFUL, new_world, play
 from tests.webapp.postgres import PostgresServer, postgres_server
 
@@ -33,6 +34,7 @@ def main() -> None:
     parser.add_argument("--postgresql", action="store_true", help="on PostgreSQL, not SQLite")
     arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)
+    keep_in_memory()
     seeds = range(arguments.first, arguments.first + arguments.sequences)
     if arguments.postgresql:
         assert POSTGRESQL.find(), "PostgreSQL is needed"
