@@ -63,7 +63,8 @@ def wrong_with(status: int, headers: Headers, content: bytes, instance: Path) ->
     places = {str(instance), str(ROOT), sys.prefix, tempfile.gettempdir(), "site-packages"}
     for place in places:
         if place.encode() in told:
-            return f"the server's path {place}"
+            at = told.index(place.encode())
+            return f"the server's path: {told[max(0, at - 60) : at + 200]!r}"
     if b"Set-Cookie: a=b" in told:
         return "a header that was sent"
     return ""
