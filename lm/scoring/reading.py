@@ -13,8 +13,10 @@ from lm.scoring.trie import ROOT, Bools, Floats, Ints, Trie
 
 State = TypeVar("State")
 
-# A call's own cost is small beside that of so many tokens, and what it holds stays small.
-_LEVELS_AT_LEAST = 4
+# Sums of a run come out in another order, by a last digit. Shorter chains, as texts of one trial
+# are, go step by step: their values do not depend on what else is read.
+_LEVELS_AT_LEAST = 128
+# What a call holds stays small.
 _TOKENS_AT_MOST = 2**14
 
 
