@@ -151,6 +151,8 @@ def take_examples(browser: Browser) -> None:
                 page.locator("#instructions [data-go-on]").click()
                 page.locator("#trial").wait_for()
                 page.wait_for_timeout(500)
+                if page.locator(".overtime").count():
+                    page.locator(".overtime:not(:empty)").wait_for()
                 save(page, EXAMPLES / "images", name)
                 page.close()
 

@@ -17,6 +17,7 @@ ANALYSES = Registry(
         "maze": "analysis.responses.reading:MAZE_ANALYSIS",
         "self_paced": "analysis.responses.reading:SELF_PACED_ANALYSIS",
         "rating": "analysis.responses.rating:RATING",
+        "read_then_rate": "analysis.responses.read_then_rate:READ_THEN_RATE",
         "yes_no": "analysis.responses.yes_no:YES_NO_ANALYSIS",
     },
     group="parallax.analyses",

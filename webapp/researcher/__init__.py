@@ -21,6 +21,8 @@ from webapp.researcher.joining import joining_pages
 from webapp.researcher.launch import launch_pages
 from webapp.researcher.live import live_pages
 from webapp.researcher.money import money_pages
+from webapp.researcher.notes import note_pages
+from webapp.researcher.notifications import notification_pages
 from webapp.researcher.participants import participant_pages
 from webapp.researcher.passwords import password_pages
 from webapp.researcher.projects import project_pages
@@ -51,6 +53,7 @@ _PAGES = (
     live_pages,
     participant_pages,
     film_pages,
+    note_pages,
     rights_of_people_pages,
     money_pages,
     reconciling_pages,
@@ -62,6 +65,7 @@ _PAGES = (
     project_pages,
     joining_pages,
     token_pages,
+    notification_pages,
 )
 
 

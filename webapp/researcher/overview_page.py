@@ -11,6 +11,7 @@ from webapp.privacy.retention import erase_at, is_due
 from webapp.projects.projects import name_of_project
 from webapp.recruiters.base import PayingRecruiter
 from webapp.runs.charts import charts_seen
+from webapp.runs.notes import written_about
 from webapp.runs.overview import overview
 from webapp.runs.second_person import asked_acts
 from webapp.runs.unblind import is_blind, unblinding_of
@@ -32,6 +33,7 @@ def run_page(ref: str, problem: str = "") -> str:
     with reading(services.sessions) as session:
         charts, charts_at = charts_seen(session, run)
         facts |= {"charts": charts, "charts_at": charts_at, "blind": is_blind(session, run)}
+        facts["written"] = written_about(session, run)
     return render_template("researcher/run.html", problem=problem, utc=_utc, **facts)
 
 
