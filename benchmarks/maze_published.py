@@ -11,10 +11,10 @@ r"""Distractors of a Maze beside the published ones, under a model that neither 
     python benchmarks/maze_published.py compare FOLDER Maze natural-stories-maze
 
 The published ones are A-maze distractors: of the materials of Witzel et al. (2012), as Boyce,
-Futrell & Levy (2020) showed them, and of the Natural Stories (Boyce & Levy, 2023). They were made with the
-LSTM of Gulordava et al. (2018). Ours are made for the same sentences by a 5-gram model of one half
-of the text, and have to hold under one of the other half. The judge is a 5-gram model of text that
-none of these saw. Every promise is checked anew on all of them, under the judge alone.
+Futrell & Levy (2020) showed them, and of the Natural Stories (Boyce & Levy, 2023). They were made
+with the LSTM of Gulordava et al. (2018). Ours are made for the same sentences by a 5-gram model of
+one text, and have to hold under one of another. The judge is a 5-gram model of a third text, which
+neither used. Every promise is checked anew on all of them, under the judge alone.
 """
 
 import json
