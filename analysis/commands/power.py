@@ -7,6 +7,7 @@ import click
 import pandas as pd
 from tqdm import tqdm
 
+from analysis.commands.reading_power import reading_power, show, write
 from analysis.data.takers import item_choices
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
@@ -29,8 +30,8 @@ from analysis.tables.render import save_table, to_text
 from experiment.design.lists import build_lists
 from experiment.errors import ParallaxError
 from experiment.materials.read import load_items
-from experiment.responses.base import Gives
-from experiment.responses.registry import response_class
+from experiment.responses.base import Gives, ResponseType
+from experiment.responses.registry import response_of
 from experiment.simulation.session import RT_SPREAD, accuracy_of
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
@@ -94,6 +95,12 @@ class Sizes(click.ParamType[tuple[int, ...]]):
 @click.option("--like", "folder", type=click.Path(path_type=Path),
               help=("A reading's folder of `parallax take`: each item is as hard for people as for "
                     "this model."))  # fmt: skip
+@click.option("--slowdown", "slowdown_percent", default=5.0, show_default=True,
+              type=click.FloatRange(min=0, min_open=True),
+              help="Of what is read: the difference of times to detect, in per cent.")  # fmt: skip
+@click.option("--log-sds", default="",
+              help=("Of what is read: five standard deviations of log times.  [default: "
+                    "those of Witzel et al., 2012]"))  # fmt: skip
 @click.option("--reward", type=click.FloatRange(min=0), help="What each participant is paid.")
 @click.option("--fee-percent", default=0.0, show_default=True, help="The platform's fee, on top.")
 @click.option("--seed", default=1, show_default=True, help="The seed of every draw.")
@@ -110,6 +117,8 @@ def power(
     guessing: float,
     accuracy: float | None,
     folder: Path | None,
+    slowdown_percent: float,
+    log_sds: str,
     reward: float | None,
     fee_percent: float,
     seed: int,
@@ -119,10 +128,23 @@ def power(
     It also tells what they cost and how long the study takes.
 
     Power is the share of simulated studies whose 95% interval excludes a value that lies
-    --difference below people's true accuracy.
+    --difference below people's true accuracy. Of a study that is read step by step it is the share
+    whose interval tells a --slowdown of one region from none, for each planned contrast.
     """
     loaded = load_study(study)
-    _refuse_without_accuracy(loaded)
+    response = response_of(loaded)
+    _refuse_several(loaded, response)
+    if response.step_table:
+        lists = build_lists(loaded, load_items(loaded), seed).lists
+        found_table, answers = reading_power(
+            loaded, lists, sizes, simulations,
+            slowdown_percent=slowdown_percent, log_sds=log_sds, seed=seed,
+        )  # fmt: skip
+        show(found_table, answers)
+        if out:
+            write(found_table, out)
+        return
+    _refuse_without_accuracy(loaded, response)
     people = Assumptions(sd_participants, sd_items, lapse, guessing)
     design = design_of(build_lists(loaded, load_items(loaded), seed).lists)
     expected = _expected(loaded, design, accuracy, folder, people)
@@ -143,8 +165,18 @@ def power(
         _write(out, table, found, difference, width)
 
 
-def _refuse_without_accuracy(study: Study) -> None:
-    if Gives.RIGHT not in response_class(study.response).gives:
+def _refuse_several(study: Study, response: ResponseType) -> None:
+    if response.types:
+        raise AnalysisError(
+            "the sessions have several tasks, and power is of one",
+            where=str(study.folder),
+            expected="a study of one type of response",
+            remedy="Copy the folder for each task, with its items and its response alone",
+        )
+
+
+def _refuse_without_accuracy(study: Study, response: ResponseType) -> None:
+    if Gives.RIGHT not in response.gives:
         raise AnalysisError(
             f'no answer of the type "{study.response}" is right or wrong, so there is no '
             "accuracy to plan with",
