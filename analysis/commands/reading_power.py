@@ -30,6 +30,7 @@ from experiment.version import code_version
 
 _PERCENT = 100.0
 _STRONG = 0.8
+_USUAL_PERCENT = 5.0
 _PARTS = 5
 
 
@@ -55,21 +56,24 @@ def spread_of(study: Study, given: str) -> Spread:
     return Spread(*parts)
 
 
-def reading_power(
+def power_of_reading(
     study: Study,
     lists: Sequence[Sequence[ListEntry]],
     sizes: Sequence[int],
     simulations: int,
-    *,
-    slowdown_percent: float,
-    log_sds: str,
+    out: Path | None,
     seed: int,
-) -> tuple[Table, list[str]]:
-    """Return the power of each planned contrast of each construction, and it in sentences.
+    *,
+    slowdown_percent: float | None,
+    log_sds: str,
+) -> None:
+    """Print the power of each planned contrast of each construction, and write the table.
 
     Raises:
         AnalysisError: No construction has two conditions.
+        click.BadParameter: The standard deviations are not five numbers.
     """
+    percent = slowdown_percent or _USUAL_PERCENT
     spread = spread_of(study, log_sds)
     designs = list(_designs(study, lists))
     if not designs:
@@ -79,11 +83,17 @@ def reading_power(
             expected="two conditions or more in the column condition",
         )
     numbers = tqdm(range(simulations), desc="Simulating", unit=" studies", disable=None)
-    slowdown = slowdown_percent / _PERCENT
+    slowdown = percent / _PERCENT
     found = summary(simulate(designs, spread, sizes, numbers, slowdown=slowdown, seed=seed))
     titles = {one.name: one.title for one in study.constructions}
-    table = _table(study, found, titles, spread, slowdown_percent, simulations, seed)
-    return table, list(_answers(found, titles, study.design.n_lists, slowdown_percent))
+    table = _table(study, found, titles, spread, percent, simulations, seed)
+    click.echo(to_text(table))
+    for line in _answers(found, titles, study.design.n_lists, percent):
+        click.echo(line)
+    if out:
+        with atomic_folder(out, frozenset(f"power{suffix}" for suffix in FORMATS)) as folder:
+            save_table(table, folder)
+        click.echo(f"Table: {out}")
 
 
 def _table(
@@ -130,13 +140,6 @@ def _table(
     )
 
 
-def show(table: Table, answers: Sequence[str]) -> None:
-    """Print the table and the sentences."""
-    click.echo(to_text(table))
-    for line in answers:
-        click.echo(line)
-
-
 def _designs(study: Study, lists: Sequence[Sequence[ListEntry]]) -> Iterator[ReadDesign]:
     rows = pd.concat([_targets(entries).assign(list=n) for n, entries in enumerate(lists)])
     for name, own in rows.groupby("construction", sort=False):
@@ -179,10 +182,3 @@ def _answers(
         if len(enough):
             size = f"{enough.min() * n_lists} participants ({enough.min()} per list)"
         yield f"{titles[str(name)]}, {contrast}: a power of .80 to tell {percent:g} % needs {size}."
-
-
-def write(table: Table, out: Path) -> None:
-    """Write the table in every format into a folder."""
-    with atomic_folder(out, frozenset(f"power{suffix}" for suffix in FORMATS)) as folder:
-        save_table(table, folder)
-    click.echo(f"Table: {out}")

@@ -23,7 +23,7 @@ def _run(given: Given) -> Findings:
     plan, titles = given.run.study.analysis, _titles(given.context)
     effects, panels, order = [], {}, {}
     for name, rows, cross in designs(given):
-        own = with_repeats(rows.assign(said_yes=rows[_SAID].astype(float)), given)
+        own = with_repeats(rows.assign(said_yes=rows[_SAID].astype(float)), given.run.study)
         effects.append(contrasts(own, _SAID, planned(cross, plan)).assign(construction=name))
         panels[titles.get(name, name)] = _cells(rows, cross)
         order[titles.get(name, name)] = lines_and_points(cross)[1]

@@ -86,14 +86,14 @@ def test_a_sentence_is_read_region_by_region_and_each_is_timed(site, page, tmp_p
 
 @pytest.mark.parametrize("on_error", ["correct", "end"])
 def test_the_maze_takes_the_right_word_and_says_what_was_wrong(
-    site, page, tmp_path: Path, on_error
+    anywhere, page, tmp_path: Path, on_error
 ):
     copied = study("maze", tmp_path, on_error=on_error)
     toml = (copied / "study.toml").read_text("utf-8")
     (copied / "study.toml").write_text(
         toml.replace("[trial.parameters]\n", "[trial.parameters]\ndelay_ms = 0\n"), encoding="utf-8"
     )
-    link = site.launch(copied)
+    link = anywhere.launch(copied)
     consent(page, link)
     work = json.loads(page.locator("#session").text_content())
     start(page)
@@ -113,7 +113,7 @@ def test_the_maze_takes_the_right_word_and_says_what_was_wrong(
         if number < len(work["practice"]):
             past_practice(page)
     expect_page(page, "questionnaire")
-    [stored] = site.stored(link)
+    [stored] = anywhere.stored(link)
     for response in stored.responses:
         steps = json.loads(response.steps)
         assert steps["wrong"][:3] == [0, 0, 1]
@@ -160,10 +160,10 @@ def test_a_tap_on_a_phone_shows_the_next_region_and_nothing_moves_when_the_time_
     phone.close()
 
 
-def test_the_tasks_of_a_mixed_session_take_turns_on_one_page(site, page, tmp_path: Path):
+def test_the_tasks_of_a_mixed_session_take_turns_on_one_page(anywhere, page, tmp_path: Path):
     copied = timed(study("mixed", tmp_path), rating=200, self_paced=600_000)
     response = response_of(load_study(str(copied)))
-    link = site.launch(copied)
+    link = anywhere.launch(copied)
     consent(page, link)
     work = json.loads(page.locator("#session").text_content())
     start(page)
@@ -190,7 +190,7 @@ def test_the_tasks_of_a_mixed_session_take_turns_on_one_page(site, page, tmp_pat
             assert ("The time was up" in said) == (trial["task"] == "rating")
             past_practice(page)
     expect_page(page, "questionnaire")
-    [stored] = site.stored(link)
+    [stored] = anywhere.stored(link)
     assert len(stored.responses) == 12
     assert sorted({bool(one.rating) for one in stored.responses}) == [False, True]
     for one in stored.responses:

@@ -77,7 +77,7 @@ def test_nothing_in_the_folder_tells_the_expected_sentence_from_the_other(tmp_pa
     sides = Counter()
     for path in (folder / "sessions").iterdir():
         session = json.loads(path.read_text("utf-8"))
-        assert set(session) == {"page", "pauses", "trials"}
+        assert set(session) == {"page", "edition", "pauses", "trials"}
         for trial in session["trials"]:
             assert set(trial) == {"position", "first", "second"}
             sides["first"] += items.get(trial["first"]) == trial["second"]
