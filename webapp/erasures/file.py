@@ -152,10 +152,7 @@ def take_over_older_file(instance: Path, sealer: Sealer) -> None:
         return
     except (OSError, UnicodeDecodeError) as error:
         raise WebappError(
-            f"the list of forgotten participants cannot be read ({error})",
-            where=str(older),
-            expected="the file of an earlier version, which the server's account may read",
-            remedy="Give it back to that account, or take the newest sound copy of the file",
+            f"the list of forgotten participants cannot be read ({error})", where=str(older)
         ) from error
     # A line without a key is of a still earlier version.
     digests = [each if "." in each else sealer.digest(content(each)) for each in lines]
