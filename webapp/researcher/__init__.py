@@ -22,6 +22,7 @@ from webapp.researcher.launch import launch_pages
 from webapp.researcher.live import live_pages
 from webapp.researcher.money import money_pages
 from webapp.researcher.notes import note_pages
+from webapp.researcher.notifications import notification_pages
 from webapp.researcher.participants import participant_pages
 from webapp.researcher.passwords import password_pages
 from webapp.researcher.projects import project_pages
@@ -64,6 +65,7 @@ _PAGES = (
     project_pages,
     joining_pages,
     token_pages,
+    notification_pages,
 )
 
 
