@@ -1,6 +1,8 @@
 """Do the intervals of a comparison with takers cover what was planted?
 
-python -m benchmarks.takers [--comparisons 2000]
+python benchmarks/takers.py [--comparisons 2000] [--seeds 1 101 201]
+
+Each seed has so many comparisons of its own. A row of a setting is of all seeds together.
 """
 
 import argparse
@@ -54,6 +56,8 @@ SETTINGS = {
     "order -.5, letters +1": Planted(0.5, order=-0.5, letters=1.0),
     "lapse .2, order .5": Planted(1.5, order=0.5, lapse=0.2),
     "history .7, people's side .4": Planted(0.5, history=0.7, side=0.4),
+    # The middle 95 in a hundred items have probabilities from .06 to .998.
+    "items' spread 2, history .5": Planted(1.5, items=2.0, order=0.3, history=0.5, people=1.5),
 }
 WAYS = [
     (context, labels, order)
@@ -198,19 +202,25 @@ def coverage(planted: Planted, n: int, seed: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--comparisons", type=int, default=2000, help="in all settings together")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--comparisons", type=int, default=2000, help="of a seed, in all settings")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     chosen = parser.parse_args()
-    n = chosen.comparisons // len(SETTINGS)
+    n = -(-chosen.comparisons // len(SETTINGS))
     print(f"| Planted | {' | '.join(truths(Planted(0.0)))} |")
     print(f"|---|{'---:|' * len(truths(Planted(0.0)))}")
     every = []
     for number, (name, planted) in enumerate(SETTINGS.items()):
-        found = coverage(planted, n, chosen.seed + number)
-        every.append(list(found.values()))
-        print(f"| {name} | {' | '.join(f'{share:.3f}' for share in found.values())} |", flush=True)
-    print(f"| all | {' | '.join(f'{share:.3f}' for share in np.mean(every, axis=0))} |")
-    print(f"\n{n} comparisons each; {N_ITEMS} items, {N_PEOPLE} people, {N_SESSIONS} sessions.")
+        every.append([list(coverage(planted, n, seed + number).values()) for seed in chosen.seeds])
+        _print_row(name, np.mean(every[-1], axis=0))
+    for place, seed in enumerate(chosen.seeds):
+        _print_row(f"all, seed {seed}", np.mean([of_seeds[place] for of_seeds in every], axis=0))
+    total = n * len(SETTINGS) * len(chosen.seeds)
+    print(f"\n{total:,} comparisons, {n} of each setting and seed;", end=" ")
+    print(f"{N_ITEMS} items, {N_PEOPLE} people, {N_SESSIONS} sessions.")
+
+
+def _print_row(name: str, shares: Floats) -> None:
+    print(f"| {name} | {' | '.join(f'{share:.3f}' for share in shares)} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -77,6 +77,8 @@ class StandIn(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: StandIn
     protocol_version = "HTTP/1.1"
+    # The head and the body are two writes; the second would wait until the first was acknowledged.
+    disable_nagle_algorithm = True
 
     def log_message(self, format: str, *args: object) -> None:
         """Say nothing: the caller has its own record."""
