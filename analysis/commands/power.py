@@ -148,9 +148,7 @@ def power(
         return
     each = None if reward is None else reward * (1 + fee_percent / 100)
     if means is not None or Gives.RIGHT not in response_class(loaded.response).gives:
-        if accuracy is not None or folder is not None:
-            raise click.UsageError("--accuracy and --like say how often choices are right; of the "
-                                   "points of a scale, --means says what is expected.")  # fmt: skip
+        _refuse_of_choices(accuracy, folder)
         power_of_scale(
             loaded, built, ScaleOptions(people, sd_effects, means, sizes, simulations, difference,
                                         width, each, _minutes(loaded), seed), out
@@ -173,6 +171,12 @@ def power(
         click.echo(line)
     if out:
         write_power(out, table, power_figure(found, difference=difference, wanted_width=width))
+
+
+def _refuse_of_choices(accuracy: float | None, folder: Path | None) -> None:
+    if accuracy is not None or folder is not None:
+        raise click.UsageError("--accuracy and --like say how often choices are right; of the "
+                               "points of a scale, --means says what is expected.")  # fmt: skip
 
 
 def _is_of_times(study: Study, slowdown: float | None, means: Path | None) -> bool:
