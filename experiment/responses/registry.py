@@ -23,6 +23,7 @@ RESPONSE_TYPES = Registry(
         "self_paced": "experiment.responses.reading.self_paced:SelfPaced",
         "read_then_rate": "experiment.responses.reading.read_then_rate:ReadThenRate",
         "rating": "experiment.responses.rating.rating:Rating",
+        "scales": "experiment.responses.rating.scales:Scales",
         "option_list": "experiment.responses.choice.option_list:OptionList",
         "prefix_completion": "experiment.responses.choice.prefix_completion:PrefixCompletion",
         "sentence_pair": "experiment.responses.choice.sentence_pair:SentencePair",

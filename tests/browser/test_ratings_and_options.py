@@ -50,6 +50,34 @@ def test_yes_and_no_are_what_was_pressed_clicked_and_announced(anywhere, page, t
     }  # fmt: skip
 
 
+def test_several_scales_take_a_point_each_by_key_or_click_and_let_it_be_changed(
+    site, page, tmp_path: Path
+):
+    study = shutil.copytree(EXAMPLE.parent / "scales", tmp_path / "scales")
+    toml = re.sub('^(contact|institution|ethics) = ""', r'\1 = "x"',
+                  (study / "study.toml").read_text("utf-8"), flags=re.MULTILINE)  # fmt: skip
+    (study / "study.toml").write_text(f"{toml}\n[trial]\nlockout_ms = 0\n", encoding="utf-8")
+    link = site.launch(study)
+    consent(page, link)
+    start(page)
+    natural, likely = (page.get_by_role("group", name=name) for name in
+                       ("How natural does it sound?", "How likely is what it says?"))  # fmt: skip
+    page.keyboard.press("6")
+    expect(natural.get_by_role("button", pressed=True)).to_have_text("6")
+    expect(likely).to_be_focused()
+    assert_good(page, "scales")
+    natural.get_by_role("button", name="3").click()
+    expect(natural.get_by_role("button", pressed=True)).to_have_text("3")
+    page.keyboard.press("7")
+    expect(likely.get_by_role("button", pressed=True)).to_have_count(0)
+    choose(page, lambda: page.keyboard.press("5"))
+    expect(natural.get_by_role("button", pressed=True)).to_have_count(0)
+    likely.get_by_role("button", name="2").click()
+    choose(page, natural.get_by_role("button", name="4").click)
+    stored = site.stored(link)[0].responses
+    assert [response.rating for response in stored][:2] == [35, 42]
+
+
 def answer_each_type_of_question(page: Page) -> None:
     """Answer the example's questions with the keyboard, and look at them before."""
     other = page.get_by_label("Which other language is that?")

@@ -14,6 +14,10 @@ import { Presses, released } from "./presses.js";
  * @typedef {object} ReadsAnswers
  * @property {(option: HTMLElement) => { side?: string, rating?: number }} answer
  * @property {(option: HTMLElement, trial: Trial) => boolean} offered
+ * @property {(option: HTMLElement) => boolean} [completes] Takes a press, and tells whether the trial
+ *   is answered with it; every press answers where this is missing.
+ * @property {(place: HTMLElement) => NodeListOf<HTMLElement>} [meant] Returns the buttons that keys
+ *   mean now, where these are not all of them.
  * @property {(tools: Tools) => View} [view] What shows its trials, where that is not ``TrialView``.
  * @property {(session: any, fetched: (url: string) => Promise<ReadsAnswers | undefined>) =>
  *   Promise<void>} [prepare] Fetches what it needs before the first trial.
@@ -131,6 +135,7 @@ export class TrialView {
     this.#place.classList.remove("pointed");
     for (const option of this.#all("[data-side]")) {
       option.classList.remove("chosen", "expected");
+      option.removeAttribute("aria-pressed");
       option.hidden = !this.#reads.offered(option, trial);
     }
     // Nothing is preselected, and the next Tab leads to the first option.
@@ -213,7 +218,8 @@ export class TrialView {
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       if (!this.#keys.on || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
       if (event.target instanceof Element && event.target.closest("input, textarea, select")) return;
-      const option = this.#all("[data-side]")[this.#keys.optionOf(event)];
+      const meant = this.#reads.meant?.(this.#place) ?? this.#all("[data-side]");
+      const option = meant[this.#keys.optionOf(event)];
       if (!option || option.hidden) return;
       const { timeStamp: downMs, isTrusted: trusted } = event;
       this.#choose(option, { downMs, upMs: null, method: "key", trusted }, false, event.code);
@@ -243,6 +249,7 @@ export class TrialView {
     const rtMs = press.downMs - onset.ms;
     const reason = this.#whyPremature(rtMs, repeated);
     if (reason) return this.#keepPremature(reason, rtMs, press.method);
+    if (this.#reads.completes?.(option) === false) return;
     const sincePainting = (/** @type {number} */ ms) => Math.min(ms - onset.ms, DAY_MS);
     const choice = {
       ...this.#reads.answer(option),
