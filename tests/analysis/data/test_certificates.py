@@ -1,4 +1,4 @@
-"""Certificates of sessions are read from an export's table, whatever a certificate holds besides."""
+"""Certificates of sessions are read from an export, whatever a certificate holds besides."""
 
 from analysis.data.certificates import read_certificates
 from experiment.tables.files import write_table
