@@ -8,8 +8,8 @@ from pathlib import Path
 from faults_prolific import ProlificOperator, faults, quietly, work
 
 from fault_injection.books import Booked, Side
-from fault_injection.prolific import Participant, ProlificEnvironment, open_prolific_environment
 from fault_injection.in_process import in_process
+from fault_injection.prolific import Participant, ProlificEnvironment, open_prolific_environment
 from fault_injection.restores import Restored
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.drafts import mark
