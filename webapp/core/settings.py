@@ -78,8 +78,8 @@ class Settings(BaseModel):
         default=20,
         ge=0,
         description=(
-            "how many places of a run one network address holds at once, and more of for each"
-            " minute of people at work; who comes beyond works beside the places; 0: any number"
+            "how many places of a run one network address holds at once, and again for each minute"
+            " of people at work; who comes beyond works beside the places; 0: any number"
         ),
     )
     sign_in_header: str = Field(
