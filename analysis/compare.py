@@ -101,7 +101,8 @@ def compare(
 @click.option(
     "--task",
     default="",
-    help="Of mixed sessions, this task alone; by default each has a report in its own folder.",
+    help="Of mixed sessions this task alone, of several scales this one; by default each has a "
+    "report in its own folder.",
 )
 @click.option("--out", required=True, type=_PATH, help="The folder to write to.")
 @click.option(
@@ -182,6 +183,8 @@ def command(
     for part, folder in parts(people, task, out):
         # Of several tasks, surprisals are of those that are read step by step.
         own = options if part is people or part.readings is not None else _without_steps(options)
+        if folder != out:
+            click.echo(f"{folder.name}\n")
         _say(compare(part, scores, folder, own, figures=not no_figures), folder)
 
 

@@ -5,12 +5,12 @@ frames 1,000 times: Latin squares of two conditions and of a 2x2, frames that di
 differ by participant and by frame, participants who drop out. It counts how often the printed
 interval holds the truth (the mean over all participants and frames there could be). Choices and
 ratings alike. The formulas are those of ``analysis.statistics``, written over whole arrays of data
-sets; a test holds both against each other. ``--part 1/8 --save FILE`` does a part, and ``--read
-FILE`` (repeated) prints the table of all parts.
+sets; a test holds both against each other. ``--part 1/8 --save FILE`` does a part, ``--batch 2``
+further data sets of the same cells, and ``--read FILE`` (repeated) prints the table of all saved.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from itertools import product
 from pathlib import Path
@@ -31,7 +31,7 @@ FRAME_SDS, SLOPES, BASES = (0.0, 0.5, 1.0, 1.5), (0.0, 0.5), (0.5, 2.0)
 DROPOUT = (0.0, 0.3)
 PERSON_SD, EFFECT = 0.7, 0.6
 _CUTS = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5])
-_CHUNK = 400_000
+_CHUNK = 40_000
 _SEED = 35
 _POINTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(60)
 STATISTICS = ("accuracy", "difference", "mean rating", "difference of ratings", "interaction",
@@ -93,15 +93,15 @@ def draw(
         logit += effect * rng.normal(0, cell.slope_sd, (number, cell.frames))[:, None, :]
     if rated:
         noisy = logit - cell.base + rng.logistic(0, 1, shape)
-        value = 1.0 + np.searchsorted(_CUTS, noisy)
+        # How many cuts lie below: they are a logit apart.
+        value = 1.0 + np.clip(np.ceil(noisy - _CUTS[0]), 0, len(_CUTS))
     else:
         value = (rng.random(shape) < expit(logit)).astype(float)
     there = np.ones(shape, bool)
     if cell.dropout:
         stops = rng.random(shape[:2]) < cell.dropout
-        last = np.where(stops, rng.integers(1, cell.frames + 1, shape[:2]), cell.frames)
-        order = rng.random(shape).argsort(-1)
-        there = order < last[:, :, None]
+        last = rng.integers(1, cell.frames + 1, stops.sum())
+        there[stops] = rng.random((stops.sum(), cell.frames)).argsort(-1) < last[:, None]
     return Studies(value, condition, there)
 
 
@@ -162,14 +162,15 @@ class Covered:
     printed: float
 
 
-def measure(cell: Cell, number: int, seed: int) -> Iterator[Covered]:
+def measure(cell: Cell, number: int, seed: int, batch: int = 1) -> Iterator[Covered]:
     """Yield each statistic's coverage in a cell, over so many data sets."""
     each = max(1, min(number, _CHUNK // (cell.people * cell.frames)))
     for conditions, rated in product((2, 4), (False, True)):
         kinds = [(n, w) for n, c, r, w in _kinds() if (c, r) == (conditions, rated)]
-        if cell.frames < 2 * conditions:
+        # Ratings are centred on their scale: a base makes no other study of them.
+        if cell.frames < 2 * conditions or (rated and cell.base != BASES[0]):
             continue
-        rng = np.random.default_rng([_SEED, seed, conditions, int(rated)])
+        rng = np.random.default_rng([_SEED, seed, conditions, int(rated), batch])
         means, held, printed = truth(cell, conditions, rated), np.zeros(2), np.zeros(2)
         for done in range(0, number, each):
             studies = draw(cell, min(each, number - done), conditions, rated, rng)
@@ -192,13 +193,28 @@ def _read(line: str) -> Covered:
     return Covered(name, cell, float(covered), float(printed))
 
 
+def together(found: Iterable[Covered]) -> list[Covered]:
+    """Return what batches of equally many data sets cover together."""
+    by_cell: dict[tuple[str, Cell], list[Covered]] = {}
+    for one in found:
+        by_cell.setdefault((one.statistic, one.cell), []).append(one)
+    return [_mean(name, cell, batches) for (name, cell), batches in by_cell.items()]
+
+
+def _mean(name: str, cell: Cell, batches: Sequence[Covered]) -> Covered:
+    printed = sum(one.printed for one in batches)
+    held = sum(one.covered * one.printed for one in batches if one.printed)
+    return Covered(name, cell, held / printed if printed else np.nan, printed / len(batches))
+
+
 @click.command()
 @click.option("--datasets", default=1000, show_default=True)
 @click.option("--part", default="1/1", show_default=True, help="Which part of the grid, as 1/2.")
+@click.option("--batch", default=1, show_default=True, help="Which data sets of the same cells.")
 @click.option("--save", type=click.Path(path_type=Path), help="Write the part to a file.")
 @click.option("--read", multiple=True, type=click.Path(path_type=Path), help="Print saved parts.")
-def main(datasets: int, part: str, save: Path | None, read: tuple[Path, ...]) -> None:
-    """Print the coverage of each statistic over the grid."""
+def main(datasets: int, part: str, batch: int, save: Path | None, read: tuple[Path, ...]) -> None:
+    """Print the coverage of each statistic over the grid; with --read, of that many data sets."""
     found: list[Covered] = []
     if read:
         for path in read:
@@ -208,11 +224,11 @@ def main(datasets: int, part: str, save: Path | None, read: tuple[Path, ...]) ->
         began = time.monotonic()
         for number, cell in enumerate(GRID):
             if number % of == own - 1:
-                found += measure(cell, datasets, number)
+                found += measure(cell, datasets, number, batch)
         click.echo(f"{time.monotonic() - began:.0f} s")
     if save:
         save.write_text("".join(f"{_row(one)}\n" for one in found), encoding="utf-8")
-    report(found, datasets)
+    report(together(found), datasets)
 
 
 def report(found: list[Covered], datasets: int) -> None:

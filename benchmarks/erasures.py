@@ -17,11 +17,13 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
 from tests.prerequisites import POSTGRESQL
-from tests.webapp.erasures.sequences import FORGETFUL, new_world, play
+from tests.temporary import keep_in_memory
+from tests.webapp.erasures.sequences import FORGETFUL, begin, new_world, play
 from tests.webapp.postgres import PostgresServer, postgres_server
 
 
@@ -33,6 +35,7 @@ def main() -> None:
     parser.add_argument("--postgresql", action="store_true", help="on PostgreSQL, not SQLite")
     arguments = parser.parse_args()
     logging.disable(logging.CRITICAL)
+    keep_in_memory()
     seeds = range(arguments.first, arguments.first + arguments.sequences)
     if arguments.postgresql:
         assert POSTGRESQL.find(), "PostgreSQL is needed"
@@ -52,15 +55,18 @@ def campaign(
 ) -> tuple[list[str], Counter[str], Counter[str]]:
     """Return what was found, how often each act was done, and each wish."""
     found, told, wishes = list[str](), Counter[str](), Counter[str]()
-    for seed in seeds:
-        with tempfile.TemporaryDirectory() as folder:
-            if server is None:
-                world = new_world(Path(folder), seed)
+    with tempfile.TemporaryDirectory() as first:
+        # One run is launched; each sequence begins with a copy of the installation.
+        begun, template = Path(first) / "instance", None
+        if server is None:
+            begin(begun, None)
+        else:
+            template = server.template("begun", lambda url: begin(begun, url))
+        for seed in seeds:
+            with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+                url = server and stack.enter_context(server.database(template=template))
+                world = new_world(Path(folder), seed, url, server, begun)
                 found += [f"seed {seed}: {each}" for each in play(world)]
-            else:
-                with server.database(empty=False, template=None) as url:
-                    world = new_world(Path(folder), seed, url, server)
-                    found += [f"seed {seed}: {each}" for each in play(world)]
             told.update(world.told)
             wishes.update(person.wish for person in world.people if person.wish)
     return found, told, wishes

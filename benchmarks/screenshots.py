@@ -38,6 +38,7 @@ SWITCHES = ["--no-sandbox", "--disable-gpu"]
 # The pages have a handful of colours; the others are the soft edges of letters.
 COLOURS = 48
 SMALL = {"viewport": {"width": 720, "height": 360}}
+HIGHER = {"viewport": {"width": 720, "height": 520}}
 TALL = {"viewport": {"width": 1200, "height": 1500}}
 LAPTOP = {"viewport": {"width": 900, "height": 620}}
 PHONE = {
@@ -145,12 +146,14 @@ def take_examples(browser: Browser) -> None:
             )
             (copy / "study.toml").write_text(said, encoding="utf-8")
             with served_run(Path(folder) / "instance", str(copy)) as link:
-                page = browser.new_page(**SMALL)
+                page = browser.new_page(**(HIGHER if name == "scales" else SMALL))
                 page.goto(link)
                 page.locator("button[value=accept]").click()
                 page.locator("#instructions [data-go-on]").click()
                 page.locator("#trial").wait_for()
                 page.wait_for_timeout(500)
+                if page.locator(".overtime").count():
+                    page.locator(".overtime:not(:empty)").wait_for()
                 save(page, EXAMPLES / "images", name)
                 page.close()
 

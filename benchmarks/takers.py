@@ -1,11 +1,13 @@
 """Do the intervals of a comparison with takers cover what was planted?
 
-python -m benchmarks.takers [--comparisons 2000]
+python benchmarks/takers.py [--comparisons 2000] [--seeds 1 101 201]
+
+Each seed has so many comparisons of its own. A row of a setting is of all seeds together.
 """
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,6 +56,8 @@ SETTINGS = {
     "order -.5, letters +1": Planted(0.5, order=-0.5, letters=1.0),
     "lapse .2, order .5": Planted(1.5, order=0.5, lapse=0.2),
     "history .7, people's side .4": Planted(0.5, history=0.7, side=0.4),
+    # The middle 95 in a hundred items have probabilities from .06 to .998.
+    "items' spread 2, history .5": Planted(1.5, items=2.0, order=0.3, history=0.5, people=1.5),
 }
 WAYS = [
     (context, labels, order)
@@ -117,58 +121,58 @@ def answers(planted: Planted, rng: np.random.Generator) -> tuple[pd.DataFrame, p
     """Return judgments of people and a taker's answers, items with effects that both share."""
     item = rng.normal(0, planted.items, N_ITEMS)
     names = np.array([f"i{number}" for number in range(N_ITEMS)])
-    parts = []
+    rows, sittings = [], []
     for session in range(N_SESSIONS):
         # As in a list: the expected option stands first in half of the trials.
         first_on_screen = rng.permutation(np.arange(N_ITEMS) % 2 == 0)
         for context, labels, order in WAYS:
             first = first_on_screen != (order == "swapped")
             right = rng.random(N_ITEMS) < p_good(planted, item, first, labels, context)
-            side = np.where(right == first_on_screen, "first", "second")
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "participant": f"{session}-{context}-{labels}-{order}",
-                        "session": session,
-                        "context": context,
-                        "labels": labels,
-                        "order": order,
-                        "item_id": names,
-                        "frame": names,
-                        "good_side": np.where(first_on_screen, "first", "second"),
-                        "chosen_side": side,
-                        "chose_good": right.astype(float),
-                    }
-                )
-            )
-    taken = pd.concat(parts, ignore_index=True).assign(
-        model="planted", reading="forced_choice", construction="all"
+            rows.append((first_on_screen, right))
+            sittings.append((session, context, labels, order))
+    columns = dict(
+        zip(
+            ("session", "context", "labels", "order"),
+            (np.repeat(np.array(part), N_ITEMS) for part in zip(*sittings, strict=True)),
+            strict=True,
+        )
     )
-    return _people(planted, item, names, rng), taken
+    who = np.repeat(["-".join(map(str, one)) for one in sittings], N_ITEMS)
+    taken = _judged(who, names, rows).assign(**columns)
+    taken = taken.assign(model="planted", reading="forced_choice")
+    return _people(planted, item, names, rng), taken.astype({"chose_good": float})
 
 
 def _people(
     planted: Planted, item: Floats, names: NDArray[np.str_], rng: np.random.Generator
 ) -> pd.DataFrame:
-    parts = []
-    for person in range(N_PEOPLE):
+    rows = []
+    for _ in range(N_PEOPLE):
         first = rng.permutation(np.arange(N_ITEMS) % 2 == 0)
         p = expit(planted.people + item + planted.side * (2 * first - 1))
-        right = rng.random(N_ITEMS) < p
-        parts.append(
-            pd.DataFrame(
-                {
-                    "participant": f"p{person}",
-                    "item_id": names,
-                    "frame": names,
-                    "construction": "all",
-                    "good_side": np.where(first, "first", "second"),
-                    "chosen_side": np.where(right == first, "first", "second"),
-                    "chose_good": right,
-                }
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
+        rows.append((first, rng.random(N_ITEMS) < p))
+    return _judged(np.repeat([f"p{person}" for person in range(N_PEOPLE)], N_ITEMS), names, rows)
+
+
+def _judged(
+    who: NDArray[np.str_],
+    names: NDArray[np.str_],
+    rows: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]],
+) -> pd.DataFrame:
+    """Return judgments: where the expected option stood, and whether it was chosen, of each."""
+    first, right = (np.concatenate(part) for part in zip(*rows, strict=True))
+    item = np.tile(names, len(rows))
+    return pd.DataFrame(
+        {
+            "participant": who,
+            "item_id": item,
+            "frame": item,
+            "construction": "all",
+            "good_side": np.where(first, "first", "second"),
+            "chosen_side": np.where(right == first, "first", "second"),
+            "chose_good": right,
+        }
+    )
 
 
 def intervals(people: pd.DataFrame, taken: pd.DataFrame) -> Iterator[tuple[str, float, float]]:
@@ -198,19 +202,25 @@ def coverage(planted: Planted, n: int, seed: int) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--comparisons", type=int, default=2000, help="in all settings together")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--comparisons", type=int, default=2000, help="of a seed, in all settings")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     chosen = parser.parse_args()
-    n = chosen.comparisons // len(SETTINGS)
+    n = -(-chosen.comparisons // len(SETTINGS))
     print(f"| Planted | {' | '.join(truths(Planted(0.0)))} |")
     print(f"|---|{'---:|' * len(truths(Planted(0.0)))}")
     every = []
     for number, (name, planted) in enumerate(SETTINGS.items()):
-        found = coverage(planted, n, chosen.seed + number)
-        every.append(list(found.values()))
-        print(f"| {name} | {' | '.join(f'{share:.3f}' for share in found.values())} |", flush=True)
-    print(f"| all | {' | '.join(f'{share:.3f}' for share in np.mean(every, axis=0))} |")
-    print(f"\n{n} comparisons each; {N_ITEMS} items, {N_PEOPLE} people, {N_SESSIONS} sessions.")
+        every.append([list(coverage(planted, n, seed + number).values()) for seed in chosen.seeds])
+        _print_row(name, np.mean(every[-1], axis=0))
+    for place, seed in enumerate(chosen.seeds):
+        _print_row(f"all, seed {seed}", np.mean([of_seeds[place] for of_seeds in every], axis=0))
+    total = n * len(SETTINGS) * len(chosen.seeds)
+    print(f"\n{total:,} comparisons, {n} of each setting and seed;", end=" ")
+    print(f"{N_ITEMS} items, {N_PEOPLE} people, {N_SESSIONS} sessions.")
+
+
+def _print_row(name: str, shares: Floats) -> None:
+    print(f"| {name} | {' | '.join(f'{share:.3f}' for share in shares)} |", flush=True)
 
 
 if __name__ == "__main__":

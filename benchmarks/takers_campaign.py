@@ -1,15 +1,18 @@
 """Thousands of prompts over HTTP, with kills, cut connections and a change of model in between.
 
-python -m benchmarks.takers_campaign [--sessions 22] [--kills 10] [--forgetful]
+python -m benchmarks.takers_campaign [--sessions 8] [--kills 10] [--forgetful]
 
 `parallax take` asks a stand-in server that cuts every third answer off in the middle, and is killed
 (SIGKILL) after times that are drawn. Once the server becomes another model, and then the first
-again. The same command is given until it ends. With --forgetful the server does not honour the key
+again. The same command is given until it ends, also where an answer was cut off however often it
+was asked for. Each session is taken in three contexts, three sets of labels and both orders. With
+--forgetful the server does not honour the key
 by which a call that is repeated is known, so that what was under way at a kill is paid again.
 """
 
 import argparse
 import json
+import os
 import random
 import signal
 import subprocess
@@ -30,6 +33,7 @@ from lm.serving.model import ServedModel
 from lm.serving.server import StandIn
 
 PRICE_IN, PRICE_OUT = 1.0, 2.0
+_MOST_TIMES = 20
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ class Campaign:
         paid_again: How many of these were counted more than once.
         calls: All calls that reached the server, probes and cut answers among them.
         kills: How often the command was killed.
+        given: How often it was given in all.
         refused_other_model: Whether the command stopped while the server was another model.
         spent: What the take's ledger says that calls cost.
         billed: What the server's own count of tokens comes to.
@@ -54,6 +59,7 @@ class Campaign:
     paid_again: int
     calls: int
     kills: int
+    given: int
     refused_other_model: bool
     spent: float
     billed: float
@@ -69,6 +75,8 @@ def run(
     seconds: tuple[float, float],
     honours_keys: bool = True,
     seed: int = 1,
+    contexts: tuple[str, ...] = ("zero_shot",),
+    concurrency: int = 4,
 ) -> Campaign:
     """Run a campaign and return what happened.
 
@@ -81,6 +89,8 @@ def run(
         seconds: Between which times after the first new answer a kill falls.
         honours_keys: Whether the server knows a repeated call by its key.
         seed: What the times are drawn by.
+        contexts: What stands before each trial.
+        concurrency: How many calls are under way at once.
     """
     rng = random.Random(seed)
     server = StandIn(ServedModel(load_scorer(model)), "m", Tier.NEXT, frozenset({Fault.CUT}))
@@ -89,24 +99,35 @@ def run(
     thread.start()
     try:
         command = _command(server, study, sessions, folder)
+        command += [word for context in contexts for word in ("--context", context)]
+        command += ["--concurrency", str(concurrency)]
         for _ in range(kills):
             _killed(command, server, rng.uniform(*seconds))
         server.another_model = True
         stopped = subprocess.run(command, capture_output=True, text=True, check=False)
         server.another_model = False
-        subprocess.run(command, check=True, capture_output=True)
+        given = kills + 1 + _until_it_ends(command)
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
     refused = stopped.returncode != 0 and "model" in stopped.stderr
-    return _counted(server, folder, kills, refused)
+    return _counted(server, folder, kills, given, refused)
+
+
+def _until_it_ends(command: list[str]) -> int:
+    """Give a command until it succeeds, and return how often that was."""
+    for number in range(1, _MOST_TIMES + 1):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if not done.returncode:
+            return number
+    raise RuntimeError(done.stderr)
 
 
 def _command(server: StandIn, study: str, sessions: int, folder: Path) -> list[str]:
     words = [sys.executable, "-m", "parallax", "take", study, "--reading", "forced_choice"]
     words += ["--model", f"api:{server.url}#m", "--sessions", str(sessions), "--out", str(folder)]
-    prices = {"price-in": PRICE_IN, "price-out": PRICE_OUT, "cap": 1e6, "concurrency": 4}
+    prices = {"price-in": PRICE_IN, "price-out": PRICE_OUT, "cap": 1e6}
     return words + [word for name, value in prices.items() for word in (f"--{name}", str(value))]
 
 
@@ -120,7 +141,7 @@ def _killed(command: list[str], server: StandIn, seconds: float) -> None:
         taking.send_signal(signal.SIGKILL)
 
 
-def _counted(server: StandIn, folder: Path, kills: int, refused: bool) -> Campaign:
+def _counted(server: StandIn, folder: Path, kills: int, given: int, refused: bool) -> Campaign:
     asked = pd.read_parquet(folder / "forced_choice" / "asked.parquet")
     prompts = pd.read_parquet(folder / "forced_choice" / "prompts.parquet")
     trials = pd.read_parquet(folder / "forced_choice" / "trials.parquet")
@@ -136,6 +157,7 @@ def _counted(server: StandIn, folder: Path, kills: int, refused: bool) -> Campai
         paid_again=sum(n > 1 for n in paid),
         calls=server.calls,
         kills=kills,
+        given=given,
         refused_other_model=refused,
         spent=manifest["spent"],
         billed=(tokens * PRICE_IN + server.billed.total() * PRICE_OUT) / 1e6,
@@ -145,10 +167,12 @@ def _counted(server: StandIn, folder: Path, kills: int, refused: bool) -> Campai
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--study", default="marvin_linzen_2018")
-    parser.add_argument("--sessions", type=int, default=22)
+    parser.add_argument("--sessions", type=int, default=8)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--forgetful", action="store_true", help="the server knows no keys")
     chosen = parser.parse_args()
+    # Many small processes and threads of one: more of PyTorch's would wait for each other.
+    os.environ["OMP_NUM_THREADS"] = "1"
     with TemporaryDirectory() as folder:
         model, text = Path(folder) / "model", Path(folder) / "text.txt"
         study = load_study(chosen.study)
@@ -165,8 +189,11 @@ def main() -> None:
             kills=chosen.kills,
             seconds=(1.0, 8.0),
             honours_keys=not chosen.forgetful,
+            contexts=("zero_shot", "instructions", "practice"),
+            concurrency=32,
         )
-    print(f"{found.prompts:,} prompts, {found.kills} kills, {found.calls:,} calls")
+    print(f"{found.prompts:,} prompts, {found.calls:,} calls", end="; ")
+    print(f"the command was given {found.given} times and killed {found.kills} of them")
     print(f"lost: {found.lost}; paid: {found.paid:,} different prompts")
     print(f"paid more than once: {found.paid_again}")
     print(f"stopped while the server was another model: {found.refused_other_model}")

@@ -95,6 +95,16 @@ def allow_open_files(number: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (number, hard))
 
 
+def bound_process(pid: int, cpu_s: int, memory_bytes: int) -> None:
+    """Let a process that was just started have no more than this; on Linux alone.
+
+    Beyond the first it is ended by the signal XCPU; beyond the second it finds no more memory.
+    """
+    if hasattr(resource, "prlimit"):
+        resource.prlimit(pid, resource.RLIMIT_CPU, (cpu_s, cpu_s + 5))
+        resource.prlimit(pid, resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+
+
 def files_to_spare(folder: Path) -> int | None:
     """Return how many more files can be made in a folder; None where there is no such limit.
 

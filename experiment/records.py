@@ -175,6 +175,7 @@ class Judgment:
             side.
         steps: What was measured of each word or region of what was read step by step; None of
             other trials.
+        is_late: Whether it came after the deadline; None where there is none.
     """
 
     position: int
@@ -190,6 +191,7 @@ class Judgment:
     version: str = ""
     answer: str = ""
     steps: Steps | None = None
+    is_late: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

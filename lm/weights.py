@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from lm.errors import LmError
 
@@ -14,6 +14,7 @@ Dtype = Literal["float32", "bfloat16", "float16"]
 Bits = Literal[0, 4, 8]
 LongTexts = Literal["refuse", "slide"]
 _BYTES: Mapping[str, float] = {"float32": 4, "bfloat16": 2, "float16": 2}
+_STORED: Mapping[str, str] = {"float32": "F32", "bfloat16": "BF16", "float16": "F16"}
 # 8- and 4-bit weights with their scales; embeddings stay at 16 bits.
 _BYTES_OF_BITS = {8: 1.15, 4: 0.65}
 # What a model needs besides its weights: the library, activations, a tokenizer.
@@ -54,17 +55,27 @@ AS_USUAL = Weights()
 
 def n_weights(folder: Path) -> int:
     """Return how many weights the safetensors files of a folder hold; 0 where there are none."""
-    return sum(math.prod(shape) for path in folder.glob("*.safetensors") for shape in _shapes(path))
+    return sum(math.prod(about["shape"]) for about in _stored(folder))
 
 
-def _shapes(path: Path) -> Iterator[list[int]]:
-    """Yield the shapes of a safetensors file's tensors, by its header alone."""
+def is_stored_as(folder: Path, dtype: Dtype) -> bool:
+    """Return whether the safetensors files of a folder hold weights of one precision only."""
+    return {about["dtype"] for about in _stored(folder)} <= {_STORED[dtype]}
+
+
+def _stored(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield what the headers of a folder's safetensors files say of each tensor."""
+    for path in folder.glob("*.safetensors"):
+        yield from _header(path)
+
+
+def _header(path: Path) -> Iterator[dict[str, Any]]:
     with path.open("rb") as file:
         size = int.from_bytes(file.read(8), "little")
         if size > 100_000_000:
             return
         header = json.loads(file.read(size))
-    yield from (about["shape"] for name, about in header.items() if name != "__metadata__")
+    yield from (about for name, about in header.items() if name != "__metadata__")
 
 
 def available_bytes() -> float:

@@ -2,15 +2,22 @@
 
 from math import exp
 from pathlib import Path
+from typing import Any
 
 import click
 import pandas as pd
 from tqdm import tqdm
 
+from analysis.commands.power_scale import (
+    AROUND_MIN,
+    NAME,
+    ScaleOptions,
+    power_of_scale,
+    write_power,
+)
+from analysis.commands.reading_power import power_of_reading
 from analysis.data.takers import item_choices
 from analysis.errors import AnalysisError
-from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
-from analysis.figures.drawing import save_figure
 from analysis.figures.power import power_figure
 from analysis.statistics.power import (
     OVERALL,
@@ -24,29 +31,23 @@ from analysis.statistics.power import (
     summary,
 )
 from analysis.tables.accuracy_table import Column, Table
-from analysis.tables.render import FORMATS as TABLE_FORMATS
-from analysis.tables.render import save_table, to_text
+from analysis.tables.render import to_text
 from experiment.design.lists import build_lists
 from experiment.errors import ParallaxError
 from experiment.materials.read import load_items
 from experiment.responses.base import Gives
-from experiment.responses.registry import response_class
+from experiment.responses.registry import response_class, response_of
 from experiment.simulation.session import RT_SPREAD, accuracy_of
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
 from experiment.studies.study import Study
-from experiment.tables.atomic_write import atomic_folder
 from experiment.version import code_version
 
 _SIZES = "5,10,15,20,30"
-_NAME = "power"
-_SUFFIXES = (*TABLE_FORMATS, *(f".{suffix}" for suffix in FIGURE_FORMATS))
-_WRITTEN = frozenset(f"{_NAME}{suffix}" for suffix in _SUFFIXES)
-# Consent, instructions and questionnaire, in minutes.
-_AROUND_MIN = 3.0
 # Where the study names no typical reaction time.
 _TYPICAL_RT_MS = 3500.0
 _SHARE = click.FloatRange(0, 1)
+_DIFFERENCE = 0.05
 
 
 class Sizes(click.ParamType[tuple[int, ...]]):
@@ -78,12 +79,19 @@ class Sizes(click.ParamType[tuple[int, ...]]):
               help="The numbers of participants per list to try.")  # fmt: skip
 @click.option("--simulations", default=100, show_default=True, type=click.IntRange(min=2),
               help="How many studies to simulate.")  # fmt: skip
-@click.option("--difference", default=0.05, show_default=True, type=_SHARE,
-              help="The difference in accuracy to detect, for example from a model.")  # fmt: skip
-@click.option("--width", default=0.05, show_default=True, type=_SHARE,
-              help="The wanted half-width of the intervals.")  # fmt: skip
+@click.option("--difference", type=click.FloatRange(min=0, min_open=True),
+              help=("The difference to detect.  [default: .05 in accuracy, .5 points of a rating, "
+                    ".1 in the share of yes]"))  # fmt: skip
+@click.option("--width", type=click.FloatRange(min=0, min_open=True),
+              help="The wanted half-width of the intervals.  [default: --difference]")  # fmt: skip
 @click.option("--sd-participants", default=0.5, show_default=True, help="In logits.")
-@click.option("--sd-items", default=0.5, show_default=True, help="In logits.")
+@click.option("--sd-items", default=0.5, show_default=True, help="In logits; of ratings, frames.")
+@click.option("--sd-effects", default=0.2, show_default=True,
+              help=("Of ratings and of --means: how much participants, and frames, differ in each "
+                    "condition besides, in logits."))  # fmt: skip
+@click.option("--means", type=click.Path(path_type=Path),
+              help=("Of ratings and yes/no: a table with the expected mean (of yes, the share) of "
+                    "each condition."))  # fmt: skip
 @click.option("--lapse", default=0.02, show_default=True, type=_SHARE,
               help="Lapse rate: the share of trials answered at random.")  # fmt: skip
 @click.option("--guessing", default=0.1, show_default=True, type=_SHARE,
@@ -94,6 +102,12 @@ class Sizes(click.ParamType[tuple[int, ...]]):
 @click.option("--like", "folder", type=click.Path(path_type=Path),
               help=("A reading's folder of `parallax take`: each item is as hard for people as for "
                     "this model."))  # fmt: skip
+@click.option("--slowdown", "slowdown_percent", type=click.FloatRange(min=0, min_open=True),
+              help=("Of what is read: the difference of times to detect, in per cent.  "
+                    "[default: 5]"))  # fmt: skip
+@click.option("--log-sds", default="",
+              help=("Of what is read: five standard deviations of log times.  [default: "
+                    "those of Witzel et al., 2012]"))  # fmt: skip
 @click.option("--reward", type=click.FloatRange(min=0), help="What each participant is paid.")
 @click.option("--fee-percent", default=0.0, show_default=True, help="The platform's fee, on top.")
 @click.option("--seed", default=1, show_default=True, help="The seed of every draw.")
@@ -102,10 +116,12 @@ def power(
     out: Path | None,
     sizes: tuple[int, ...],
     simulations: int,
-    difference: float,
-    width: float,
+    difference: float | None,
+    width: float | None,
     sd_participants: float,
     sd_items: float,
+    sd_effects: float,
+    means: Path | None,
     lapse: float,
     guessing: float,
     accuracy: float | None,
@@ -113,18 +129,33 @@ def power(
     reward: float | None,
     fee_percent: float,
     seed: int,
+    **of_reading: Any,  # noqa: ANN401 (click types them by the options above)
 ) -> None:
     """Simulate STUDY to find how many participants it needs.
 
     It also tells what they cost and how long the study takes.
 
     Power is the share of simulated studies whose 95% interval excludes a value that lies
-    --difference below people's true accuracy.
+    --difference below people's true accuracy; of ratings, and of yes/no with --means, below the
+    true value of each difference and interaction that the design plans. Of a study that is read
+    step by step, it is the share that tells a --slowdown of one region from none.
     """
     loaded = load_study(study)
-    _refuse_without_accuracy(loaded)
     people = Assumptions(sd_participants, sd_items, lapse, guessing)
-    design = design_of(build_lists(loaded, load_items(loaded), seed).lists)
+    built = build_lists(loaded, load_items(loaded), seed)
+    if _is_of_times(loaded, of_reading["slowdown_percent"], means):
+        power_of_reading(loaded, built.lists, sizes, simulations, out, seed, **of_reading)
+        return
+    each = None if reward is None else reward * (1 + fee_percent / 100)
+    if means is not None or Gives.RIGHT not in response_class(loaded.response).gives:
+        _refuse_of_choices(accuracy, folder)
+        power_of_scale(
+            loaded, built, ScaleOptions(people, sd_effects, means, sizes, simulations, difference,
+                                        width, each, _minutes(loaded), seed), out
+        )  # fmt: skip
+        return
+    difference, width = difference or _DIFFERENCE, width or _DIFFERENCE
+    design = design_of(built.lists)
     expected = _expected(loaded, design, accuracy, folder, people)
     numbers = tqdm(range(simulations), desc="Simulating", unit=" studies", disable=None)
     found = summary(
@@ -133,24 +164,42 @@ def power(
             difference=difference, seed=seed,
         )
     )  # fmt: skip
-    each = None if reward is None else reward * (1 + fee_percent / 100)
     model = f"items as hard as for the model in {folder}" if folder else ""
     table = _table(loaded, found, people, each, difference, simulations, seed, model)
     click.echo(to_text(table))
     for line in _answers(found, len(design.lists), difference, width):
         click.echo(line)
     if out:
-        _write(out, table, found, difference, width)
+        write_power(out, table, power_figure(found, difference=difference, wanted_width=width))
 
 
-def _refuse_without_accuracy(study: Study) -> None:
-    if Gives.RIGHT not in response_class(study.response).gives:
+def _refuse_of_choices(accuracy: float | None, folder: Path | None) -> None:
+    if accuracy is not None or folder is not None:
+        raise click.UsageError("--accuracy and --like say how often choices are right; of the "
+                               "points of a scale, --means says what is expected.")  # fmt: skip
+
+
+def _is_of_times(study: Study, slowdown: float | None, means: Path | None) -> bool:
+    """Return whether times are planned for: also those before a rating, where they are asked for.
+
+    Raises:
+        AnalysisError: The sessions have several tasks.
+        click.UsageError: A slowdown is asked for where nothing is read.
+    """
+    response = response_of(study)
+    if response.types:
         raise AnalysisError(
-            f'no answer of the type "{study.response}" is right or wrong, so there is no '
-            "accuracy to plan with",
+            "the sessions have several tasks, and power is of one",
             where=str(study.folder),
-            expected="a study whose trials have an expected answer",
+            expected="a study of one type of response",
+            remedy="Copy the folder for each task, with its items and its response alone",
         )
+    if response.step_table is None and slowdown is not None:
+        raise click.UsageError(
+            "--slowdown is of what is read step by step; this study has no times."
+        )
+    is_right = Gives.RIGHT in response.gives
+    return bool(response.step_table) and means is None and (is_right or slowdown is not None)
 
 
 def _expected(
@@ -212,14 +261,14 @@ def _table(
         columns.append(Column("cost", "cost", "number"))
     minutes = _minutes(study)
     return Table(
-        name=_NAME,
+        name=NAME,
         title="Power",
         caption=f"What {study.name} would find, over {simulations} simulated studies.",
         frame=frame,
         columns=tuple(columns),
         notes=(
             f"Power: to distinguish people's accuracy from a value {difference:g} below it.",
-            f"A session takes about {minutes:.0f} minutes, of which {_AROUND_MIN:.0f} for "
+            f"A session takes about {minutes:.0f} minutes, of which {AROUND_MIN:.0f} for "
             "consent, instructions and questionnaire.",
         ),
         origin=(
@@ -237,7 +286,7 @@ def _minutes(study: Study) -> float:
     """Return a session's expected length; reaction times are log-normal, so above the median."""
     median_ms = study.simulation.median_rt_ms or _TYPICAL_RT_MS
     mean_ms = median_ms * exp(RT_SPREAD**2 / 2)
-    return study.design.trials_per_list * mean_ms / 60_000 + _AROUND_MIN
+    return study.design.trials_per_list * mean_ms / 60_000 + AROUND_MIN
 
 
 def _answers(found: pd.DataFrame, lists: int, difference: float, width: float) -> list[str]:
@@ -260,11 +309,3 @@ def _answer(goal: str, enough: pd.DataFrame, lists: int) -> str:
         for size in (overall, largest)
     ]
     return f"For {goal}: {parts[0]} over all judgments, {parts[1]} in every construction."
-
-
-def _write(out: Path, table: Table, found: pd.DataFrame, difference: float, width: float) -> None:
-    with atomic_folder(out, _WRITTEN) as folder:
-        save_table(table, folder)
-        figure = power_figure(found, difference=difference, wanted_width=width)
-        save_figure(figure, folder, _NAME)
-    click.echo(f"Table and figure: {out}")

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.data.categorical import Codes, codes_in, decode, equal_text, take
+from analysis.data.late import left_out_late
 from analysis.data.load import ExportedRun, Scores
 from analysis.data.own_columns import items_of, own_columns
 from analysis.data.participants import with_participants
@@ -78,8 +79,8 @@ def items_hash(run: ExportedRun) -> str:
     return materials_hash(items_of(run.items))
 
 
-def judgments(run: ExportedRun) -> pd.DataFrame:
-    """Return the kept participants' judgments.
+def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
+    """Return the kept participants' judgments; ``late_too`` keeps late ones that are left out.
 
     Returns:
         One row per judgment: participant, list, position, item_id, kind (in that list),
@@ -107,7 +108,7 @@ def judgments(run: ExportedRun) -> pd.DataFrame:
     _refuse(run, codes_in(trials["item_id"], items)[shown] != item, "name another item")
     good_side = trials["good_side"].take(shown).reset_index(drop=True)
     _refuse(run, _contradictory(answers, good_side), "contradict the sides of their trial")
-    order = _kept_in_order(run, people, person)
+    order = _kept_in_order(run, people, person, late_too=late_too)
     if not len(order):
         raise AnalysisError(
             "no judgment is left to analyse: no participant with answers has a verdict of kept",
@@ -188,12 +189,15 @@ def _trial_of(run: ExportedRun, people: "pd.Index[str]", person: Codes) -> NDArr
     return np.where(known[found] == asked, found, -1) if len(order) else found - 1
 
 
-def _kept_in_order(run: ExportedRun, people: "pd.Index[str]", person: Codes) -> NDArray[np.intp]:
+def _kept_in_order(
+    run: ExportedRun, people: "pd.Index[str]", person: Codes, *, late_too: bool
+) -> NDArray[np.intp]:
     """Return the kept participants' responses, by the participants' order and position."""
     keeps = np.zeros(len(people), bool)
     of_kept = codes_in(run.verdicts.loc[run.verdicts["kept"], "participant"], people)
     keeps[of_kept[of_kept >= 0]] = True
-    rows = np.flatnonzero(keeps[person])
+    late = None if late_too else left_out_late(run)
+    rows = np.flatnonzero(keeps[person] if late is None else keeps[person] & ~late)
     order = np.lexsort((run.responses["position"].to_numpy()[rows], person[rows]))
     return rows[order]
 

@@ -13,6 +13,7 @@ _REASONS = {
     "max_error_rate": "too large a share of errors",
     "too_fast": "answering too fast",
     "too_slow": "answering too slowly",
+    "too_late": "answering after the deadline",
     "same_side": "choosing one side too often",
     "rating_gap": "rating expected versions no higher than others",
     "incomplete": "missing answers",

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.data.load import ExportedRun
+from analysis.data.scales import of_scale, scales_of
 from analysis.errors import AnalysisError
 from experiment.errors import ParallaxError
 from experiment.plugins import unknown_name
@@ -23,13 +24,17 @@ def parts(run: ExportedRun, task: str, out: Path) -> Iterator[tuple[ExportedRun,
 
     Args:
         run: The exported run.
-        task: The only task that is wanted; empty for all, each in a folder of its name, or for a
-            run whose trials are of one type.
+        task: The only task or scale that is wanted; empty for all, each in a folder of its name,
+            or for a run whose trials are of one type.
         out: The folder for all.
 
     Raises:
         AnalysisError: The run has no such task.
     """
+    if scales := scales_of(run.study):
+        for name in [task] if task else scales.scales:
+            yield of_scale(run, scales, name), out if task else out / name
+        return
     mixed = _mixed(run.study)
     if task or mixed is None:
         yield (of_task(run, task) if task else run), out

@@ -11,21 +11,28 @@ from analysis.statistics.power import OVERALL
 _HEIGHT_INCHES = 2.6
 
 
-def power_figure(found: pd.DataFrame, *, difference: float, wanted_width: float) -> Figure:
+def power_figure(
+    found: pd.DataFrame,
+    *,
+    difference: float,
+    wanted_width: float,
+    single: str = "each construction",
+) -> Figure:
     """Draw half the width of intervals and power, a thin line per construction, all in bold.
 
     Args:
         found: A summary of ``analysis.statistics.power``.
         difference: The difference to be detected.
         wanted_width: Half the width that is asked for; drawn as a dashed line.
+        single: What the thin lines are.
     """
     with mpl.rc_context(STYLE):
         figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES)
         left, right = figure.subplots(1, 2)
-        _lines(left, found, "half_width", wanted_width)
+        _lines(left, found, "half_width", wanted_width, single)
         left.set_ylabel("half the width of the 95% interval")
         left.set_ylim(bottom=0)
-        _lines(right, found, "power", 0.8)
+        _lines(right, found, "power", 0.8, single)
         right.set_ylabel(f"power to detect a difference of {difference:g}")
         right.set_ylim(-0.02, 1.02)
         figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2,
@@ -33,9 +40,8 @@ def power_figure(found: pd.DataFrame, *, difference: float, wanted_width: float)
     return figure
 
 
-def _lines(axes: Axes, found: pd.DataFrame, value: str, wanted: float) -> None:
+def _lines(axes: Axes, found: pd.DataFrame, value: str, wanted: float, single: str) -> None:
     axes.axhline(wanted, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)))
-    single = "each construction"
     for name, rows in found.groupby("construction", sort=False):
         overall = name == OVERALL
         axes.plot(

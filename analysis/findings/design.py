@@ -42,6 +42,19 @@ def cell_names(ratings: pd.DataFrame) -> pd.Series:
     return condition.where(~several, condition + ", " + version)
 
 
+def with_units(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """Return answers to one version each with ``unit``, what repeats over conditions, and ``cell``.
+
+    A unit is a frame of a construction; an item without one is a unit by itself.
+    """
+    ids = items["item_id"].astype(str)
+    frame, construction = (items[name].astype(str) for name in ("frame", "construction"))
+    unit = (construction + " " + frame).where(frame != "", ids)
+    of_item = answers["item_id"].astype(str).map(dict(zip(ids, unit, strict=True)))
+    found = answers.assign(unit=of_item.astype("category"))
+    return found.assign(cell=cell_names(found).astype("category"))
+
+
 def designs(given: Given, *, between: bool = True) -> Iterator[tuple[str, pd.DataFrame, Crossing]]:
     """Yield each construction of targets with its answers and what they cross.
 
@@ -64,14 +77,15 @@ def designs(given: Given, *, between: bool = True) -> Iterator[tuple[str, pd.Dat
         rows = rows.assign(cell=rows[CONDITION].astype(str), version="good", unit=rows["frame"])
     of_items = items["construction"].astype(str)
     for name, own in rows.groupby(rows["construction"].astype(str), sort=False):
-        own, cross = _crossed(own, items[of_items == name], given.run.study, between=between)
+        own, cross = crossed(own, items[of_items == name], given.run.study, between=between)
         if len(cross.cells) > 1:
             yield str(name), own, cross
 
 
-def _crossed(
-    rows: pd.DataFrame, items: pd.DataFrame, study: Study, *, between: bool
+def crossed(
+    rows: pd.DataFrame, items: pd.DataFrame, study: Study, *, between: bool = True
 ) -> tuple[pd.DataFrame, Crossing]:
+    """Return the answers of one construction with their cells, and what these cross."""
     rows, cross = _named(rows, items, study) or (rows, crossing(rows, items))
     names = [name for name in study.design.factors if between and f"{PREFIX}{name}" in rows]
     levels = rows[[f"{PREFIX}{name}" for name in names]].astype(str)

@@ -17,13 +17,14 @@ from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.rating_contrasts import contrasts
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
+from experiment.studies.study import Study
 
 CHOSE = "chose_good"
 
 
-def with_repeats(rows: pd.DataFrame, given: Given) -> pd.DataFrame:
+def with_repeats(rows: pd.DataFrame, study: Study) -> pd.DataFrame:
     """Return answers with ``also``: what the study says repeats beside participant and frame."""
-    column = f"{PREFIX}{given.run.study.analysis.repeats}"
+    column = f"{PREFIX}{study.analysis.repeats}"
     return rows.assign(also=rows[column].astype(str)) if column in rows else rows
 
 
@@ -48,7 +49,7 @@ def _run(given: Given) -> Findings:
     for name, rows, cross in designs(given):
         if not cross.declared or rows["participant"].isna().all():
             continue
-        own = with_repeats(rows.assign(chose_good=rows[CHOSE].astype(float)), given)
+        own = with_repeats(rows.assign(chose_good=rows[CHOSE].astype(float)), given.run.study)
         effects.append(contrasts(own, CHOSE, planned(cross, plan)).assign(construction=name))
         cells.append(_cells(rows, cross).assign(construction=name))
         crossed[name] = cross

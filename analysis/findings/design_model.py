@@ -1,20 +1,18 @@
 """The mixed model of a declared design: slopes of every factor by participant and by frame."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-import numpy as np
 import pandas as pd
 
-from analysis.data.own_columns import PREFIX
 from analysis.findings.contrasts import fixed_columns
 from analysis.findings.design import Crossing, designs
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.model_terms import MOST_CORRELATED, covariates, random_term, units
 from analysis.statistics.clustered import FEWEST_CLUSTERS
 from analysis.statistics.crossed import CrossedModel
-from analysis.statistics.laplace import RandomTerm
-from analysis.statistics.resample import codes
 from analysis.statistics.singular import fit_by_rule
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
@@ -22,8 +20,6 @@ from experiment.studies.study import Study
 
 # Each step inverts a matrix of all random effects.
 _MOST_ROWS, _MOST_EFFECTS = 20_000, 1_200
-_MOST_CORRELATED = 4
-_MOST, _LOOKED_AT = 0.5, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,30 +29,50 @@ class _Fitted:
     slopes: str
 
 
-def _run(given: Given, *, rated: bool) -> Findings:
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """Which answers are fitted, and how the table says so; ``always`` of any crossed cells."""
+
+    key: str
+    value: str
+    words: str
+    section: Section
+    kind: str = "Mixed model of the design"
+    always: bool = True
+
+
+_CHOICES = _Answers("design_model", "chose_good", "Logistic regression of people's choices",
+                    Section.MIXED_MODEL, always=False)  # fmt: skip
+_RATINGS = _Answers("rating_model", "rating", "Ordinal logistic regression of people's ratings",
+                    Section.RATINGS, "Cumulative-link mixed model")  # fmt: skip
+_YES = _Answers("yes_no_model", "said_yes", "Logistic regression of people's answers yes",
+                Section.ANSWERS)  # fmt: skip
+
+
+def _run(given: Given, answers: _Answers) -> Findings:
     fitted: dict[str, _Fitted] = {}
     left_out = []
     titles = {one.name: one.title for one in given.run.study.constructions}
     for name, rows, cross in designs(given):
-        if not rated and not cross.declared:
+        if not answers.always and not cross.declared:
             continue
-        if reason := _refused(rows, cross, "rating" if rated else "chose_good"):
+        if reason := _refused(rows, cross, answers.value):
             left_out.append(
                 f"The mixed model of the design of {titles.get(name, name)} was left out: {reason}."
             )
         else:
-            fitted[name] = _fit(rows, cross, given.run.study, rated=rated)
+            fitted[name] = _fit(rows, cross, given.run.study, answers.value)
     if not fitted:
         return Findings(left_out=tuple(left_out))
     found = pd.concat(
         [one.model.coefficients.assign(construction=name) for name, one in fitted.items()]
     )
     random = pd.concat([one.model.random.assign(construction=name) for name, one in fitted.items()])
-    key = "rating_model" if rated else "design_model"
-    table = _table(key, found, fitted, given.context, rated=rated)
+    table = _table(answers, found, fitted, given.context)
     statistics = {
-        key: found.reset_index(drop=True), f"{key}_random": random.reset_index(drop=True)
-    }  # fmt: skip
+        answers.key: found.reset_index(drop=True),
+        f"{answers.key}_random": random.reset_index(drop=True),
+    }
     return Findings((table,), statistics, tuple(left_out))
 
 
@@ -69,57 +85,18 @@ def _refused(rows: pd.DataFrame, cross: Crossing, value: str) -> str:
         return "a cell has no judgment"
     if (by_cell == 1).any():
         return "all judgments of a cell are the same, so that no finite effect fits it"
-    effects = (n_people + n_units) * min(len(cross.cells), _MOST_CORRELATED)
+    effects = (n_people + n_units) * min(len(cross.cells), MOST_CORRELATED)
     if len(rows) > _MOST_ROWS or effects > _MOST_EFFECTS:
         return f"{len(rows):,} judgments with {effects:,} random effects would take too long"
     return ""
 
 
-def _fit(rows: pd.DataFrame, cross: Crossing, study: Study, *, rated: bool) -> _Fitted:
+def _fit(rows: pd.DataFrame, cross: Crossing, study: Study, value: str) -> _Fitted:
     effects = fixed_columns(rows["cell"], cross, study.analysis)
-    fixed = pd.concat([effects, *_covariates(rows, study)], axis=1)
-    terms = [random_term(unit, rows[column], effects) for unit, column in _units(rows, study)]
-    answers = rows["rating" if rated else "chose_good"].to_numpy()
-    model, left_out = fit_by_rule(answers, fixed, terms)
+    fixed = pd.concat([effects, *covariates(rows, study)], axis=1)
+    terms = [random_term(unit, rows[column], effects) for unit, column in units(rows, study)]
+    model, left_out = fit_by_rule(rows[value].to_numpy(), fixed, terms)
     return _Fitted(model, left_out, _in_words(model))
-
-
-def _units(rows: pd.DataFrame, study: Study) -> Iterator[tuple[str, str]]:
-    yield from (("participant", "participant"), ("frame", "unit"))
-    if (column := f"{PREFIX}{study.analysis.repeats}") in rows:
-        yield study.analysis.repeats, column
-
-
-def _covariates(rows: pd.DataFrame, study: Study) -> Iterator[pd.DataFrame]:
-    """Yield the columns of what is held constant: numbers in standard deviations, or levels."""
-    for name in study.analysis.covariates:
-        column = f"{PREFIX}{name}"
-        if column not in rows or rows[column].nunique() < 2:
-            continue
-        values = rows[column]
-        if pd.api.types.is_numeric_dtype(values):
-            known = values.fillna(values.mean())
-            yield pd.DataFrame({name: (known - known.mean()) / known.std()})
-        else:
-            levels = pd.get_dummies(values.astype(str), prefix=name, drop_first=True, dtype=float)
-            yield levels - levels.mean()
-
-
-def random_term(unit: str, values: pd.Series, effects: pd.DataFrame) -> RandomTerm:
-    """Return an intercept and the slopes of all effects that a level of the unit can tell apart.
-
-    Within a participant of one group a factor's slope and that of its interaction with the group
-    are the same: the later one is left out.
-    """
-    level = codes(values)[0]
-    places = [np.flatnonzero(level == one) for one in range(min(int(level.max()) + 1, _LOOKED_AT))]
-    columns, names = np.ones((len(level), 1)), ["1"]
-    for name in effects:
-        tried = np.column_stack([columns, effects[name].to_numpy()])
-        told = [np.linalg.matrix_rank(tried[one]) == tried.shape[1] for one in places]
-        if np.mean(told) > _MOST:
-            columns, names = tried, [*names, str(name)]
-    return RandomTerm(unit, level, tuple(names), columns, correlated=len(names) <= _MOST_CORRELATED)
 
 
 def _in_words(model: CrossedModel) -> str:
@@ -135,16 +112,14 @@ def _in_words(model: CrossedModel) -> str:
 
 
 def _table(
-    key: str, found: pd.DataFrame, fitted: dict[str, _Fitted], context: Context, *, rated: bool
+    answers: _Answers, found: pd.DataFrame, fitted: dict[str, _Fitted], context: Context
 ) -> Table:
     rows = context.by_construction(found)
     titles = full_titles(rows)
-    kind = "Cumulative-link mixed model" if rated else "Mixed model of the design"
     return context.table(
-        key,
-        kind,
-        f"{'Ordinal logistic' if rated else 'Logistic'} regression of people's "
-        f"{'ratings' if rated else 'choices'}, as R's {'ordinal' if rated else 'lme4'} fits it: "
+        answers.key,
+        answers.kind,
+        f"{answers.words}, as R's {'ordinal' if answers is _RATINGS else 'lme4'} fits it: "
         "effects + (1 + effects | participant) + (1 + effects | frame).",
         rows.assign(group=titles, label=rows["term"]),
         (
@@ -155,7 +130,7 @@ def _table(
             Column("p", "p", "p"),
         ),
         (*_notes(fitted, context), _RULE),
-        Section.RATINGS if rated else Section.MIXED_MODEL,
+        answers.section,
     )
 
 
@@ -183,12 +158,9 @@ def _notes(fitted: dict[str, _Fitted], context: Context) -> Sequence[str]:
 
 
 DESIGN_MODEL = Finding(
-    "design_model", Section.MIXED_MODEL, lambda given: _run(given, rated=False), slow=True
+    "design_model", Section.MIXED_MODEL, partial(_run, answers=_CHOICES), slow=True
 )
-RATING_MODEL = Finding(
-    "rating_model",
-    Section.RATINGS,
-    lambda given: _run(given, rated=True),
-    of=("rating",),
-    slow=True,
+RATING_MODEL, YES_NO_MODEL = (
+    Finding(one.key, one.section, partial(_run, answers=one), of=(of,), slow=True)
+    for of, one in (("rating", _RATINGS), ("yes_no", _YES))
 )

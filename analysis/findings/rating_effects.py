@@ -47,7 +47,7 @@ def _run(given: Given) -> Findings:
 
 
 def _effects(given: Given, name: str, rows: pd.DataFrame, cross: Crossing) -> pd.DataFrame:
-    own, wanted = with_repeats(rows, given), planned(cross, given.run.study.analysis)
+    own, wanted = with_repeats(rows, given.run.study), planned(cross, given.run.study.analysis)
     points, z = (contrasts(own, value, wanted) for value in ("rating", "z"))
     in_z = z[["estimate", "low", "high", "p", "p_holm"]].add_prefix("z_")
     return pd.concat([points, in_z], axis=1).assign(construction=name)

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pandas as pd
 
 from analysis.findings.contrasts import fixed_columns
-from analysis.findings.design_model import random_term
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.model_terms import random_term
 from analysis.findings.reading_times import crossed_readings
 from analysis.statistics.clustered import FEWEST_CLUSTERS
 from analysis.statistics.linear_mixed import LinearMixedModel, fit_linear_by_rule

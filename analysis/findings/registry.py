@@ -12,6 +12,7 @@ from analysis.findings.flow import FLOW
 from analysis.findings.human_baseline import HUMAN_BASELINE
 from analysis.findings.human_model_agreement import AGREEMENT
 from analysis.findings.intervals import INTERVALS
+from analysis.findings.late_answers import LATE_ANSWERS
 from analysis.findings.lexical import LEXICAL
 from analysis.findings.metrics_table import METRICS
 from analysis.findings.mixed import MIXED
@@ -40,6 +41,7 @@ FINDINGS: tuple[Finding, ...] = (
     AGREEMENT,
     MIXED,
     DESIGN_MODEL,
+    LATE_ANSWERS,
     PEOPLE,
     OTHER_KINDS,
     OTHER_YES_NO,

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
-from analysis.findings.design import cell_names
+from analysis.findings.design import with_units
 from analysis.findings.finding import Given
 from analysis.responses.base import ResponseAnalysis
 from analysis.statistics.rating_contrasts import with_z_scores
@@ -19,20 +19,7 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     items = rated["item_id"].unique().tolist()
     for one in scores:
         check_same_items(run, one, items, lambda: items_hash(run))
-    return Joined(with_units(rated, run.items), {}, run.items)
-
-
-def with_units(ratings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """Return ratings with ``unit``, what repeats over conditions, ``cell`` and ``z``.
-
-    A unit is a frame of a construction; an item without one is a unit by itself.
-    """
-    ids = items["item_id"].astype(str)
-    frame, construction = (items[name].astype(str) for name in ("frame", "construction"))
-    unit = (construction + " " + frame).where(frame != "", ids)
-    of_item = ratings["item_id"].astype(str).map(dict(zip(ids, unit, strict=True)))
-    found = with_z_scores(ratings.assign(unit=of_item.astype("category")))
-    return found.assign(cell=cell_names(found).astype("category"))
+    return Joined(with_z_scores(with_units(rated, run.items)), {}, run.items)
 
 
 def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:

@@ -8,6 +8,7 @@ from analysis.responses.base import ResponseAnalysis
 from experiment.errors import ParallaxError
 from experiment.plugins import Registry
 from experiment.responses.mixed.mixed import Mixed
+from experiment.responses.rating.scales import Scales
 from experiment.responses.registry import response_of
 
 ANALYSES = Registry(
@@ -17,6 +18,7 @@ ANALYSES = Registry(
         "maze": "analysis.responses.reading:MAZE_ANALYSIS",
         "self_paced": "analysis.responses.reading:SELF_PACED_ANALYSIS",
         "rating": "analysis.responses.rating:RATING",
+        "read_then_rate": "analysis.responses.read_then_rate:READ_THEN_RATE",
         "yes_no": "analysis.responses.yes_no:YES_NO_ANALYSIS",
     },
     group="parallax.analyses",
@@ -38,6 +40,13 @@ def analysis_of(run: ExportedRun) -> ResponseAnalysis:
             where=str(run.folder),
             expected="the trials of one task",
             remedy="`parallax compare` does so; `analysis.data.tasks.of_task` takes one out",
+        )
+    if run.study.response == Scales.name:
+        raise AnalysisError(
+            "the trials have several scales, and each is analysed by itself",
+            where=str(run.folder),
+            expected="the ratings on one scale",
+            remedy="`parallax compare` does so; `analysis.data.scales.of_scale` takes one out",
         )
     try:
         family = response_of(run.study, own_code=False).family

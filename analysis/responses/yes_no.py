@@ -6,8 +6,12 @@ import pandas as pd
 
 from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
+from analysis.findings.design import with_units
+from analysis.findings.design_effects import sentences as design_sentences
+from analysis.findings.design_model import YES_NO_MODEL
 from analysis.findings.finding import Given
 from analysis.findings.yes_no import YES_NO
+from analysis.findings.yes_no_effects import YES_NO_EFFECTS
 from analysis.findings.yes_no_models import YES_NO_MODELS
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
@@ -19,11 +23,16 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     items = answers["item_id"].unique().tolist()
     for one in scores:
         check_same_items(run, one, items, lambda: items_hash(run))
-    return Joined(answers, {}, run.items)
+    return Joined(with_units(answers, run.items), {}, run.items)
 
 
 def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    return [*_of_people(statistics), *_of_models(statistics)]
+    return [*_of_people(statistics), *_of_design(given, statistics), *_of_models(statistics)]
+
+
+def _of_design(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    effects = statistics.get("yes_no_effects")
+    return [] if effects is None else design_sentences(effects, given.context)
 
 
 def _of_people(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
@@ -83,4 +92,10 @@ _ASKED = AskedFor(
     ),
     decides=False,
 )
-YES_NO_ANALYSIS = ResponseAnalysis("yes_no", _ASKED, _join, _summary, (YES_NO, YES_NO_MODELS))
+YES_NO_ANALYSIS = ResponseAnalysis(
+    "yes_no",
+    _ASKED,
+    _join,
+    _summary,
+    (YES_NO, YES_NO_EFFECTS, YES_NO_MODEL, YES_NO_MODELS),
+)

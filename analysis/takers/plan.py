@@ -10,7 +10,7 @@ from experiment.materials.render import render
 from experiment.takers.labels import labels_of
 from experiment.takers.prompt import Context, Prompter, Way, instructions_of
 from experiment.takers.readings.base import Earlier, Reading, Situation
-from experiment.takers.readings.registry import load_reading
+from experiment.takers.readings.registry import READINGS, load_reading
 from experiment.takers.session import Screens, TakerSession, taker_sessions
 from lm.answering.answerer import Tier
 
@@ -145,20 +145,38 @@ def make_plan(
         sampled,
         people,
     )
-    for problem in _refusals(plan):
-        raise AnalysisError(problem, where=study.name, remedy="docs/takers.md has the table")
+    for problem, remedy in _refusals(plan):
+        raise AnalysisError(
+            problem, where=study.name, remedy=f"{remedy}; docs/takers.md has the table"
+        )
     return plan
 
 
-def _refusals(plan: Plan) -> Iterator[str]:
+def _refusals(plan: Plan) -> Iterator[tuple[str, str]]:
     if Context.YOKED in plan.factors.contexts and not plan.people:
-        yield "prompts of the context yoked show a person's answers; name people with --participant"
+        yield "prompts of the context yoked show a person's answers", "Name people (--participant)"
     forms = {trial.form for session in plan.sessions for trial in session.trials}
     for reading in plan.readings:
         for way in plan.factors.ways(reading):
             for form in sorted(forms):
                 if problem := reading.refusal(form, way.context):
-                    yield f'the reading "{reading.name}" cannot be used: {problem}'
+                    yield f'the reading "{reading.name}" cannot be used: {problem}', _able(plan)
+
+
+def _able(plan: Plan) -> str:
+    """Return which readings could ask this study's trials in these contexts, in a sentence."""
+    forms = {trial.form for session in plan.sessions for trial in session.trials}
+    able = [
+        name
+        for name in READINGS.built_in
+        for reading in [load_reading(name)]
+        if not any(
+            reading.refusal(form, way.context)
+            for way in plan.factors.ways(reading)
+            for form in forms
+        )
+    ]
+    return f"Readings that can: {', '.join(able)}" if able else "No reading can"
 
 
 def refuse_tier(plan: Plan, tier: Tier, model: str) -> None:

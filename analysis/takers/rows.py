@@ -145,7 +145,7 @@ def _response_row(plan: Plan, sitting: Sitting, read: Read, taker: Taker) -> dic
         "input_method": MODEL,
         "recorded_at": taker.started_at,
     }
-    return response.exported(row) if response.completes_rows else row
+    return response.completed(row)
 
 
 def _read_row(sitting: Sitting, read: Read) -> dict[str, object]:

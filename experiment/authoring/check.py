@@ -7,6 +7,7 @@ from pathlib import Path
 from experiment.authoring import (
     admission_checks,
     analysis_checks,
+    deadline_checks,
     key_checks,
     material_checks,
     question_checks,
@@ -29,6 +30,7 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     key_checks.response,
     key_checks.practice,
     session_checks.answers,
+    deadline_checks.deadlines,
     session_checks.pauses,
     question_checks.questionnaire,
     wording_checks.wording,

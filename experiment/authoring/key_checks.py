@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import PurePath
 
-import langcodes
 from babel import Locale
 
 from experiment.authoring.findings import Examined, StudyNote, placed
+from experiment.authoring.language_tags import is_tag, usual_tag
 from experiment.authoring.words import words_in
 from experiment.errors import ParallaxError, StudyError
 from experiment.exclusion.rules import load_rule, parts_of
@@ -42,13 +42,13 @@ def about(examined: Examined) -> Iterator[ParallaxError]:
             where=examined.at("study", "name"),
             remedy="Give both the same name, which identifies the study in tables and files",
         )
-    if not langcodes.tag_is_valid(study.language):
+    if not is_tag(study.language):
         yield StudyError(
             f'"{study.language}" is not a language tag',
             where=examined.at("study", "language"),
             expected='a tag of BCP 47, such as "en", "pt-BR" or "zh-Hant"',
         )
-    elif (usual := langcodes.standardize_tag(study.language)) != study.language:
+    elif (usual := usual_tag(study.language)) != study.language:
         yield StudyNote(
             f'the usual tag of "{study.language}" is "{usual}"',
             where=examined.at("study", "language"),

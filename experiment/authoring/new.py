@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import langcodes
-
 from experiment.authoring.asking import Asking, ask
 from experiment.authoring.check import check_folder
 from experiment.authoring.derive import DesignPlan, in_blocks, plan_design
 from experiment.authoring.findings import StudyNote, placed
+from experiment.authoring.language_tags import is_tag
 from experiment.authoring.lint.lint import faults, told
 from experiment.authoring.lint.materials import Materials
 from experiment.authoring.schema import schema_text
@@ -147,7 +146,7 @@ def _read(source: Path, named: Mapping[str, str], response: str, language: str) 
 
 
 def _refuse_unknown(language: str) -> None:
-    if not langcodes.tag_is_valid(language):
+    if not is_tag(language):
         raise StudyError(
             f'"{language}" is not a language tag',
             where="--language",

@@ -5,6 +5,7 @@ _WORDS = {
     "max_error_rate": "made a larger share of errors than allowed",
     "too_fast": "answered too fast",
     "too_slow": "answered too slowly",
+    "too_late": "answered too often after the deadline",
     "same_side": "chose one side too often",
     "rating_gap": "rated good and other versions too much alike",
     "incomplete": "left out too much",

@@ -5,10 +5,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from experiment.errors import StudyError
-from experiment.records import PAIR, SIDES, Item, Side, Variant
+from experiment.records import PAIR, SIDES, Item, Side, Steps, Variant
 from experiment.responses.answer import (
     Arrangement,
     Balance,
@@ -19,6 +19,7 @@ from experiment.responses.answer import (
     Render,
     Shown,
 )
+from experiment.responses.deadline import Timed
 from experiment.responses.proposed_rules import CatchTrials, no_rule, rules_of_errors
 from experiment.simulation.responders import Responder
 from experiment.tables.column import Column, TableSchema
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 
-class ResponseType(BaseModel, ABC):
+class ResponseType(Timed, ABC):
     """A pydantic model of the type's own parameters, as ``trial.parameters`` gives them.
 
     Attributes:
@@ -226,6 +227,19 @@ class ResponseType(BaseModel, ABC):
     def exported(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of the responses with what follows from its stored columns."""
         return row
+
+    def completed(self, row: dict[str, object]) -> dict[str, object]:
+        """Return a row of the responses with all that follows from its stored columns."""
+        if self.deadline_ms is None:
+            return self.exported(row) if self.completes_rows else row
+        done = self.exported(dict(row)) if self.completes_rows else row
+        return self.with_lateness(done, row)
+
+    def is_late(
+        self, shown: Arrangement, rt_ms: float | None, steps: Steps | None = None
+    ) -> bool | None:
+        """Return whether a trial's answer came after its deadline: see ``late``."""
+        return self.late(rt_ms, steps)
 
     def step_rows(
         self, item: Item, shown: Arrangement, given: Given

@@ -21,7 +21,9 @@ RESPONSE_TYPES = Registry(
         "yes_no": "experiment.responses.yes_no.yes_no:YesNo",
         "maze": "experiment.responses.reading.maze:Maze",
         "self_paced": "experiment.responses.reading.self_paced:SelfPaced",
+        "read_then_rate": "experiment.responses.reading.read_then_rate:ReadThenRate",
         "rating": "experiment.responses.rating.rating:Rating",
+        "scales": "experiment.responses.rating.scales:Scales",
         "option_list": "experiment.responses.choice.option_list:OptionList",
         "prefix_completion": "experiment.responses.choice.prefix_completion:PrefixCompletion",
         "sentence_pair": "experiment.responses.choice.sentence_pair:SentencePair",
@@ -64,7 +66,7 @@ def load_response(
     """
     make = response_class(name, own_code=own_code)
     try:
-        return make(**parameters)
+        return make.model_validate(dict(parameters))
     except ValidationError as error:
         raise StudyError(
             f'the type of response "{name}" has wrong parameters: {wrong_keys(error)}',
@@ -112,4 +114,4 @@ def export_tables(response: ResponseType) -> tuple[TableSchema, ...]:
 
 def tables_shown(response: ResponseType) -> tuple[TableSchema, TableSchema]:
     """Return the tables of trials and of responses as a type of response fills them."""
-    return TRIALS.with_columns(response.trial_columns), RESPONSES.with_columns(response.columns)
+    return TRIALS.with_columns(response.trial_columns), RESPONSES.with_columns(response.all_columns)

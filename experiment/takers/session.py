@@ -75,7 +75,9 @@ class Screens:
                 f'no model takes sessions of the type "{self.response.name}"',
                 where=str(study.folder),
                 expected="a session of one task that asks for a choice, a rating, or yes or no",
-                remedy="For what is read step by step, `parallax reading surprisal` gives what a "
+                remedy="Make a study of each of its tasks, and take those"
+                if self.response.types
+                else "For what is read step by step, `parallax reading surprisal` gives what a "
                 "model makes of each word",
             )
         self._people, self._model = to_people, to_model

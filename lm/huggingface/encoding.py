@@ -159,9 +159,11 @@ class TextEncoder:
             return_special_tokens_mask=True,
         )
         ids = list(found["input_ids"])
-        words = words_of_tokens(
-            text, found["offset_mapping"], found.word_ids(), divides=self._divides
-        )
+        words: list[Word | None] = [None] * len(ids)
+        if self._hidden is not None:  # Only what is hidden together depends on words.
+            words = words_of_tokens(
+                text, found["offset_mapping"], found.word_ids(), divides=self._divides
+            )
         scored: list[int] = []
         ends: list[int] = []
         for place, (start, end) in enumerate(found["offset_mapping"]):

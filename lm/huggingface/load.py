@@ -17,6 +17,7 @@ from lm.devices import DeviceChoice, choose_device
 from lm.errors import LmError
 from lm.huggingface.encoding import TextEncoder, Tokenizer
 from lm.huggingface.kinds import loader_of, window_of
+from lm.huggingface.one_at_a_time import read_one_at_a_time
 from lm.huggingface.scorer import HfScorer
 from lm.huggingface.seq2seq import Seq2SeqScorer
 from lm.huggingface.soundness import conventions, refuse_adapter, refuse_incomplete
@@ -88,9 +89,11 @@ def load_hf(
     config = _fetched(AutoConfig.from_pretrained, source)
     loader = loader_of(config, source)
     where = choose_device(device, exact=True)
-    _refuse_too_large(source, how, where)
+    folder = Path(source) if Path(source).is_dir() else cached_folder(source)
+    _refuse_too_large(source, folder, how, where)
     options = {**_options(how, where), "output_loading_info": True}
-    model, report = _fetched(loader.from_pretrained, source, **options)
+    with read_one_at_a_time(folder, how.dtype):
+        model, report = _fetched(loader.from_pretrained, source, **options)
     refuse_incomplete(type(model).__name__, report, source)
     tokenizer = _fetched(AutoTokenizer.from_pretrained, source)
     name = name or Path(source).name
@@ -128,8 +131,7 @@ def _notes(scorer: HfScorer, tokenizer: Any, how: Weights) -> tuple[str, ...]:  
     return (*found, f"{scorer.name} was loaded as {how.in_words}.") if how.in_words else found
 
 
-def _refuse_too_large(source: str, how: Weights, where: torch.device) -> None:
-    folder = Path(source) if Path(source).is_dir() else cached_folder(source)
+def _refuse_too_large(source: str, folder: Path | None, how: Weights, where: torch.device) -> None:
     if folder is None or how.device_map:
         # What is not here yet has no size; a map may put layers wherever there is room.
         return

@@ -16,7 +16,8 @@ from lm.rnn.steps import Step, choose_step
 from lm.scorer import FastKernel, TokenScores
 from lm.scoring.fast_kernel import measure_kernel
 from lm.scoring.kernels import ROWS_AT_A_TIME, LogNormaliser, Precision, target_logits
-from lm.scoring.trie import Floats, Ints, build_tries, evaluate
+from lm.scoring.reading import evaluate
+from lm.scoring.trie import Floats, Ints, build_tries
 
 DEFAULT_BUDGET_BYTES = 2**30
 
@@ -99,7 +100,9 @@ class RecurrentScorer:
         A written ``<s>`` is an unknown word: where sentences begin is the model's own business.
         """
         continuations = [tuple(continuation.split()) for _, continuation in requests]
-        contexts = [self._numbers(context.split()) for context, _ in requests]
+        # A prompt comes with each of its answers.
+        read = {text: self._numbers(text.split()) for text in dict.fromkeys(c for c, _ in requests)}
+        contexts = [read[context] for context, _ in requests]
         ids = [self._numbers(tokens) for tokens in continuations]
         strings = [before + after for before, after in zip(contexts, ids, strict=True)]
         logprobs = self._read(self._reader, strings, [len(context) for context in contexts])
@@ -205,7 +208,7 @@ class _Read(NamedTuple):
 
 
 class _Reader:
-    """The network as an ``IncrementalModel``.
+    """The network as an ``IncrementalModel`` and a ``RunReader``.
 
     Args:
         step: The recurrent layers.
@@ -231,6 +234,10 @@ class _Reader:
 
     def extend(self, state: _Read, parents: Ints, tokens: Ints) -> _Read:
         return _Read(*self._step.extend(state.state, parents, tokens))
+
+    def extend_along(self, state: _Read, parents: Ints, tokens: Ints) -> tuple[_Read, _Read]:
+        hidden, after = self._step.extend_along(state.state, parents, tokens)
+        return _Read(hidden.flatten(0, 1), ()), _Read(hidden[-1], after)
 
     def logprobs_nats(self, state: _Read, parents: Ints, tokens: Ints) -> Floats:
         decoder = self._decoder

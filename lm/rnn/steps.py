@@ -37,15 +37,17 @@ class Step(Protocol):
         """
         ...
 
+    def extend_along(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
+        """Return what ``extend`` does for tokens of shape ``(levels, n)``.
 
-def choose_step(network: RecurrentNetwork) -> Step:
-    """Return the fastest step that the network allows."""
-    whole = isinstance(network, WindowedNetwork) or network.shape.kind not in _DEDUPLICATED
-    return NaiveStep(network) if whole else DeduplicatedStep(network)
+        Returns:
+            Hidden values of shape ``(levels, n, hidden)``, and the state after the last level.
+        """
+        ...
 
 
-class NaiveStep:
-    """The network's own ``forward``, for any network."""
+class _OwnForward:
+    """What every network does by its own ``forward``: reading several tokens in one call."""
 
     def __init__(self, network: RecurrentNetwork) -> None:
         self._network = network
@@ -53,6 +55,22 @@ class NaiveStep:
     def begin(self) -> State:
         """Return the state of one beginning; see ``Step``."""
         return self._network.initial_state(1)
+
+    def extend_along(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
+        """Read a run of tokens after each beginning; see ``Step``."""
+        rows, words = (torch.from_numpy(part).to(state[0].device) for part in (parents, tokens))
+        hidden, after = self._network(words, tuple(tensor[:, rows] for tensor in state))
+        return hidden, after
+
+
+def choose_step(network: RecurrentNetwork) -> Step:
+    """Return the fastest step that the network allows."""
+    whole = isinstance(network, WindowedNetwork) or network.shape.kind not in _DEDUPLICATED
+    return NaiveStep(network) if whole else DeduplicatedStep(network)
+
+
+class NaiveStep(_OwnForward):
+    """The network's own ``forward``, for any network."""
 
     def extend(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
         """Read one token after each beginning; see ``Step``."""
@@ -68,7 +86,7 @@ class NaiveStep:
         return torch.cat(hidden), tuple(torch.cat(parts, 1) for parts in zip(*states, strict=True))
 
 
-class DeduplicatedStep:
+class DeduplicatedStep(_OwnForward):
     """The step of an LSTM or simple recurrent network.
 
     The lowest layer's input is computed once per different word and the recurrent product once per
@@ -77,7 +95,8 @@ class DeduplicatedStep:
 
     def __init__(self, network: RecurrentNetwork) -> None:
         layers = network.recurrence
-        self._network, self._is_lstm = network, network.shape.kind == "lstm"
+        super().__init__(network)
+        self._is_lstm = network.shape.kind == "lstm"
         self._inputs, self._recurrent = [], []
         for number in range(network.shape.layers):
             weights = dict(layers.named_parameters())
@@ -85,10 +104,6 @@ class DeduplicatedStep:
             bias = (own["bias_ih"] + own["bias_hh"]).detach()
             self._inputs.append(PackedLinear(own["weight_ih"].detach(), bias, ROWS_AT_A_TIME))
             self._recurrent.append(PackedLinear(own["weight_hh"].detach(), None, ROWS_AT_A_TIME))
-
-    def begin(self) -> State:
-        """Return the state of one beginning; see ``Step``."""
-        return self._network.initial_state(1)
 
     def extend(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
         """Read one token after each beginning; see ``Step``."""

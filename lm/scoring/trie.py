@@ -9,7 +9,6 @@ is met again.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,8 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 ROOT = -1
-State = TypeVar("State")
+# A string that has so many tokens of its own is more than another end of the one before.
+_APART = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,37 +78,16 @@ class Trie:
         return found
 
 
-class IncrementalModel(Protocol[State]):
-    """A model that reads one token at a time; a state holds one row per beginning it has read."""
-
-    def begin(self) -> State:
-        """Return the state of one row: nothing of a string read yet."""
-        ...
-
-    def extend(self, state: State, parents: Ints, tokens: Ints) -> State:
-        """Return a state with one row per token: row ``parents[i]`` after reading ``tokens[i]``.
-
-        Args:
-            state: What was read before.
-            parents: int64, shape ``(n,)``, ascending: rows of ``state``.
-            tokens: int64, shape ``(n,)``.
-        """
-        ...
-
-    def logprobs_nats(self, state: State, parents: Ints, tokens: Ints) -> Floats:
-        """Return the log-probability of each token after its row of ``state``, shape ``(n,)``.
-
-        A model that has more to say of each token returns that too, shape ``(n, numbers)``.
-        """
-        ...
-
-
-def build_tries(strings: Sequence[Sequence[int]], max_nodes: int) -> Iterator[Trie]:
+def build_tries(
+    strings: Sequence[Sequence[int]], max_nodes: int, enough: int | None = None
+) -> Iterator[Trie]:
     """Cut the sorted strings into tries; equal strings stand in one.
 
     Args:
         strings: Tokens as numbers from 0 to 2**32 - 1.
         max_nodes: The most nodes a trie has, unless one string alone has more.
+        enough: With how many nodes a trie may end early, before a string that goes its own way
+            for long; None: it never does.
     """
     if not strings:
         return
@@ -120,7 +99,7 @@ def build_tries(strings: Sequence[Sequence[int]], max_nodes: int) -> Iterator[Tr
     ends = np.cumsum(lengths)
     new = _new_tokens(flat, lengths, ends)
     n_new = np.diff(np.concatenate(([0], np.cumsum(new)))[ends], prepend=0)
-    for first, last in _cuts(n_new, lengths, max_nodes):
+    for first, last in _cuts(n_new, lengths, max_nodes, max_nodes if enough is None else enough):
         start, end = ends[first] - lengths[first], ends[last - 1]
         yield _trie(flat[start:end], lengths[first:last], order[first:last], new[start:end].copy())
 
@@ -137,7 +116,7 @@ def _new_tokens(flat: Ints, lengths: Ints, ends: Ints) -> Bools:
     return seen[1:] > np.repeat(seen[starts], lengths)
 
 
-def _cuts(n_new: Ints, lengths: Ints, max_nodes: int) -> Iterator[tuple[int, int]]:
+def _cuts(n_new: Ints, lengths: Ints, max_nodes: int, enough: int) -> Iterator[tuple[int, int]]:
     """Yield first and last + 1 of the strings of each trie; the first counts in full."""
     total = np.cumsum(n_new)
     first = 0
@@ -145,8 +124,23 @@ def _cuts(n_new: Ints, lengths: Ints, max_nodes: int) -> Iterator[tuple[int, int
         before = total[first] - lengths[first]
         last = int(np.searchsorted(total, before + max_nodes, "right"))
         last = max(last, first + 1)
+        if last - first > 1 and total[last - 1] - before > enough:
+            last = _border(n_new, lengths, first, last, enough)
         yield first, last
         first = last
+
+
+def _border(n_new: Ints, lengths: Ints, first: int, last: int, enough: int) -> int:
+    """Return where strings from ``first`` on may be cut for little before ``last``, or ``last``.
+
+    What a string shares with the one before is read again after a cut before it.
+    """
+    own, shared = n_new[first:last], lengths[first:last] - n_new[first:last]
+    nodes = np.cumsum(own) + shared[0]
+    longest = np.maximum.accumulate(lengths[first:last])
+    cheap = (own[1:] >= _APART) & (shared[1:] < longest[:-1] / 2) & (nodes[:-1] >= enough)
+    places = np.flatnonzero(cheap)
+    return first + 1 + int(places[0]) if places.size else last
 
 
 def _trie(flat: Ints, lengths: Ints, strings: Ints, new: Bools) -> Trie:
@@ -163,47 +157,3 @@ def _trie(flat: Ints, lengths: Ints, strings: Ints, new: Bools) -> Trie:
     level_sizes = np.bincount(place[first_use]) if first_use.size else np.empty(0, np.int64)
     level_starts = np.concatenate(([0], np.cumsum(level_sizes)))
     return Trie(flat[first_use], parents, level_starts, strings, ends, node_of)
-
-
-def evaluate(trie: Trie, model: IncrementalModel[State], wanted: Bools) -> Floats:
-    """Return the log-probability of each wanted node's token after the beginning before it.
-
-    The model reads each beginning once, a level at a time, and only those that something follows.
-
-    Args:
-        trie: The strings.
-        model: Who reads them.
-        wanted: bool, shape ``(nodes,)``.
-
-    Returns:
-        float64, shape ``(nodes,)``, or ``(nodes, numbers)`` of a model that says more of each
-        token; NaN where not wanted.
-    """
-    found = np.full(trie.tokens.size, np.nan)
-    needed = _ancestors(trie, wanted)
-    row_of = np.cumsum(needed) - 1
-    state, before = model.begin(), 0
-    for start, end in zip(trie.level_starts[:-1], trie.level_starts[1:], strict=True):
-        level, asked, read = slice(start, end), wanted[start:end], needed[start:end]
-        parents = trie.parents[level]
-        rows = np.where(parents == ROOT, 0, row_of[parents] - before)
-        tokens = trie.tokens[level]
-        if asked.any():
-            answers = model.logprobs_nats(state, rows[asked], tokens[asked])
-            if found.ndim < answers.ndim:
-                found = np.full((trie.tokens.size, answers.shape[1]), np.nan)
-            found[level][asked] = answers
-        if not read.any():
-            continue
-        state = model.extend(state, rows[read], tokens[read])
-        before = int(row_of[start - 1]) + 1 if start else 0
-    return found
-
-
-def _ancestors(trie: Trie, wanted: Bools) -> Bools:
-    """Return which nodes some wanted node follows, however far."""
-    found = np.zeros(trie.tokens.size, bool)
-    for start, end in zip(trie.level_starts[-2:0:-1], trie.level_starts[:1:-1], strict=True):
-        follows = wanted[start:end] | found[start:end]
-        found[trie.parents[start:end][follows]] = True
-    return found

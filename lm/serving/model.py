@@ -51,7 +51,8 @@ class ServedModel:
 
     def alternatives(self, prompt: str, n: int) -> list[tuple[str, float]]:
         """Return the ``n`` most probable candidates behind a prompt, with log-probabilities."""
-        requests = [(self._write(prompt), self._write(each)) for each in CANDIDATES]
+        read = self._write(prompt)
+        requests = [(read, self._write(each)) for each in CANDIDATES]
         scores = self._scorer.score(requests)
         found = [
             (each, float(one.logprobs_nats.sum()))

@@ -60,6 +60,15 @@ def mixed(seed: int = 2, n_people: int = 48, frames: int = 24) -> ExportedRun:
     return choices(run, _drawn(run, logit, seed))
 
 
+def yes_no(seed: int = 3, n_people: int = 40, frames: int = 24) -> ExportedRun:
+    """Yes or no to single sentences in a 2 x 2 within participants: nothing is expected."""
+    run = within(seed, n_people, frames)
+    said = run.responses["chose_good"].to_numpy(dtype=bool)
+    responses = run.responses.assign(chose_good=None, said_yes=said, version="good")
+    trials = run.trials.assign(good_side=None)
+    return designed(replace(run, responses=responses, trials=trials), response="yes_no")
+
+
 def _drawn(run: ExportedRun, logit: np.ndarray, seed: int) -> np.ndarray:
     rng = np.random.default_rng(seed)
     person = pd.factorize(run.responses["participant"])[0]

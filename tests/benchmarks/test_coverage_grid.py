@@ -65,7 +65,7 @@ def test_intervals_cover_what_they_say_in_a_cell_of_the_grid():
 
 def test_levels_that_cancel_leave_a_difference_its_95_percent():
     """Frames that differ much, effects that do not: these intervals covered 99% and more."""
-    found = list(measure(Cell(16, 20, 1.5, 0.0, 0.5, 0.0), 400, 2))
+    found = list(measure(Cell(16, 20, 1.5, 0.0, 0.5, 0.0), 1000, 2))
     effects = [one for one in found if "difference" in one.statistic or "inter" in one.statistic]
     assert len(effects) == 4
     for one in effects:

@@ -70,7 +70,7 @@ RUNS = {
     "import_large": ["--rows", "2000"],
     "reading_storage": ["--trials", "200"],
     "room": ["--people", "60"],
-    "takers": ["--comparisons", "5"],
+    "takers": ["--comparisons", "6"],
     "takers_speed": ["--study", "minimal"],
     "turns": [*("--processes", "2", "--threads", "1", "--seconds", "0.2")],
     "training": ["--steps", "2", "--words", "200", "--hidden", "8", "--batch", "2"],

@@ -10,6 +10,7 @@ from werkzeug.serving import make_server
 
 from tests.browser import browser_steps
 from tests.browser.browser_site import Site
+from tests.browser.static_site import StaticSite, stores
 from tests.patience import PATIENCE_S
 from tests.prerequisites import CHROMIUM
 from webapp import create_app
@@ -44,6 +45,16 @@ def site(tmp_path_factory) -> Iterator[Site]:
     thread.join()
     server.server_close()
     app.extensions["parallax"].engine.dispose()
+
+
+@pytest.fixture(params=["server", "static"])
+def anywhere(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site | StaticSite]:
+    """Where studies are taken in the same way: a server, and a folder of files with a store."""
+    if request.param == "server":
+        yield request.getfixturevalue("site")
+        return
+    with stores(tmp_path / "kept") as kept:
+        yield StaticSite(kept, tmp_path / "static")
 
 
 @pytest.fixture

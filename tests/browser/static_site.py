@@ -10,9 +10,12 @@ from click.testing import CliRunner
 from flask import Flask
 from werkzeug.serving import make_server
 
+from experiment.studies.load import load_study
 from marketplace.stores import create_stores
 from marketplace.stores.faults import Faults
 from parallax import cli
+from tests.browser.browser_site import Stored, stored
+from webapp.commands.options import open_sessions
 
 
 @dataclass
@@ -31,6 +34,11 @@ class Stores:
     folder: Path
     faults: Faults
 
+    @property
+    def elsewhere(self) -> str:
+        """Their address as another site's: what a page there sends leaves its own origin."""
+        return self.origin.replace("localhost", "127.0.0.1")
+
     def host(self, name: str, folder: Path) -> str:
         """Serve a folder as a plain web host does, and return its address."""
         self.app.blueprints["static_host"].folders[name] = folder
@@ -45,10 +53,12 @@ def stores(folder: Path, jatos_programs: Path | None = None) -> Iterator[Stores]
     server = make_server("localhost", 0, app, threaded=True)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    yield Stores(app, f"http://localhost:{server.server_port}", folder, faults)
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    try:
+        yield Stores(app, f"http://localhost:{server.server_port}", folder, faults)
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
 
 
 def command(*arguments: str) -> str:
@@ -58,10 +68,43 @@ def command(*arguments: str) -> str:
     return result.output
 
 
-def written(study: Path | str, out: Path, instance: Path, *options: str) -> Path:
+def written(
+    study: Path | str, out: Path, instance: Path, *options: str, simulated: bool = True
+) -> Path:
     """Write a study as static files, and return where."""
     command(
-        "study", "static", str(study), "--seed", "1", "--simulated", "--out", str(out),
-        "--instance", str(instance), *options,
+        "study", "static", str(study), "--seed", "1", *["--simulated"] * simulated,
+        "--out", str(out), "--instance", str(instance), *options,
     )  # fmt: skip
     return out
+
+
+class StaticSite:
+    """Studies as folders of files, to be taken and looked at as those of a server are.
+
+    Args:
+        kept: The store.
+        folder: An empty folder to work in.
+    """
+
+    def __init__(self, kept: Stores, folder: Path) -> None:
+        self._kept, self._folder = kept, folder
+
+    def launch(self, study: Path) -> str:
+        """Return the link of a study's folder on a plain web host."""
+        options = ("--store", "post", "--url", f"{self._kept.elsewhere}/keep")
+        site, instance = self._folder / study.name, self._folder / "instance"
+        # Of a study that does not say who answers for it, people cannot be asked.
+        simulated = bool(load_study(str(study)).study.unnamed)
+        folder = written(study, site, instance, *options, simulated=simulated)
+        return self._kept.host(study.name, folder)
+
+    def stored(self, link: str) -> list[Stored]:
+        """Return what an import of everything that was kept stores of each participant."""
+        instance = str(self._folder / "instance")
+        told = command(
+            "import", "sessions", str(self._kept.folder / "post"), "--instance", instance
+        )
+        assert "not in the files" not in told and "Session" not in told, told
+        sessions = open_sessions(self._folder / "instance")
+        return stored(sessions, f"/run/{told.partition('Run ')[2].split()[0]}")

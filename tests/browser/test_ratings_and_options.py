@@ -20,12 +20,12 @@ from tests.experiment.trials.studies import PRESENTATIONS
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "yes_no"
 
 
-def test_yes_and_no_are_what_was_pressed_clicked_and_announced(site, page, tmp_path: Path):
+def test_yes_and_no_are_what_was_pressed_clicked_and_announced(anywhere, page, tmp_path: Path):
     study = shutil.copytree(EXAMPLE, tmp_path / "yes_no")
     toml = re.sub('^(contact|institution|ethics) = ""', r'\1 = "x"',
                   (study / "study.toml").read_text("utf-8"), flags=re.MULTILINE)  # fmt: skip
     (study / "study.toml").write_text(f"{toml}\n[trial]\nlockout_ms = 0\n", encoding="utf-8")
-    link = site.launch(study)
+    link = anywhere.launch(study)
     consent(page, link)
     start(page)
     pressed = []
@@ -39,15 +39,43 @@ def test_yes_and_no_are_what_was_pressed_clicked_and_announced(site, page, tmp_p
         else:
             choose(page, page.get_by_role("button", name=("Yes", "No")[place]).click)
     expect_page(page, "questionnaire")
-    [stored] = site.stored(link)
+    [stored] = anywhere.stored(link)
     assert [response.chosen_side for response in stored.responses] == pressed
     answer_each_type_of_question(page)
     expect_page(page, "closing")
-    [stored] = site.stored(link)
+    [stored] = anywhere.stored(link)
     assert stored.questionnaire == {
         "native_language": "English", "languages": "French; another language",
         "other_language": "Welsh", "difficulty": "6", "confidence": "51",
     }  # fmt: skip
+
+
+def test_several_scales_take_a_point_each_by_key_or_click_and_let_it_be_changed(
+    site, page, tmp_path: Path
+):
+    study = shutil.copytree(EXAMPLE.parent / "scales", tmp_path / "scales")
+    toml = re.sub('^(contact|institution|ethics) = ""', r'\1 = "x"',
+                  (study / "study.toml").read_text("utf-8"), flags=re.MULTILINE)  # fmt: skip
+    (study / "study.toml").write_text(f"{toml}\n[trial]\nlockout_ms = 0\n", encoding="utf-8")
+    link = site.launch(study)
+    consent(page, link)
+    start(page)
+    natural, likely = (page.get_by_role("group", name=name) for name in
+                       ("How natural does it sound?", "How likely is what it says?"))  # fmt: skip
+    page.keyboard.press("6")
+    expect(natural.get_by_role("button", pressed=True)).to_have_text("6")
+    expect(likely).to_be_focused()
+    assert_good(page, "scales")
+    natural.get_by_role("button", name="3").click()
+    expect(natural.get_by_role("button", pressed=True)).to_have_text("3")
+    page.keyboard.press("7")
+    expect(likely.get_by_role("button", pressed=True)).to_have_count(0)
+    choose(page, lambda: page.keyboard.press("5"))
+    expect(natural.get_by_role("button", pressed=True)).to_have_count(0)
+    likely.get_by_role("button", name="2").click()
+    choose(page, natural.get_by_role("button", name="4").click)
+    stored = site.stored(link)[0].responses
+    assert [response.rating for response in stored][:2] == [35, 42]
 
 
 def answer_each_type_of_question(page: Page) -> None:
@@ -77,7 +105,7 @@ def answer_each_type_of_question(page: Page) -> None:
 
 
 @pytest.mark.parametrize("name", ["ratings", "german_case"])
-def test_every_answer_is_the_one_that_was_chosen(site, page, tmp_path: Path, name):
+def test_every_answer_is_the_one_that_was_chosen(anywhere, page, tmp_path: Path, name):
     study = shutil.copytree(PRESENTATIONS / name, tmp_path / name)
     toml = (study / "study.toml").read_text("utf-8").replace("[trial]\n", "")
     lines = "[trial]\nlockout_ms = 0\n"
@@ -89,7 +117,7 @@ def test_every_answer_is_the_one_that_was_chosen(site, page, tmp_path: Path, nam
         toml = re.sub("^lowest.*\nhighest.*$", f"labels = {labels}", toml, flags=re.MULTILINE)
     toml = toml.replace("[trial.parameters]", f"{lines}\n[trial.parameters]")
     (study / "study.toml").write_text(toml, encoding="utf-8")
-    link = site.launch(study)
+    link = anywhere.launch(study)
     consent(page, link)
     start(page)
     if name == "ratings":
@@ -109,7 +137,7 @@ def test_every_answer_is_the_one_that_was_chosen(site, page, tmp_path: Path, nam
             choose(page, page.locator(".option:visible").nth(place - 1).click)
     # These studies ask nothing afterwards, and have no page for questions.
     expect_page(page, "closing")
-    [stored] = site.stored(link)
+    [stored] = anywhere.stored(link)
     assert stored.state == "finished"
     sides = ("first", "second", "third", "fourth")
     found = [r.rating or sides.index(r.chosen_side) + 1 for r in stored.responses]

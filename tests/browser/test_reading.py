@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from experiment.responses.registry import response_of
+from experiment.studies.load import load_study
 from tests.browser.browser_steps import consent, expect_page, let_frames_pass, start
+from webapp.sessions.steps import read_steps
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 PLACES = """() => JSON.stringify([...document.querySelectorAll(".step, [data-next], .maze .option")]
@@ -33,7 +36,7 @@ def answer_question(page: Page, key: str = "1") -> None:
         page.keyboard.press(key)
 
 
-def read_one(page: Page, press) -> list[str]:
+def read_one(page: Page, press, answered_by: str = "1") -> list[str]:
     """Read the sentence on the screen; return what each press showed."""
     shown, before = [], page.evaluate(PLACES)
     steps = page.locator(".step").count()
@@ -45,7 +48,7 @@ def read_one(page: Page, press) -> list[str]:
         assert page.evaluate(PLACES) == before
     let_frames_pass(page, 3)
     press()
-    answer_question(page)
+    answer_question(page, answered_by)
     return shown
 
 
@@ -83,14 +86,14 @@ def test_a_sentence_is_read_region_by_region_and_each_is_timed(site, page, tmp_p
 
 @pytest.mark.parametrize("on_error", ["correct", "end"])
 def test_the_maze_takes_the_right_word_and_says_what_was_wrong(
-    site, page, tmp_path: Path, on_error
+    anywhere, page, tmp_path: Path, on_error
 ):
     copied = study("maze", tmp_path, on_error=on_error)
     toml = (copied / "study.toml").read_text("utf-8")
     (copied / "study.toml").write_text(
         toml.replace("[trial.parameters]\n", "[trial.parameters]\ndelay_ms = 0\n"), encoding="utf-8"
     )
-    link = site.launch(copied)
+    link = anywhere.launch(copied)
     consent(page, link)
     work = json.loads(page.locator("#session").text_content())
     start(page)
@@ -110,7 +113,7 @@ def test_the_maze_takes_the_right_word_and_says_what_was_wrong(
         if number < len(work["practice"]):
             past_practice(page)
     expect_page(page, "questionnaire")
-    [stored] = site.stored(link)
+    [stored] = anywhere.stored(link)
     for response in stored.responses:
         steps = json.loads(response.steps)
         assert steps["wrong"][:3] == [0, 0, 1]
@@ -118,24 +121,49 @@ def test_the_maze_takes_the_right_word_and_says_what_was_wrong(
         assert (len(steps["wrong"]) == 3) == (on_error == "end")
 
 
-def test_a_tap_on_a_phone_shows_the_next_region(site, browser, tmp_path: Path):
-    link = site.launch(study("self_paced", tmp_path))
+def timed(folder: Path, **deadlines: int) -> Path:
+    """Give types of response in a copied study a deadline, in ms."""
+    toml = (folder / "study.toml").read_text("utf-8")
+    for name, ms in deadlines.items():
+        toml = toml.replace(f'response = "{name}"\n', f'response = "{name}"\ndeadline_ms = {ms}\n')
+    (folder / "study.toml").write_text(toml, encoding="utf-8")
+    return folder
+
+
+def test_a_tap_on_a_phone_shows_the_next_region_and_nothing_moves_when_the_time_is_up(
+    site, browser, tmp_path: Path
+):
+    copied = study("self_paced", tmp_path)
+    toml = (copied / "study.toml").read_text("utf-8")
+    toml = toml.replace("[trial.parameters]\n", "[trial.parameters]\ndeadline_ms = 200\n")
+    (copied / "study.toml").write_text(toml, encoding="utf-8")
+    link = site.launch(copied)
     phone = browser.new_context(
         viewport={"width": 320, "height": 568}, is_mobile=True, has_touch=True
     )
     page = phone.new_page()
     consent(page, link)
     start(page)
-    stage = page.locator(".window")
-    assert read_one(page, stage.tap) == ["The old clock", "in the kitchen", "has stopped."]
+    stage, overtime = page.locator(".window"), page.locator(".overtime")
+
+    def outlast() -> None:
+        # The first step alone has nothing before it that could be late.
+        if page.locator(".step.current").count():
+            expect(overtime).to_have_text("The time is up. Please go on now.")
+        stage.tap()
+
+    assert read_one(page, outlast) == ["The old clock", "in the kitchen", "has stopped."]
+    expect(page.locator("#verdict")).to_contain_text("The time was up before you answered.")
+    expect(overtime).to_have_text("")
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0
     phone.close()
 
 
-def test_the_tasks_of_a_mixed_session_take_turns_on_one_page(site, page, tmp_path: Path):
-    copied = study("mixed", tmp_path)
-    link = site.launch(copied)
+def test_the_tasks_of_a_mixed_session_take_turns_on_one_page(anywhere, page, tmp_path: Path):
+    copied = timed(study("mixed", tmp_path), rating=200, self_paced=600_000)
+    response = response_of(load_study(str(copied)))
+    link = anywhere.launch(copied)
     consent(page, link)
     work = json.loads(page.locator("#session").text_content())
     start(page)
@@ -149,17 +177,46 @@ def test_the_tasks_of_a_mixed_session_take_turns_on_one_page(site, page, tmp_pat
             page.keyboard.press("Space")
             expect(page.locator("[data-rating]")).to_have_count(7)
             expect(page.locator("#keys-text")).to_have_value("1 2 3 4 5 6 7")
+            expect(page.locator(".overtime")).to_have_text("The time is up. Please go on now.")
             page.keyboard.press("6")
         else:
             expect(title).to_have_text("Read at your own pace")
             expect(page.locator("[data-rating]")).to_have_count(0)
             page.keyboard.press("6")
             read_one(page, lambda: page.keyboard.press("Space"))
+            expect(page.locator(".overtime")).to_have_text("")
         if number < len(work["practice"]):
+            said = page.locator("#verdict").inner_text()
+            assert ("The time was up" in said) == (trial["task"] == "rating")
             past_practice(page)
     expect_page(page, "questionnaire")
-    [stored] = site.stored(link)
+    [stored] = anywhere.stored(link)
     assert len(stored.responses) == 12
     assert sorted({bool(one.rating) for one in stored.responses}) == [False, True]
     for one in stored.responses:
         assert (one.rating == 6) != bool(one.steps)
+        task = response.types["self_paced" if one.steps else "rating"]
+        assert task.late(one.rt_ms, read_steps(one.steps)) == (one.rating == 6)
+
+
+@pytest.mark.parametrize("by", ["region", "sentence"])
+def test_a_sentence_is_gone_before_it_is_rated(site, page, tmp_path: Path, by):
+    link = site.launch(study("read_then_rate", tmp_path, by=by))
+    consent(page, link)
+    work = json.loads(page.locator("#session").text_content())
+    start(page)
+    for number, _ in enumerate([*work["practice"], *work["trials"]]):
+        expect(page.locator("[data-rating]:visible")).to_have_count(0)
+        # A key of the scale is no press of the sentence.
+        page.keyboard.press("6")
+        read_one(page, lambda: page.keyboard.press("Space"), answered_by="6")
+        if number < len(work["practice"]):
+            past_practice(page)
+    expect_page(page, "questionnaire")
+    [stored] = site.stored(link)
+    assert len(stored.responses) == 10
+    for response in stored.responses:
+        steps = read_steps(response.steps)
+        assert response.rating == 6 and not response.chosen_side
+        assert len(steps.rt_ms) == (1 if by == "sentence" else 5)
+        assert steps.question_ms >= 0

@@ -110,7 +110,7 @@ def imported(kept: Path, instance: Path) -> str:
 def test_datapipe_stages_each_answer_and_gets_the_whole_at_the_end(
     kept, tmp_path, instance, new_context
 ):
-    pipe = f"{kept.origin}/datapipe"
+    pipe = f"{kept.elsewhere}/datapipe"
     options = ("--store", "datapipe", "--url", pipe, "--experiment", "abc123", "--staging", pipe)
     link = kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options))
     page = new_context().new_page()
@@ -277,3 +277,45 @@ def test_a_store_that_is_away_loses_nothing_and_says_so(kept, tmp_path, instance
     page.locator("#instructions [data-go-on]").click()
     questionnaire(page)
     assert "1 finished" in imported(kept.folder / "post", instance)
+
+
+@pytest.mark.parametrize("store", ["post", "datapipe", "file"])
+def test_a_folder_that_was_published_again_begins_anew_and_keeps_both_apart(
+    kept, tmp_path, instance, page, store
+):
+    options = {
+        "post": ("--store", "post", "--url", f"{kept.origin}/keep"),
+        "datapipe": (
+            "--store", "datapipe", "--url", f"{kept.origin}/datapipe", "--experiment", "abc123",
+        ),
+        "file": (),
+    }[store]  # fmt: skip
+    study = minimal(tmp_path)
+    link = kept.host("s", written(study, tmp_path / "site", instance, *options))
+    take(page, link, 2)
+    expect_saved(page)
+    with (study / "texts" / "en" / "instructions.md").open("a") as text:
+        text.write("\nNew instructions.\n")
+    kept.host("s", written(study, tmp_path / "again", instance, *options))
+    page.reload()
+    expect_page(page, "consent")
+    expect(page.get_by_text("has changed since you began")).to_be_visible()
+    held = kept.folder / store
+    expect(page.locator("#answers-file")).to_have_count(int(store == "file"))
+    if store == "file":
+        with page.expect_download() as first:
+            page.locator("#answers-file a").click()
+        saved_as(first.value, held / "first.json")
+    page.locator("button[value=accept]").click()
+    expect(page.get_by_text("New instructions.")).to_be_visible()
+    start(page)
+    answer_by_key(page, 8)
+    questionnaire(page)
+    if store == "file":
+        with page.expect_download() as second:
+            page.locator("#answers-file a").click()
+        saved_as(second.value, held / "second.json")
+    told = imported(held, instance)
+    runs = [line.rpartition("): ")[2] for line in told.splitlines() if line.startswith("Run ")]
+    assert sorted(runs) == ["1 finished.", "1 working."]
+    assert "not in the files" not in told

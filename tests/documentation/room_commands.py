@@ -46,7 +46,7 @@ PAGES = {
     "recruitment poll": "none: a periodic job does it",
     "recruitment *": _PLATFORM,
     "links *": "none yet: a run's *Overview* shows its link; codes are made on the server",
-    "simulate": "none yet: a simulated run can be tried by hand from its *Overview*",
+    "simulate": "*Reports* of a simulated run, Programs take part",
     "exclude": "a run's *Overview*",
     "integrity": "*Participants*, sorted by flags",
     "summarise": "none: a periodic job does it",

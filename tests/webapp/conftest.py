@@ -24,7 +24,7 @@ from werkzeug.test import TestResponse
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from tests.webapp.connections import one_for_each_request
-from tests.webapp.once import compile_once
+from tests.webapp.once import make_once
 from tests.webapp.postgres import PostgresServer, postgres_server
 from webapp import create_app
 from webapp.database.engine import Sessions, make_sessions, open_database
@@ -34,7 +34,7 @@ from webapp.runs.launch import launch
 LAUNCHED = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
-compile_once()
+make_once()
 
 
 class Clock:

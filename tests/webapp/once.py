@@ -1,16 +1,32 @@
-"""What every installation of one process has in common is compiled once.
+"""What every installation of one process has in common is made once.
 
-Each test opens an installation of its own, whose addresses are those of all others: compiling them
-anew was a third of opening it. A server compiles them once, so nothing that it does is left out.
+Each test opens an installation of its own, whose addresses and templates are those of all
+others: compiling them anew was a fifth of what the tests of the server cost. A server compiles them
+once, so nothing that it does is left out.
 """
 
+from collections.abc import Iterator
+from types import CodeType
 from typing import Any
 
+from flask import Flask
+from jinja2 import Environment
+from jinja2.bccache import Bucket, BytecodeCache
 from werkzeug.routing import Rule
 
+from experiment.design.audit import order_checks
+from experiment.design.audit.check import Check
 
-def compile_once() -> None:
-    """Let the apps of this process share the programs that write their addresses."""
+
+def make_once() -> None:
+    """Let the apps of this process share what each would make anew."""
+    _addresses()
+    _templates()
+    _evenness()
+
+
+def _addresses() -> None:
+    """Share the programs that write addresses."""
     original, made = Rule._compile_builder, dict[object, Any]()
 
     def builder(rule: Rule, append_unknown: bool = True) -> Any:
@@ -23,3 +39,43 @@ def compile_once() -> None:
         return made[key]
 
     Rule._compile_builder = builder  # type: ignore[method-assign]
+
+
+class _Templates(BytecodeCache):
+    """Compiled templates, by where they lie and what they say."""
+
+    def __init__(self) -> None:
+        self._made = dict[tuple[str, str], CodeType]()
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._made.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        assert bucket.code is not None
+        self._made[bucket.key, bucket.checksum] = bucket.code
+
+
+def _templates() -> None:
+    """Share templates: the apps of one version compile each to the same code."""
+    made = _Templates()
+    original = Flask.create_jinja_environment
+
+    def with_made(app: Flask) -> Environment:
+        environment = original(app)
+        environment.bytecode_cache = made
+        return environment
+
+    Flask.create_jinja_environment = with_made  # type: ignore[method-assign,assignment]
+
+
+def _evenness() -> None:
+    """Draw the orders of an audit once for each shape of a list, not at each launch of it."""
+    original, made = order_checks._block_checks, dict[str, list[Check]]()
+
+    def kept(*asked: Any) -> Iterator[Check]:
+        key = repr(asked)
+        if key not in made:
+            made[key] = list(original(*asked))
+        yield from made[key]
+
+    order_checks._block_checks = kept

@@ -6,16 +6,22 @@ every participant would wait; another process keeps nobody waiting.
 
 import logging
 import os
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiment.machine import bound_process
 from experiment.plugins import OWN_CODE_VARIABLE
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.errors import RequestError
 
 _LIMIT_S = 300
+# The checks of the founding study take eight seconds and a quarter of a gibibyte.
+_MOST_CPU_S, _MOST_MEMORY_BYTES = 90, 4 * 1024**3
+_BEYOND_CPU = getattr(signal, "SIGXCPU", 0)
 _TRACE = "Traceback (most recent call last)"
 _LOG = logging.getLogger(__name__)
 
@@ -26,7 +32,7 @@ class Done:
 
     Attributes:
         worked: Whether it did what it was asked.
-        text: What it printed.
+        text: What it printed, with the instance's files by their names below its folder.
     """
 
     worked: bool
@@ -36,33 +42,51 @@ class Done:
 def parallax(instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S) -> Done:
     """Return how a ``parallax`` command ended that imports only what is installed.
 
+    What somebody uploads decides what it does: where there is a limit of time, it may also keep a
+    processor for ``_MOST_CPU_S`` at most, and have ``_MOST_MEMORY_BYTES``.
+
     Args:
         instance: The instance folder.
         *arguments: The command and its arguments, none of which begins with a dash by accident.
         limit_s: How long it may take; None for as long as it takes.
 
     Raises:
-        RequestError: It took longer and was ended.
+        RequestError: It took longer, or more, and was ended.
     """
-    try:
-        ended = subprocess.run(
-            command_of(*arguments),
-            env=os.environ | environment_of(instance),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=limit_s,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise RequestError(
-            "This took longer than five minutes and was ended. Do it on the server, with the"
-            f" command: parallax {arguments[0]}",
-            status=503,
-            code="too_slow",
-        ) from error
-    worked = ended.returncode == 0
-    return Done(worked, ended.stdout if worked else told(instance, ended.stdout + ended.stderr))
+    with subprocess.Popen(
+        command_of(*arguments),
+        env=os.environ | environment_of(instance),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        if limit_s is not None:
+            with suppress(ProcessLookupError):  # it has ended already
+                bound_process(process.pid, _MOST_CPU_S, _MOST_MEMORY_BYTES)
+        try:
+            out, err = process.communicate(timeout=limit_s)
+        except BaseException as error:
+            process.kill()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise _too_much("longer than five minutes", arguments[0], 503) from error
+            raise
+    if process.returncode == -_BEYOND_CPU:
+        raise _too_much(f"more than {_MOST_CPU_S} seconds of a processor", arguments[0])
+    if process.returncode and "MemoryError" in err:
+        raise _too_much(f"more than {_MOST_MEMORY_BYTES // 1024**3} GiB of memory", arguments[0])
+    worked = process.returncode == 0
+    text = out if worked else told(instance, out + err)
+    return Done(worked, _without_place(instance, text))
+
+
+def _too_much(what: str, command: str, status: int = 413) -> RequestError:
+    return RequestError(
+        f"This took {what} and was ended. Nothing was stored. Make the study smaller, or do it on"
+        f" the server, with the command: parallax {command}",
+        status=status,
+        code="too_slow",
+    )
 
 
 def command_of(*arguments: str) -> list[str]:
@@ -80,4 +104,8 @@ def told(instance: Path, text: str) -> str:
     if _TRACE in text or not text.strip():
         _LOG.error("a command of the researcher's pages failed: %s", text)
         return "The command failed unexpectedly; the server's log says why."
+    return _without_place(instance, text)
+
+
+def _without_place(instance: Path, text: str) -> str:
     return text.replace(f"{instance}{os.sep}", "")

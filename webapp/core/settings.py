@@ -105,6 +105,22 @@ class Settings(BaseModel):
         default="nobody",
         description="whose password needs a code of an authenticator app beside it",
     )
+    smtp_host: str = Field(
+        default="", description="the mail server that sends notifications; empty for no mail"
+    )
+    smtp_port: int = Field(default=587, ge=1, le=65535, description="its port")
+    smtp_security: Literal["starttls", "tls", "none"] = Field(
+        default="starttls", description="how the connection to the mail server is encrypted"
+    )
+    smtp_user: str = Field(
+        default="", description="the name with which Parallax signs in there; empty for none"
+    )
+    smtp_password: SecretStr = Field(default=SecretStr(""), description="the password of that name")
+    smtp_from: str = Field(
+        default="parallax@localhost",
+        pattern=r"^[^\s<>@]+@[^\s<>@]+$",
+        description="the mail address that notifications come from",
+    )
     frame_ancestors: str = Field(
         default="",
         pattern=r"^(https?://[\w.*:\[\]-]+( https?://[\w.*:\[\]-]+)*)?$",

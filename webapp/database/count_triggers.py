@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from webapp.database.row_counts import PARTICIPANTS, PLACES, RESPONSES, TAKEN
+from webapp.database.row_counts import EXCLUDED, KEPT, PARTICIPANTS, PLACES, RESPONSES, TAKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +32,26 @@ _RUN_OF_RESPONSE = (
     "(SELECT p.run_id FROM trial t JOIN participant p ON p.id = t.participant_id"
     " WHERE t.id = {row}.trial_id)"
 )
+_RUN_OF_VERDICT = "(SELECT p.run_id FROM participant p WHERE p.id = {row}.participant_id)"
+_SUBJECT_OF_VERDICT = f"CASE WHEN {{row}}.kept THEN '{KEPT}' ELSE '{EXCLUDED} ' || {{row}}.rule END"
 _COUNTS = (
     _Count("place", "{row}.run_id", f"'{PLACES}'", "{row}.list"),
     _Count("place", "{row}.run_id", f"'{TAKEN}'", "{row}.list", "{row}.participant_id IS NOT NULL"),
     _Count("participant", "{row}.run_id", f"'{PARTICIPANTS} ' || {{row}}.state"),
     _Count("response", _RUN_OF_RESPONSE, f"'{RESPONSES}'"),
+    _Count("verdict", _RUN_OF_VERDICT, _SUBJECT_OF_VERDICT),
 )
-_TABLES = ("place", "participant", "response")
+_TABLES = ("place", "participant", "response", "verdict")
 # The rows that an operation removes, and those that it adds.
 _OPERATIONS = {"INSERT": ("NEW",), "DELETE": ("OLD",), "UPDATE": ("OLD", "NEW")}
 _SIGNS = {"OLD": -1, "NEW": 1}
 # On SQLite only what changes a count is worth a trigger's run.
-_COLUMNS = {"place": "participant_id", "participant": "state", "response": "trial_id"}
+_COLUMNS = {
+    "place": "participant_id",
+    "participant": "state",
+    "response": "trial_id",
+    "verdict": "kept, rule",
+}
 DROP_FUNCTIONS = tuple(
     f"DROP FUNCTION IF EXISTS count_{table}_{operation.lower()} CASCADE"
     for table in _TABLES

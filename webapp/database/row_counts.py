@@ -1,4 +1,4 @@
-"""Counts of each run's places, participants and responses, kept by the database itself.
+"""Counts of each run's places, participants, responses and verdicts, kept by the database itself.
 
 To count a run's rows costs more the more there are, and every arrival and every look at the
 metrics needs the counts. Triggers (``webapp.database.count_triggers``) therefore keep them in the
@@ -9,14 +9,27 @@ one, so nobody waits for anybody. On SQLite, where writers take turns, a count h
 
 from collections import Counter
 
-from sqlalchemy import Connection, Integer, Select, delete, func, insert, literal, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    case,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+)
 
-from webapp.database.models import Participant, Place, Response, RunCount, Trial
+from webapp.database.models import Participant, Place, Response, RunCount, Trial, Verdict
 
 PLACES = "places"
 TAKEN = "taken"
 RESPONSES = "responses"
 PARTICIPANTS = "participants"
+KEPT = "verdict kept"
+EXCLUDED = "verdict excluded"
 # The run's id, the subject and the list.
 Key = tuple[int, str, int]
 
@@ -24,6 +37,11 @@ Key = tuple[int, str, int]
 def participants_in(state: str) -> str:
     """Return the subject that counts a run's participants in a state."""
     return f"{PARTICIPANTS} {state}"
+
+
+def excluded_by(rule: str) -> str:
+    """Return the subject that counts a run's verdicts by which a rule excludes somebody."""
+    return f"{EXCLUDED} {rule}"
 
 
 def miscounted(connection: Connection, run_id: int | None = None) -> dict[Key, tuple[int, int]]:
@@ -92,12 +110,26 @@ def _there(connection: Connection, run_id: int | None) -> Counter[Key]:
             .join(Participant, Participant.id == Trial.participant_id)
             .group_by(Participant.run_id),
         ),
+        _verdicts(),
     ]
     found = Counter[Key]()
     for run, statement in counted:
         only = statement if run_id is None else statement.where(run == run_id)
         found.update(_counter(connection, only))
     return found
+
+
+def _verdicts() -> tuple[ColumnElement[int], Select[int, str, int, int]]:
+    subject = case((Verdict.kept, KEPT), else_=f"{EXCLUDED} " + Verdict.rule)
+    # Named first: PostgreSQL would not see that two parameters of the same text are the same.
+    each = (
+        select(Participant.run_id.label("run_id"), subject.label("subject"))
+        .join(Verdict, Verdict.participant_id == Participant.id)
+        .subquery()
+    )
+    key = each.c.run_id, each.c.subject
+    counted: Select[int, str, int, int] = select(*key, literal(0), func.count()).group_by(*key)
+    return each.c.run_id, counted
 
 
 def _counter(connection: Connection, statement: Select[int, str, int, int]) -> Counter[Key]:

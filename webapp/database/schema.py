@@ -4,12 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
 
-from alembic import command
-from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, inspect
+from sqlalchemy import Connection, Engine, String, column, create_engine, inspect, select, table
 
 from webapp.database.count_triggers import start_counting, stop_counting
 from webapp.database.locks import advisory_lock
@@ -17,10 +15,15 @@ from webapp.database.models import Base, Run, RunCount
 from webapp.database.row_counts import recount
 from webapp.errors import WebappError
 
+if TYPE_CHECKING:
+    from alembic.config import Config
+
 _MIGRATIONS = Path(__file__).parent / "migrations"
+# Each is named by its revision, and they follow each other in the order of their names.
+_VERSIONS = _MIGRATIONS / "versions"
 # The schema of the databases from before there were migrations.
 _FIRST = "0001"
-_ALEMBIC_S = "alembic_version."
+_ALEMBIC_S = "alembic_version"
 # Any number that no other program takes for a lock of the same PostgreSQL database.
 _LOCK = 0x7061_7261_6C6C_6178
 
@@ -32,8 +35,7 @@ class SchemaError(WebappError):
 @cache
 def revisions() -> list[str]:
     """Return every revision this code knows, oldest first; the last is the one it works with."""
-    scripts = ScriptDirectory(str(_MIGRATIONS))
-    return [script.revision for script in scripts.walk_revisions()][::-1]
+    return sorted(file.name.partition("_")[0] for file in _VERSIONS.glob("[0-9]*.py"))
 
 
 def revision_of(connection: Connection) -> str | None:
@@ -42,8 +44,11 @@ def revision_of(connection: Connection) -> str | None:
     Raises:
         SchemaError: It was made by a version from before the first revision.
     """
-    revision = MigrationContext.configure(connection).get_current_revision()
-    if revision is None and inspect(connection).has_table(Run.__tablename__):
+    inspector, revision = inspect(connection), None
+    if inspector.has_table(_ALEMBIC_S):
+        stored = select(column("version_num", String)).select_from(table(_ALEMBIC_S))
+        revision = connection.scalars(stored).one_or_none()
+    if revision is None and inspector.has_table(Run.__tablename__):
         _refuse_older_than_the_first(connection)
         return _FIRST
     return revision
@@ -113,9 +118,10 @@ def migrate(connection: Connection, to: str) -> None:
     """Bring the schema to a revision, older or newer, inside the connection's transaction."""
     now = revision_of(connection)
     if now == _FIRST:
-        command.stamp(_config(connection), _FIRST)
+        _alembic().stamp(_config(connection), _FIRST)
     known = ["base", *revisions()]
-    step = command.upgrade if known.index(to) >= known.index(now or "base") else command.downgrade
+    upwards = known.index(to) >= known.index(now or "base")
+    step = _alembic().upgrade if upwards else _alembic().downgrade
     # SQLite refuses to replace a table of which a trigger speaks, or loses its triggers.
     stop_counting(connection)
     step(_config(connection), to)
@@ -128,11 +134,20 @@ def _make(connection: Connection) -> str:
     # The same as every migration one after the other, as a test makes sure; only faster.
     Base.metadata.create_all(connection)
     start_counting(connection)
-    command.stamp(_config(connection), revisions()[-1])
+    _alembic().stamp(_config(connection), revisions()[-1])
     return revisions()[-1]
 
 
-def _config(connection: Connection) -> Config:
+def _alembic() -> ModuleType:
+    # Loaded where a schema is made or changed: every command would wait for it otherwise.
+    from alembic import command
+
+    return command
+
+
+def _config(connection: Connection) -> "Config":
+    from alembic.config import Config
+
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
     return config
@@ -170,10 +185,10 @@ def _without_foreign_keys(connection: Connection) -> Iterator[None]:
 def _refuse_older_than_the_first(connection: Connection) -> None:
     scratch = create_engine("sqlite://")
     with scratch.begin() as first:
-        command.upgrade(_config(first), _FIRST)
+        _alembic().upgrade(_config(first), _FIRST)
         expected = _columns(first)
     missing = sorted(
-        column for column in expected - _columns(connection) if not column.startswith(_ALEMBIC_S)
+        name for name in expected - _columns(connection) if not name.startswith(f"{_ALEMBIC_S}.")
     )
     if missing:
         raise SchemaError(

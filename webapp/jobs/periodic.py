@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from webapp.jobs.leases import delete_addresses, give_places_to_workers, release_leases
+from webapp.jobs.notifications import look_at_balances, tell_researchers
 from webapp.jobs.platforms import finish_payments, poll_platforms
 from webapp.jobs.reports import send_reports
 from webapp.jobs.retention import empty_database_log, erase_due_identities
@@ -37,4 +38,6 @@ PERIODIC: Mapping[str, PeriodicJob] = {
     "poll_platforms": PeriodicJob(120, poll_platforms),
     "send_reports": PeriodicJob(60, send_reports),
     "finish_payments": PeriodicJob(300, finish_payments),
+    "tell_researchers": PeriodicJob(60, tell_researchers),
+    "look_at_balances": PeriodicJob(3600, look_at_balances),
 }

@@ -22,11 +22,13 @@ from webapp.database.models import (
     Device,
     Link,
     LinkVisit,
+    Note,
     OutgoingReport,
     Participant,
     Payment,
     Run,
     SessionSummary,
+    Tag,
 )
 from webapp.database.models.identity import names_of
 from webapp.runs.integrity import flags_of, observed_sessions
@@ -91,6 +93,11 @@ def own_data(session: Session, run: Run, study: Study, participant: Participant)
         "how_plausible": _plausibility(session, run, study, participant),
         "summary_for_the_researchers": [
             _plain(each, without=(*_KEYS, "judged")) for each in summaries
+        ],
+        "notes_of_the_researchers": [
+            _plain(each, without=(*_KEYS, "who"))
+            for table in (Note, Tag)
+            for each in _of(session, table, participant)
         ],
         "your_link": _link(session, participant),
         "your_rights": _rights(study),

@@ -21,6 +21,7 @@ from webapp.database.models import (
     Assignment,
     Link,
     LinkVisit,
+    Note,
     OutgoingReport,
     Participant,
     Payment,
@@ -95,11 +96,12 @@ def _identified(session: Session, run: Run, study: Study) -> Iterator[Person]:
         Answer.field.in_(study.privacy.identifying_questions),
     )
     visited = exists().where(LinkVisit.participant_id == Participant.id)
+    noted = exists().where(Note.participant_id == Participant.id)
     known = Participant.platform_id
     named = and_(known.is_not(None), ~known.is_stand_in())
     marked = Participant.visit_mark.is_not(None)
     people = select(Participant).where(
-        Participant.run_id == run.id, or_(named, marked, visited, answered)
+        Participant.run_id == run.id, or_(named, marked, visited, answered, noted)
     )
     for participant in session.scalars(people.order_by(Participant.id)).all():
         yield find_participant(session, participant)
@@ -139,7 +141,8 @@ def _must_stay(session: Session, person: Person) -> bool:
 
 
 def _erase(session: Session, participant: Participant, study: Study) -> None:
-    for table in (LinkVisit, ArrivalAddress):
+    # In a note's free words anything may stand.
+    for table in (LinkVisit, ArrivalAddress, Note):
         session.execute(delete(table).where(table.participant_id == participant.id))
     session.execute(
         delete(Answer).where(

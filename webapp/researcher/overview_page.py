@@ -11,8 +11,10 @@ from webapp.privacy.retention import erase_at, is_due
 from webapp.projects.projects import name_of_project
 from webapp.recruiters.base import PayingRecruiter
 from webapp.runs.charts import charts_seen
+from webapp.runs.notes import written_about
 from webapp.runs.overview import overview
 from webapp.runs.second_person import asked_acts
+from webapp.runs.static_mark import static_mark
 from webapp.runs.unblind import is_blind, unblinding_of
 from webapp.services import current_services
 from webapp.sessions.consent_texts import consent_texts
@@ -32,6 +34,7 @@ def run_page(ref: str, problem: str = "") -> str:
     with reading(services.sessions) as session:
         charts, charts_at = charts_seen(session, run)
         facts |= {"charts": charts, "charts_at": charts_at, "blind": is_blind(session, run)}
+        facts["written"] = written_about(session, run)
     return render_template("researcher/run.html", problem=problem, utc=_utc, **facts)
 
 
@@ -57,6 +60,7 @@ def _facts(ref: str) -> dict[str, object]:
             "run": run,
             "project": name_of_project(session, run),
             "pays": pays,
+            "serverless": static_mark(session, run) is not None,
             "study": study,
             "erase_at": erase_at(run, study),
             "overdue": is_due(run, study, services.now()),

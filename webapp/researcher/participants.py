@@ -17,6 +17,7 @@ from webapp.projects.rights import Right
 from webapp.researcher.access import allowed
 from webapp.researcher.paging import page_asked_for
 from webapp.runs.integrity import flags_of
+from webapp.runs.notes import tags_in_use, tags_of_people, written_about
 from webapp.runs.people import Judged, record_of
 from webapp.runs.people_table import Wanted, people_table
 from webapp.runs.stored_answers import arrangement_of, given_of
@@ -57,11 +58,14 @@ def show_all(ref: str) -> str:
         sorts = {name: each for name, each in SORTS.items() if not blind or name not in _OF_ANSWERS}
         wanted = _wanted(sorts)
         table = people_table(session, run, wanted)
+        tags = tags_of_people(session, [each.participant.id for each in table.people])
+        known_tags = tags_in_use(session, run)
     address = {
         "ref": ref,
         "state": wanted.state,
         "verdict": request.args.get("verdict") if wanted.kept is not None else None,
         "search": wanted.search or None,
+        "tag": wanted.tag or None,
     }
     return render_template(
         "researcher/participants.html",
@@ -74,6 +78,8 @@ def show_all(ref: str) -> str:
         sorts=sorts,
         flags_of=partial(_flags, run),
         blind=blind,
+        tags=tags,
+        known_tags=known_tags,
     )
 
 
@@ -95,6 +101,7 @@ def _wanted(sorts: Mapping[str, str]) -> Wanted:
         state=State(state) if state in set(State) else None,
         kept=VERDICTS.get(request.args.get("verdict", "")),
         search=request.args.get("search", "").strip(),
+        tag=request.args.get("tag", ""),
         sort=sort if sort in sorts else "arrival",
         page=page_asked_for(),
     )
@@ -117,6 +124,7 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         blind = is_blind(session, run)
         questions = correctable(session, study, record.participant)
         stale = corrected_since_verdict(session, record.participant)
+        written = written_about(session, run, record.participant)
     restricted = record.participant.restricted_at is not None
     judged = None if restricted else record.judged
     response = response_of(study)
@@ -147,4 +155,5 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         restricted=restricted,
         questions=questions,
         stale=stale,
+        written=written,
     )

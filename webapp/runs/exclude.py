@@ -153,7 +153,8 @@ def _judgments(
         .order_by(Trial.position)
     )
     for trial, item, stored in rows:
-        judged = response.judged(arrangement_of(trial), given_of(stored))
+        arrangement = arrangement_of(trial)
+        judged = response.judged(arrangement, given_of(stored))
         yield Judgment(
             position=trial.position,
             item_id=item.item_id,
@@ -162,6 +163,7 @@ def _judgments(
             rt_ms=stored.rt_ms,
             condition=item.item["condition"],
             extra=tuple((k, v) for k, v in item.item.items() if k not in ITEMS.column_names),
+            is_late=response.is_late(arrangement, stored.rt_ms, judged.steps),
             **judged.fields(),
         )
 

@@ -129,10 +129,10 @@ def _completion(
 
 def _exported(response: ResponseType) -> Callable[[dict[str, object]], dict[str, object]]:
     if response.step_table:
-        return lambda row: response.exported(
+        return lambda row: response.completed(
             row | {"steps": read_steps(cast("str | None", row["n_steps"]))}
         )
-    return response.exported if response.completes_rows else _as_it_is
+    return response.completed
 
 
 def _as_it_is(row: dict[str, object]) -> dict[str, object]:

@@ -6,7 +6,7 @@ result until the run is unblinded.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from statistics import median
 
 from sqlalchemy import case, exists, func, select
@@ -16,7 +16,6 @@ from experiment.participation import State
 from experiment.payment.payment import SETTLED_FOR_GOOD, PaymentKind, PaymentState
 from webapp.database.models import (
     Assignment,
-    Event,
     LinkVisit,
     Participant,
     Payment,
@@ -27,10 +26,12 @@ from webapp.database.models import (
 )
 from webapp.database.row_counts import PLACES, TAKEN, participants_in
 from webapp.recruiters.statuses import AssignmentStatus
+from webapp.runs.verdict_counts import n_with_events, verdicts_of
 from webapp.sessions.lease import ACTIVE_STATES, expired
 
 # More would cost time and hardly change a median.
-_FOR_MEDIAN = 1_000
+_FOR_MEDIAN = 300
+_EVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,13 @@ class Overview:
         states: How many participants are in each state; every state is there.
         kept: How many verdicts keep somebody in the analysis.
         excluded: The participants who were excluded, by rule.
-        median_minutes: The median time from consent to the end, of at most the last 1,000 to arrive
-            who finished; None before anybody finished.
+        median_minutes: The median time from consent to the end, of at most the last 300 who
+            finished; None before anybody finished.
         silent: How many hold a place and have been silent for longer than the lease.
         refused_links: How many links that somebody opened were made wrongly.
         unsettled_payments: How many payments are neither done nor withdrawn.
         rejected_kept: How many whom the verdicts keep were rejected on the platform.
-        with_events: How many have an event noted.
+        with_events: How many have an event noted, as of when their sessions were summarised.
         paid: How many got money.
         spent_minor: What they got, without the platform's fee, in minor units of the run's
             currency.
@@ -106,13 +107,7 @@ def overview(session: Session, run: Run, now: datetime, reward_minor: int = 0) -
         reward_minor: What each gets who finishes; 0 where the run pays nobody.
     """
     counted = _states(session, run)
-    verdicts = session.execute(
-        select(Verdict.kept, Verdict.rule, func.count())
-        .join(Participant, Participant.id == Verdict.participant_id)
-        .where(Participant.run_id == run.id, Participant.restricted_at.is_(None))
-        .group_by(Verdict.kept, Verdict.rule)
-        .order_by(Verdict.rule)
-    ).all()
+    kept, excluded = verdicts_of(session, run)
     refused = select(func.count()).where(LinkVisit.run_id == run.id, LinkVisit.problem != "")
     unsettled = select(func.count()).where(
         Payment.run_id == run.id, Payment.state.not_in(SETTLED_FOR_GOOD)
@@ -127,24 +122,19 @@ def overview(session: Session, run: Run, now: datetime, reward_minor: int = 0) -
             Verdict.kept,
         )
     )
-    noted = (
-        select(func.count(Event.participant_id.distinct()))
-        .join(Participant, Participant.id == Event.participant_id)
-        .where(Participant.run_id == run.id)
-    )
     paid, spent_minor, unsettled_minor = _payments(session, run)
     unpaid = _without_decision(session, run) if reward_minor else 0
     return Overview(
         lists=_lists(session, run),
         states=counted,
-        kept=sum(n for kept, _, n in verdicts if kept),
-        excluded={rule: n for kept, rule, n in verdicts if not kept},
+        kept=kept,
+        excluded=excluded,
         median_minutes=_median_minutes(session, run),
         silent=len(expired(session, run, now)),
         refused_links=session.execute(refused).scalar_one(),
         unsettled_payments=session.execute(unsettled).scalar_one(),
         rejected_kept=session.execute(rejected).scalar_one(),
-        with_events=session.execute(noted).scalar_one(),
+        with_events=n_with_events(session, run),
         paid=paid,
         spent_minor=spent_minor,
         committed_minor=unsettled_minor + reward_minor * unpaid,
@@ -169,11 +159,13 @@ def _lists(session: Session, run: Run) -> list[ListProgress]:
         .group_by(RunCount.list, RunCount.subject)
     )
     kept = {(list_, subject): n for list_, subject, n in counted}
+    # By a sum, so that SQLite looks for those at work and not for everybody in order of lists.
+    of_list = (Participant.list + 0).label("of_list")
     active = session.execute(
-        select(Participant.list, func.count())
+        select(of_list, func.count())
         .join(Place, Place.participant_id == Participant.id)
         .where(Participant.run_id == run.id, Participant.state.in_(ACTIVE_STATES))
-        .group_by(Participant.list)
+        .group_by(of_list)
     )
     at_work = dict(active.all())
     lists = sorted({list_ for list_, subject in kept if subject == PLACES})
@@ -227,11 +219,11 @@ def _without_decision(session: Session, run: Run) -> int:
 
 
 def _median_minutes(session: Session, run: Run) -> float | None:
-    """Return the median of all, or of the last ``_FOR_MEDIAN`` to arrive who finished."""
+    """Return the median of all, or of the last ``_FOR_MEDIAN`` who finished."""
     rows = session.execute(
         select(Participant.consented_at, Participant.finished_at)
-        .where(Participant.run_id == run.id, Participant.finished_at.is_not(None))
-        .order_by(Participant.id.desc())
+        .where(Participant.run_id == run.id, Participant.finished_at > _EVER)
+        .order_by(Participant.finished_at.desc())
         .limit(_FOR_MEDIAN)
     )
     minutes = [(end - begun) / timedelta(minutes=1) for begun, end in rows if begun and end]

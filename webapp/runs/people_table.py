@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, UnaryExpression, func, or_, select
+from sqlalchemy import ColumnElement, Select, UnaryExpression, exists, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from experiment.participation import State
@@ -19,6 +19,7 @@ from webapp.database.models import (
     RunCount,
     RunSummary,
     SessionSummary,
+    Tag,
     Verdict,
 )
 from webapp.database.row_counts import PARTICIPANTS, participants_in
@@ -50,6 +51,7 @@ class Wanted:
         state: Only those in this state; None for all.
         kept: Only those whom a verdict keeps (True) or excludes (False); None for all.
         search: Only whose reference or own code begins with it.
+        tag: Only who have this tag; empty for all.
         sort: ``arrival``, ``list`` or a name in ``BY_SUMMARY``.
         page: From 1.
     """
@@ -57,8 +59,14 @@ class Wanted:
     state: State | None = None
     kept: bool | None = None
     search: str = ""
+    tag: str = ""
     sort: str = "arrival"
     page: int = 1
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether some people are left out."""
+        return bool(self.state or self.search or self.tag) or self.kept is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +114,17 @@ def _ids(session: Session, run: Run, wanted: Wanted, begin: int, n: int) -> list
         return _slice(session, everybody.order_by(*by_list, Participant.id), begin, n)
     of_theirs = SessionSummary.participant_id == Participant.id
     # The run is asked of the summaries alone: the database begins with their index.
-    summarised = _filtered(
-        select(SessionSummary.participant_id).join(Participant, of_theirs), wanted
-    ).where(SessionSummary.run_id == run.id)
+    summarised = select(SessionSummary.participant_id)
+    if wanted.is_filtered:  # else the people themselves need not be read, page after page
+        summarised = _filtered(summarised.join(Participant, of_theirs), wanted)
+    summarised = summarised.where(SessionSummary.run_id == run.id)
     # Ties go the way their column goes, so that the index is read in one direction.
     last = SessionSummary.participant_id
     goes_down = isinstance(order[0], UnaryExpression)
     found = _slice(
         session, summarised.order_by(*order, last.desc() if goes_down else last), begin, n
     )
-    if len(found) == n:
+    if len(found) == n or (found and _total(session, run, wanted, None) == begin + len(found)):
         return found
     before = begin + len(found) if found else _count(session, summarised)
     others = everybody.where(~select(SessionSummary).where(of_theirs).exists())
@@ -132,6 +141,9 @@ def _filtered(people: Select[int], wanted: Wanted) -> Select[int]:
         people = people.where(Participant.state == wanted.state)
     if wanted.search:
         people = people.where(_begins(wanted.search))
+    if wanted.tag:
+        theirs = Tag.participant_id == Participant.id, Tag.name == wanted.tag
+        people = people.where(exists().where(Tag.run_id == Participant.run_id, *theirs))
     return people
 
 
@@ -154,7 +166,7 @@ def _total(session: Session, run: Run, wanted: Wanted, seen: int | None) -> int 
     """Return how many there are, from the counts that the database keeps or from the last page."""
     if seen is not None:
         return seen
-    if wanted.search or wanted.kept is not None:
+    if wanted.search or wanted.tag or wanted.kept is not None:
         return None
     counted = select(func.sum(RunCount.n)).where(RunCount.run_id == run.id)
     subject = (

@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Sequence
+from functools import lru_cache
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -24,6 +25,7 @@ def titles_of(session: Session, runs: Sequence[Run]) -> dict[int, str]:
     return {run.id: written.get(run.id) or run.study for run in runs}
 
 
+@lru_cache(maxsize=1_000)
 def _title(content: bytes) -> str:
     try:
         return str(tomllib.loads(content.decode("utf-8"))["study"]["title"])

@@ -30,11 +30,11 @@ from webapp.runs.runs import close_run, named_run
 from webapp.runs.static_mark import STATIC_FILE, StaticMark, static_runs
 from webapp.serverless.bundle import bundle
 from webapp.serverless.drawn import DrawnSession, drawn_sessions, folder_version, places
-from webapp.serverless.pages import Pages
+from webapp.serverless.editions import editions_of
+from webapp.serverless.pages import Pages, Working
 from webapp.serverless.questions import question_data
 from webapp.serverless.stores import Store
 from webapp.serverless.study_archive import study_archive
-from webapp.sessions.session_payload import Work
 
 _PAGE = "index.html"
 # What the name of a study that is one file ends in, or of one for JATOS.
@@ -94,13 +94,6 @@ def launch_static(
     Raises:
         ParallaxError: As ``launch`` has it.
     """
-    if study.taking_part.assent:
-        raise RunError(
-            "the participant agrees after somebody else has, and both are recorded by a server",
-            where="study.toml, taking_part.assent",
-            expected="a study without it, where there is no server",
-            remedy="Launch the study on a server",
-        )
     run = launch(
         *(session, study, seed, recruiter),
         now=now, code_version=code_version, simulated=simulated, project=project,
@@ -148,19 +141,23 @@ def static_study(
         WebappError: A program cannot become part of a page.
     """
     app, study, recruiter = pages.app, pages.study, pages.recruiter
-    works: dict[str, tuple[str, Work]] = {}
+    editions = editions_of(study)
+    works: dict[str, Working] = {}
+    names: dict[tuple[int, str], str] = {}
     sessions = []
     for each in drawn:
-        layout = json.dumps(each.work["pages"], sort_keys=True)
-        name = works.setdefault(layout, (f"working {len(works)}", each.work))[0]
+        edition = editions.of_list[each.list]
+        layout = edition, json.dumps(each.work["pages"], sort_keys=True)
+        name = names.setdefault(layout, f"working {len(names)}")
+        works.setdefault(name, Working(editions.studies[edition], each.work))
         own = {key: value for key, value in each.work.items() if key in _OWN}
-        sessions.append({**own, "page": name})
+        sessions.append({**own, "page": name, "edition": edition})
     with pages.speaking():
         data = {
-            **_data(study, pages, mark, store),
-            "pages": pages.rendered(dict(works.values())),
+            **_data(study, editions.studies, pages, mark, store),
+            "pages": pages.rendered(works, editions.studies),
         }
-        common = next(iter(works.values()))[1]
+        common = next(iter(works.values())).work
         response = response_of(study)
         script = script_name(response.script)
         scripts = [script, *(script_name(one.script) for one in response.types.values())]
@@ -193,6 +190,13 @@ def write_static(built: StaticStudy, study: Study, out: Path) -> None:
         out.write_bytes(built.page.encode())
     else:
         _write_folder(built, out)
+    open_to_all(out)
+
+
+def open_to_all(out: Path) -> None:
+    """Let everybody read what is written for a web host, whose server is another user here."""
+    for path in (out, *out.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _write_folder(built: StaticStudy, folder: Path) -> None:
@@ -204,7 +208,6 @@ def _write_folder(built: StaticStudy, folder: Path) -> None:
     (made / ".nojekyll").touch()
     for name, text in built.sessions.items():
         (made / "sessions" / name).write_bytes(text.encode())
-    made.chmod(0o755)
     if folder.exists():
         folder.rmdir()
     made.replace(folder)
@@ -225,7 +228,9 @@ def refuse_existing(place: Path) -> None:
         )
 
 
-def _data(study: Study, pages: Pages, mark: StaticMark, store: Store) -> dict[str, Any]:
+def _data(
+    study: Study, editions: Iterable[Study], pages: Pages, mark: StaticMark, store: Store
+) -> dict[str, Any]:
     check = study.comprehension
     return {
         "folder": mark.folder,
@@ -243,7 +248,9 @@ def _data(study: Study, pages: Pages, mark: StaticMark, store: Store) -> dict[st
                 question_data(each, accept=each.correct)
                 for each in (check.questions if check else ())
             ],
-            "questionnaire": [question_data(each) for each in study.questionnaire],
+            "questionnaires": [
+                [question_data(each) for each in edition.questionnaire] for edition in editions
+            ],
             "tries": check.tries if check else 0,
         },
     }

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, cast
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
 from urllib.parse import quote
 
 from flask import Flask, g, render_template
@@ -34,6 +34,18 @@ _HERE, _HOME = "./", "../../"
 def place(name: str) -> str:
     """Return what stands for something that is known of a person, until the browser fills it in."""
     return f"0PLACE0{name.encode().hex()}0END0"
+
+
+class Working(NamedTuple):
+    """A working page that sessions share: with one edition, and the same texts between trials.
+
+    Attributes:
+        study: The study as these participants meet it.
+        work: One of the sessions.
+    """
+
+    study: Study
+    work: Work
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +99,30 @@ class Pages:
             "kept": str(gettext("Kept in this browser")),
         }
 
-    def rendered(self, works: Mapping[str, Work]) -> dict[str, dict[str, str]]:
+    def rendered(
+        self, works: Mapping[str, Working], editions: Sequence[Study]
+    ) -> dict[str, dict[str, str]]:
         """Return every page by its name; only while ``speaking``.
 
         Args:
-            works: A session for each name of a working page: sessions with the same texts between
-                their trials share one.
+            works: The working pages by their names.
+            editions: The study as the participants of its levels meet it. The pages that follow
+                the trials are there once for each; after the first they name its number.
         """
         study = self.study
-        pages = {"consent": self._consent(), "wrong_link": self._wrong_link()}
-        for name, work in works.items():
+        consent = self._consent()
+        pages = {
+            "consent": consent,
+            "anew": self._with_file(consent, "<main>", anew=True),
+            "wrong_link": self._wrong_link(),
+        }
+        for name, (met, work) in works.items():
             for page, done in ((name, ""), (f"{name} again", place("done"))):
                 counted = {**work, "trials": [], "done": done, "total": place("total")}
-                pages[page] = working_page(study, cast(Work, counted))
-        pages |= self._questions("questionnaire", study.questionnaire)
+                pages[page] = working_page(met, cast(Work, counted))
+        for number, edition in enumerate(editions):
+            for name, page in replace(self, study=edition)._after_trials().items():
+                pages[f"{name} {number}" if number else name] = page
         pages |= self._questions("screening", study.screening)
         if study.comprehension is not None:
             pages |= self._questions("comprehension", study.comprehension.questions)
@@ -169,12 +191,16 @@ class Pages:
             )
         return found
 
+    def _after_trials(self) -> dict[str, str]:
+        """Return the pages that say and ask what the levels may change."""
+        debrief = as_html(self.study.text("debrief"))
+        return {
+            **self._questions("questionnaire", self.study.questionnaire),
+            "finished": self._over("closing.html", Ending.COMPLETED, text=debrief),
+        }
+
     def _endings(self) -> dict[str, str]:
-        finished = self._over(
-            "closing.html", Ending.COMPLETED, text=as_html(self.study.text("debrief"))
-        )
         pages = {
-            "finished": finished,
             "declined": self._over("declined.html", Ending.NO_CONSENT, again=_HOME),
         }
         for ending in (
@@ -191,9 +217,13 @@ class Pages:
 
     def _over(self, template: str, left_by: Ending, **known: Any) -> str:  # noqa: ANN401
         page = self._page(template, exit=self._exit(left_by), **known)
+        return self._with_file(page, "</main>")
+
+    def _with_file(self, page: str, beside: str, *, anew: bool = False) -> str:
+        """Return a page with the way to save answers within its main part, at one of the marks."""
         contact = self.study.study.contact
-        kept = render_template("static_file.html", asked=not self.keeper, contact=contact)
-        return page.replace("</main>", f"{kept}</main>")
+        kept = render_template("static_file.html", contact=contact, anew=anew)
+        return page.replace(beside, beside + kept if anew else kept + beside, 1)
 
     def _exit(self, ending: Ending) -> Exit:
         panel = self.study.panel

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from experiment.panels.panel import Panel
+from experiment.panels.templates import names_in
 from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.errors import RunError
@@ -44,15 +46,37 @@ def _needs(study: Study, recruiter: Recruiter) -> Iterator[str]:
         yield "[privacy] shared_device keeps a finished session from the next person"
     if any(quota.participants_per_list for quota in study.design.quotas):
         yield "[[design.quotas]] participants_per_list counts over all sessions"
-    panel = study.panel
-    if panel is None:
-        return
+    if study.design.replace_excluded:
+        yield "[design] replace_excluded gives an excluded participant's place to another"
+    if study.taking_part.assent:
+        yield "[taking_part] assent is given after somebody else's consent, perhaps elsewhere"
+    if study.recruitment is not None:
+        for key in ("exclude_earlier_runs", "after"):
+            if getattr(study.recruitment, key):
+                yield f"[recruitment] {key} looks up who took part before"
+    if study.panel is not None:
+        yield from _needs_of_panel(study.panel)
+
+
+def _needs_of_panel(panel: Panel) -> Iterator[str]:
     if panel.access_codes:
         yield "[panel] access_codes are looked up (use a link per participant)"
     if panel.signature is not None:
         yield "[panel] signature is checked with a secret"
-    if any(panel.way_back(ending).report for ending in Ending):
+    if panel.signatures:
+        yield "[panel] signatures are made with a secret for whoever goes back"
+    if panel.secrets:
+        yield "[panel] secrets would stand in the folder for everybody to read"
+    ways = [(panel.way_back(ending), ending) for ending in Ending]
+    if any(way.report for way, _ in ways):
         yield "[panel] an ending is reported from server to server"
+    templates = [
+        text
+        for way, ending in ways
+        for text in (panel.code(ending), panel.address_of(ending), *way.fields.values())
+    ]
+    if any("receipt" in names_in(text) for text in templates):
+        yield "[panel] {receipt} proves to our server who left"
 
 
 def report_beside(path: Path, out: Path, *, simulated: bool) -> bytes:

@@ -228,7 +228,8 @@ class Replay:
         )
 
     def _questionnaire(self, found: Replayed, entry: Entry) -> None:
-        participant, questions = _of(found), self.study.questionnaire
+        participant = _of(found)
+        questions = self.study.of_list(participant.list).questionnaire
         if not questions:
             finish_without_questions(self.session, participant, questions, entry.at)
             return

@@ -30,7 +30,9 @@ class GivenAnswer(Measurements):
     uuid: UUID = Field(description="made by the browser, the same for every resend")
     position: int = Field(ge=1, le=100_000, description="the trial answered")
     side: Side | None = Field(default=None, description="where the chosen option stood")
-    rating: int | None = Field(default=None, ge=1, le=9, description="or the point of the scale")
+    rating: int | None = Field(
+        default=None, ge=1, le=999_999_999, description="or the point of the scale, of each a digit"
+    )
     steps: SentSteps | None = Field(default=None, description="what was read step by step")
     input_method: Literal["key", "pointer", "touch"] = Field(description="how it was chosen")
 

@@ -50,10 +50,11 @@ class ShownPractice(ShownTrial):
 
 
 class TaskWork(TypedDict):
-    """What the page needs of one task of a mixed session: its keys, and what stands above."""
+    """What the page needs of one task of a mixed session: see ``Work``; what stands above."""
 
     keys: list[str]
     title: str
+    deadline_ms: int | None
 
 
 class Work(TypedDict):
@@ -67,6 +68,7 @@ class Work(TypedDict):
         keys: The keys that choose the first option, the second, and so on.
         lockout_ms: How long no press counts after the options are painted.
         gap_ms: How long nothing, or a fixation mark, is shown before each trial.
+        deadline_ms: How long after the painting an answer is late; None where none is.
         pauses: The positions before which a page comes: a break, or a text of the study's.
         pages: The position before which each text of the study's comes, with its name.
         device_known: Whether the browser has described its device.
@@ -81,6 +83,7 @@ class Work(TypedDict):
     keys: list[str]
     lockout_ms: int
     gap_ms: int
+    deadline_ms: int | None
     pauses: list[int]
     pages: dict[int, str]
     device_known: bool
@@ -249,6 +252,7 @@ class _Screen:
             keys=list(answer_keys(self._study, self._response)),
             lockout_ms=self._study.trial.lockout_ms,
             gap_ms=self._study.trial.gap_ms,
+            deadline_ms=self._response.deadline_ms,
             pauses=sorted({*pages, *breaks_before(self._study, blocks)}),
             pages=pages,
             device_known=device_known,
@@ -256,7 +260,11 @@ class _Screen:
         )
         if isinstance(self._response, Mixed):
             work["tasks"] = {
-                name: TaskWork(keys=list(task.chosen_by), title=task.title)
+                name: TaskWork(
+                    keys=list(task.chosen_by),
+                    title=task.title,
+                    deadline_ms=task.type.deadline_ms,
+                )
                 for name, task in self._response.tasks.items()
             }
         return work

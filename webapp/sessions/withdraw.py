@@ -13,9 +13,11 @@ from webapp.database.models import (
     ArrivalAddress,
     Device,
     Event,
+    Note,
     Participant,
     Response,
     SessionSummary,
+    Tag,
     Trial,
     Verdict,
 )
@@ -110,10 +112,12 @@ def _ending(session: Session, participant: Participant) -> Ending | None:
 
 
 def erase_given(session: Session, participant: Participant) -> None:
-    """Erase everything that a participant did, and say nothing of it."""
+    """Erase what a participant did and what was written about them, and say nothing of it."""
     trials = select(Trial.id).where(Trial.participant_id == participant.id)
     session.execute(delete(Response).where(Response.trial_id.in_(trials)))
-    of_theirs = (Trial, Answer, ArrivalAddress, Device, Event, Verdict, SessionSummary)
+    of_theirs = (
+        Trial, Answer, ArrivalAddress, Device, Event, Verdict, SessionSummary, Note, Tag,
+    )  # fmt: skip
     for table in of_theirs:
         session.execute(delete(table).where(table.participant_id == participant.id))
 

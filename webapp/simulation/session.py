@@ -144,7 +144,8 @@ class SimulatedSession:
             )
         given = response.simulate(self._responder, known, options, self._rng)
         sent = {name: value for name, value in asdict(given).items() if value is not None}
-        median_ms = self._plan.study.simulation.median_rt_ms or response.typical_rt_ms
+        typical_ms = self._plan.study.simulation.median_rt_ms or response.typical_rt_ms
+        median_ms = response.hurried(typical_ms)
         took_ms = round(reaction_time_ms(self._rng, median_ms), 1)
         return sent | {"rt_ms": given.steps.total_ms if given.steps else took_ms}
 

@@ -1,6 +1,7 @@
 // @ts-check
 /** One trial on the screen: shown, announced, timed and chosen. */
 
+import { Deadline } from "./deadline.js";
 import { OnsetClock } from "./onset.js";
 import { Presses, released } from "./presses.js";
 
@@ -13,6 +14,10 @@ import { Presses, released } from "./presses.js";
  * @typedef {object} ReadsAnswers
  * @property {(option: HTMLElement) => { side?: string, rating?: number }} answer
  * @property {(option: HTMLElement, trial: Trial) => boolean} offered
+ * @property {(option: HTMLElement) => boolean} [completes] Takes a press, and tells whether the trial
+ *   is answered with it; every press answers where this is missing.
+ * @property {(place: HTMLElement) => NodeListOf<HTMLElement>} [meant] Returns the buttons that keys
+ *   mean now, where these are not all of them.
  * @property {(tools: Tools) => View} [view] What shows its trials, where that is not ``TrialView``.
  * @property {(session: any, fetched: (url: string) => Promise<ReadsAnswers | undefined>) =>
  *   Promise<void>} [prepare] Fetches what it needs before the first trial.
@@ -21,6 +26,7 @@ import { Presses, released } from "./presses.js";
  * A way of showing trials.
  * @typedef {object} View
  * @property {Trial | undefined} trial The trial on the screen; undefined when it is answered.
+ * @property {boolean} late Whether the last answer came after the deadline.
  * @property {(trial: Trial) => void} show
  * @property {() => void} close Takes no press any more.
  */
@@ -29,11 +35,12 @@ import { Presses, released } from "./presses.js";
  * @typedef {object} Tools
  * @property {HTMLElement} place
  * @property {import("./keys.js").Keys} keys
- * @property {{ lockout_ms: number, gap_ms?: number }} settings
+ * @property {{ lockout_ms: number, gap_ms?: number, deadline_ms?: number | null }} settings
  * @property {(trial: Trial, choice: Choice, afterwards: Afterwards | undefined) => void} onChoice
  * @property {AbortSignal} signal
  * @property {typeof OnsetClock} OnsetClock
  * @property {typeof Presses} Presses
+ * @property {typeof Deadline} Deadline
  * @property {typeof viewOf} viewOf
  */
 /** @typedef {Omit<Answer, "uuid" | "position" | "client_time" | "times_shown" | "seen_before_ms">} Choice */
@@ -51,11 +58,11 @@ const MOST_PREMATURE = 20;
 /**
  * What shows the trials of a type of response.
  * @param {ReadsAnswers} reads
- * @param {Omit<Tools, "OnsetClock" | "Presses" | "viewOf">} given
+ * @param {Omit<Tools, "OnsetClock" | "Presses" | "Deadline" | "viewOf">} given
  * @returns {View}
  */
 export function viewOf(reads, given) {
-  if (reads.view) return reads.view({ ...given, OnsetClock, Presses, viewOf });
+  if (reads.view) return reads.view({ ...given, OnsetClock, Presses, Deadline, viewOf });
   const { place, keys, settings, onChoice, signal } = given;
   return new TrialView(place, keys, settings, reads, onChoice, signal);
 }
@@ -70,6 +77,7 @@ export class TrialView {
   #wasHidden = false;
   #lostFocus = false;
   #clock;
+  #deadline;
   #presses;
   #place;
   #keys;
@@ -83,7 +91,7 @@ export class TrialView {
   /**
    * @param {HTMLElement} place Where trials are shown; holds elements with data-field and data-side.
    * @param {import("./keys.js").Keys} keys
-   * @param {{ lockout_ms: number, gap_ms?: number }} settings The study's.
+   * @param {Tools["settings"]} settings The study's.
    * @param {ReadsAnswers} reads What the study's type of response answers.
    * @param {(trial: Trial, choice: Choice, afterwards: Afterwards | undefined) => void} onChoice
    * @param {AbortSignal} signal Aborted when the page is left.
@@ -96,6 +104,7 @@ export class TrialView {
     this.#onChoice = onChoice;
     this.#signal = signal;
     this.#clock = new OnsetClock(signal);
+    this.#deadline = new Deadline(place, settings.deadline_ms);
     this.#presses = new Presses(place, signal);
     this.#listen();
   }
@@ -103,6 +112,11 @@ export class TrialView {
   /** The trial on the screen; undefined when it is answered. */
   get trial() {
     return this.#trial;
+  }
+
+  /** Whether the last answer came after the deadline. */
+  get late() {
+    return this.#deadline.late;
   }
 
   /**
@@ -116,10 +130,12 @@ export class TrialView {
     this.#wasHidden = document.hidden;
     this.#lostFocus = false;
     this.#clock.stop();
+    this.#deadline.begin();
     clearTimeout(this.#gap);
     this.#place.classList.remove("pointed");
     for (const option of this.#all("[data-side]")) {
       option.classList.remove("chosen", "expected");
+      option.removeAttribute("aria-pressed");
       option.hidden = !this.#reads.offered(option, trial);
     }
     // Nothing is preselected, and the next Tab leads to the first option.
@@ -136,6 +152,7 @@ export class TrialView {
     clearTimeout(this.#gap);
     this.#trial = undefined;
     this.#clock.stop();
+    this.#deadline.stop();
   }
 
   /** @param {Trial} trial */
@@ -157,6 +174,7 @@ export class TrialView {
       if (this.#trial !== trial) return;
       this.#examine(trial);
       this.#announce(trial);
+      this.#deadline.count(this.#clock.onset.ms);
     });
   }
 
@@ -200,7 +218,8 @@ export class TrialView {
     const onKey = (/** @type {KeyboardEvent} */ event) => {
       if (!this.#keys.on || event.repeat || event.ctrlKey || event.altKey || event.metaKey) return;
       if (event.target instanceof Element && event.target.closest("input, textarea, select")) return;
-      const option = this.#all("[data-side]")[this.#keys.optionOf(event)];
+      const meant = this.#reads.meant?.(this.#place) ?? this.#all("[data-side]");
+      const option = meant[this.#keys.optionOf(event)];
       if (!option || option.hidden) return;
       const { timeStamp: downMs, isTrusted: trusted } = event;
       this.#choose(option, { downMs, upMs: null, method: "key", trusted }, false, event.code);
@@ -230,6 +249,7 @@ export class TrialView {
     const rtMs = press.downMs - onset.ms;
     const reason = this.#whyPremature(rtMs, repeated);
     if (reason) return this.#keepPremature(reason, rtMs, press.method);
+    if (this.#reads.completes?.(option) === false) return;
     const sincePainting = (/** @type {number} */ ms) => Math.min(ms - onset.ms, DAY_MS);
     const choice = {
       ...this.#reads.answer(option),
@@ -252,6 +272,7 @@ export class TrialView {
       was_hidden: this.#wasHidden,
       lost_focus: this.#lostFocus,
     };
+    this.#deadline.take(rtMs);
     this.close();
     option.classList.add("chosen");
     const afterwards = code

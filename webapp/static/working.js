@@ -25,6 +25,7 @@ import { fill, viewOf } from "./trial.js";
  * @property {string} script The address of the script of its type of response.
  * @property {number} lockout_ms
  * @property {number} gap_ms
+ * @property {number | null} deadline_ms
  * @property {number[]} pauses
  * @property {boolean} device_known
  * @property {boolean} preview
@@ -266,7 +267,8 @@ class WorkingPage {
       const side = /** @type {HTMLElement} */ (option).dataset.side;
       option.classList.toggle("expected", Boolean(trial.correct) && side === trial.correct);
     }
-    byId("verdict").textContent = `${verdict} ${trial.feedback ?? ""}`.trim();
+    const late = this.#view.late ? words.late : "";
+    byId("verdict").textContent = [verdict, late, trial.feedback].filter(Boolean).join(" ");
     byId("feedback").hidden = false;
     byId("feedback").querySelector("button")?.focus();
     this.#progress(this.#practised, this.#session.practice.length);

@@ -5,8 +5,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-import langcodes
-
+from experiment.authoring.language_tags import script_of
 from experiment.authoring.lint.materials import Fault, Materials
 from experiment.records import Item
 
@@ -115,7 +114,7 @@ def leftovers(materials: Materials) -> Iterator[Fault]:
 def scripts(materials: Materials) -> Iterator[Fault]:
     """Yield texts in another script than the study's language has."""
     try:
-        script = langcodes.get(materials.language).maximize().script or ""
+        script = script_of(materials.language)
     except ValueError:
         # The language is named with its own key.
         return

@@ -2,17 +2,15 @@
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.encodings import code_page, lost_word, telling_word
-
-if TYPE_CHECKING:
-    from openpyxl.worksheet.worksheet import Worksheet
+from experiment.materials.formats.workbooks import sheet
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json", ".yaml", ".yml")
@@ -64,7 +62,7 @@ def read_raw(path: Path, language: str = "") -> RawTable:
             "the file does not exist", where=str(path), expected="a table of items"
         )
     if path.suffix.lower() == ".xlsx":
-        lines, notes = _sheet(path)
+        lines, notes = sheet(path)
         return _from_cells(path, lines, "row", notes)
     if path.suffix.lower() == ".jsonl":
         return _from_json_lines(path, language)
@@ -139,7 +137,10 @@ def _from_text(path: Path, language: str) -> RawTable:
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
-    return next(csv.reader([line], delimiter=delimiter), [])
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:  # longer than any cell may be
+        return []
 
 
 def _numbered(reader: Iterable[list[str]], path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -154,76 +155,6 @@ def _numbered(reader: Iterable[list[str]], path: Path) -> Iterator[tuple[int, li
             where=f"{path}, line {getattr(reader, 'line_num', number)}",
             expected="quotation marks that come in pairs",
         ) from error
-
-
-def _sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
-    """Return the cells of a workbook's first sheet, by rows, and which others there are."""
-    # The library takes a third of a second to load, which only spreadsheets should cost.
-    from openpyxl import load_workbook
-
-    try:
-        book = load_workbook(path, data_only=True)
-    except Exception as error:
-        # Whatever is odd in a workbook, its reader stumbles over with an exception of any kind.
-        raise MaterialsError(
-            f"the workbook cannot be read ({error})",
-            where=str(path),
-            expected="an Excel workbook (.xlsx)",
-            remedy="Save it again from the spreadsheet program, or as CSV (UTF-8)",
-        ) from error
-    first, *others = book.worksheets
-    _refuse_hidden_rows(path, first)
-    lines = [
-        (number, [_cell(value) for value in cells])
-        for number, cells in enumerate(first.iter_rows(values_only=True), start=1)
-    ]
-    notes = []
-    if others:
-        names = ", ".join(f'"{sheet.title}"' for sheet in others)
-        notes.append(f'Of the workbook the first sheet, "{first.title}", is read, but not {names}.')
-    if hidden := _hidden_columns(first):
-        notes.append(
-            f"Hidden in the sheet, and read all the same: the column {', '.join(hidden)}. Show it, "
-            "and delete it where it is not meant."
-        )
-    return lines, tuple(notes)
-
-
-def _refuse_hidden_rows(path: Path, sheet: "Worksheet") -> None:
-    """Refuse rows that nobody sees: they may have been filtered out, or forgotten."""
-    hidden = [
-        number
-        for number, row in sorted(sheet.row_dimensions.items())
-        if row.hidden and any(cell.value is not None for cell in sheet[number])
-    ]
-    if hidden:
-        shown = ", ".join(map(str, hidden[:5])) + (", ..." if len(hidden) > 5 else "")
-        raise MaterialsError(
-            f"{len(hidden)} row(s) of the sheet are hidden: {shown}",
-            where=f"{path}, row {hidden[0]}",
-            expected="a sheet without hidden rows, so that it is clear which are items",
-            remedy="Show all rows and take away filters; then delete the rows that are no items",
-        )
-
-
-def _hidden_columns(sheet: "Worksheet") -> list[str]:
-    """Return the headers of hidden columns that hold anything."""
-    hidden = [
-        number
-        for dimension in sheet.column_dimensions.values()
-        if dimension.hidden
-        for number in range(dimension.min or 0, min(dimension.max or 0, sheet.max_column) + 1)
-    ]
-    headers = [str(sheet.cell(1, number).value or "") for number in hidden if number]
-    return [f'"{header}"' for header in headers if header]
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
 
 
 def _from_cells(
@@ -253,9 +184,10 @@ def _from_cells(
 def _refuse_header(path: Path, names: Sequence[str], where: str) -> None:
     if not any(names):
         raise MaterialsError("the file is empty", where=str(path), expected="a table with headers")
-    if twice := sorted({name for name in names if name and names.count(name) > 1}):
+    counted = Counter(filter(None, names))
+    if twice := sorted(name for name, n in counted.items() if n > 1):
         raise MaterialsError(
-            f'the header "{twice[0]}" occurs {names.count(twice[0])} times',
+            f'the header "{twice[0]}" occurs {counted[twice[0]]} times',
             where=where,
             expected="each column's name once",
         )
@@ -291,7 +223,7 @@ def json_lines(text: str, path: Path) -> Iterator[tuple[str, dict[str, object]]]
         place = f"{path}, line {number}"
         try:
             values = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise MaterialsError(f"the line is not JSON ({error})", where=place) from error
         if not isinstance(values, dict):
             raise MaterialsError(

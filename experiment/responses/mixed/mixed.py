@@ -126,7 +126,7 @@ class Mixed(ResponseType):
     @cached_property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
         """What the answers to any of its tasks measure."""
-        return united({name: one.columns for name, one in self.types.items()}, (TASK,))
+        return united({name: one.all_columns for name, one in self.types.items()}, (TASK,))
 
     @cached_property
     def trial_columns(self) -> tuple[Column, ...]:  # type: ignore[override]
@@ -216,6 +216,13 @@ class Mixed(ResponseType):
         task, own = self.part_of(shown)
         return self.tasks[task].type.faultless(own)
 
+    def is_late(
+        self, shown: Arrangement, rt_ms: float | None, steps: Steps | None = None
+    ) -> bool | None:
+        """Return whether an answer came after the deadline of the trial's task."""
+        task, own = self.part_of(shown)
+        return self.tasks[task].type.is_late(own, rt_ms, steps)
+
     # What is exported.
 
     @property
@@ -230,13 +237,12 @@ class Mixed(ResponseType):
         steps = row.pop("steps", None)
         assert isinstance(steps, Steps | None)
         given = row | {"version": rest} | ({"steps": steps} if own.step_table else {})
-        done = own.exported(given) if own.completes_rows else given
-        return {**done, **self._alien[task], "task": task}
+        return {**own.completed(given), **self._alien[task], "task": task}
 
     @cached_property
     def _alien(self) -> dict[str, dict[str, None]]:
         """What rows of each task have empty, for it is other tasks' alone."""
-        names = {task: {one.name for one in own.columns} for task, own in self.types.items()}
+        names = {task: {one.name for one in own.all_columns} for task, own in self.types.items()}
         every = set().union(*names.values())
         return {task: dict.fromkeys(sorted(every - own)) for task, own in names.items()}
 

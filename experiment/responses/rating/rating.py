@@ -5,7 +5,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Self, cast
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from experiment.materials.formats.columns import key_of
 from experiment.records import Item, Side, Variant
@@ -23,6 +23,10 @@ _SCALE: Mapping[str, tuple[str, ...]] = {
     "highest": ("highest", "right_label", "right_comment", "right", "high_label"),
 }
 _POINTS = 7
+SCALE_COMMENTS: Mapping[str, str] = {
+    "points": "of the scale",
+    "lowest": "the labels of its two ends",
+}
 # With fewer catch trials, one bad sentence that somebody likes would exclude them.
 _FEWEST_FOR_A_GAP = 4
 
@@ -77,24 +81,7 @@ class Scale(OneVersion):
 
     def proposed_rules(self, catch: Sequence[CatchTrials]) -> Iterator[str]:
         """Yield a rule about the catch trials that have two versions, or how one would look."""
-        names = [one.name for one in catch if one.both and one.trials >= _FEWEST_FOR_A_GAP]
-        for name in names:
-            yield "# Who rates the good versions of the catch trials no higher than the others is"
-            yield "# excluded from the analysis."
-            yield "[[exclusion]]"
-            yield 'rule = "rating_gap"'
-            yield f"construction = {json.dumps(name, ensure_ascii=False)}"
-            yield "min_gap = 1"
-            yield ""
-        if not names:
-            yield (
-                "# No one is excluded, because no rating is right or wrong. You could write, for "
-                "example:"
-            )
-            yield "# [[exclusion]]"
-            yield '# rule = "same_side" # the same point of the scale'
-            yield "# max_share = 0.9"
-            yield ""
+        yield from rules_of_ratings(catch)
 
     def said(self, shown: Arrangement, given: Given) -> str:
         """Return the point and the scale's points."""
@@ -106,16 +93,8 @@ class Scale(OneVersion):
         return f"a trial shows one of the texts, and asks for a point from 1 to {self.n_answers}"
 
 
-class Rating(Scale):
-    """Shows one version of an item and asks for a point of a scale."""
-
-    name: ClassVar[str] = "rating"
-    template: ClassVar[str] = "rating/rating.html"
-    typical_rt_ms: ClassVar[float] = 3500.0
-    comments: ClassVar[Mapping[str, str]] = {
-        "points": "of the scale",
-        "lowest": "the labels of its two ends",
-    }
+class Points(BaseModel):
+    """The parameters of a scale."""
 
     points: int = Field(default=7, ge=2, le=9, description="how many points the scale has")
     lowest: str = Field(default="", description="the label of the scale's lowest point")
@@ -140,6 +119,22 @@ class Rating(Scale):
         return self
 
     @classmethod
+    def proposed_scale(cls, items: Sequence[Item], ends: tuple[str, str]) -> dict[str, object]:
+        """Return a scale: what the items' own columns say of it, or one of seven points."""
+        given = dict(_scale(items))
+        points = int(given.pop("points", _POINTS))
+        return {"points": points, "lowest": ends[0], "highest": ends[1], **given}
+
+
+class Rating(Points, Scale):
+    """Shows one version of an item and asks for a point of a scale."""
+
+    name: ClassVar[str] = "rating"
+    template: ClassVar[str] = "rating/rating.html"
+    typical_rt_ms: ClassVar[float] = 3500.0
+    comments: ClassVar[Mapping[str, str]] = SCALE_COMMENTS
+
+    @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
         """Return whether every item is one sentence."""
         return not any(item.alternative for item in items)
@@ -149,10 +144,30 @@ class Rating(Scale):
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return a scale: what the items' own columns say of it, or one of seven points."""
-        given = dict(_scale(items))
-        points = int(given.pop("points", _POINTS))
-        named = {"points": points, "lowest": ends[0], "highest": ends[1], **given}
-        return named, f"Each sentence is rated on a scale of {points} points."
+        named = cls.proposed_scale(items, ends)
+        return named, f"Each sentence is rated on a scale of {named['points']} points."
+
+
+def rules_of_ratings(catch: Sequence[CatchTrials]) -> Iterator[str]:
+    """Yield a rule about the catch trials that have two versions, or how one would look."""
+    names = [one.name for one in catch if one.both and one.trials >= _FEWEST_FOR_A_GAP]
+    for name in names:
+        yield "# Who rates the good versions of the catch trials no higher than the others is"
+        yield "# excluded from the analysis."
+        yield "[[exclusion]]"
+        yield 'rule = "rating_gap"'
+        yield f"construction = {json.dumps(name, ensure_ascii=False)}"
+        yield "min_gap = 1"
+        yield ""
+    if not names:
+        yield (
+            "# No one is excluded, because no rating is right or wrong. You could write, for "
+            "example:"
+        )
+        yield "# [[exclusion]]"
+        yield '# rule = "same_side" # the same point of the scale'
+        yield "# max_share = 0.9"
+        yield ""
 
 
 def _scale(items: Sequence[Item]) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from experiment.errors import StudyError
 from experiment.materials.formats.regions import BAR, SPACELESS
 from experiment.records import Item, Variant
 
-Unit = Literal["word", "region"]
+Unit = Literal["word", "region", "sentence"]
 # More of their letters in one stretch are more than one word.
 _LONGEST_WORD = 6
 FEWEST_STEPS, MOST_STEPS = 2, 150
@@ -53,6 +53,8 @@ def divided(item: Item, version: str, unit: Unit) -> tuple[Step, ...]:
             "plain words, which models can score as well",
             f'Put the sentence with its bars into a column "{version}_regions"',
         )
+    if unit == "sentence":
+        return (Step(text, 1),)
     regions = [" ".join(part.split()) for part in marked.split(BAR)] if marked else []
     if regions and (not all(regions) or _letters("".join(regions)) != _letters(text)):
         raise flaw(

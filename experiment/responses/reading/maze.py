@@ -14,7 +14,8 @@ from pydantic import Field
 from experiment.records import Item, Side, Steps, Variant
 from experiment.responses.base import Arrangement, Known
 from experiment.responses.reading.division import Unit, flaw, sentence_of
-from experiment.responses.reading.reading import READ_COLUMNS, Read, word_ms
+from experiment.responses.reading.question import Questioned
+from experiment.responses.reading.reading import READ_COLUMNS, Read
 from experiment.seeds import generator
 from experiment.simulation.responders import Responder
 from experiment.tables.column import Column, TableSchema
@@ -31,7 +32,7 @@ _ERRORS_A_WORD = 0.2
 _MARKS = ".,;:!?…。、،؟"
 
 
-class Maze(Read):
+class Maze(Questioned, Read):
     """Shows each word of a version beside a distractor that does not go on the sentence."""
 
     name: ClassVar[str] = "maze"
@@ -187,7 +188,7 @@ class Maze(Read):
         onsets, times, wrong, done = [0.0], [], [], []
         for step in self.steps(known.item, version):
             chosen = responder.choose(known.item.kind, Side.FIRST, accuracy, rng)
-            times.append(round(2 * word_ms(step.text, rng), 1))
+            times.append(self.word_ms(step.text, rng, 2))
             wrong.append(int(chosen is not Side.FIRST))
             ended = bool(wrong[-1]) and self.on_error == "end"
             again = 600.0 + (self.delay_ms if self.on_error == "delay" else 0)

@@ -1,6 +1,9 @@
 """The question that may follow a sentence: its answers, and which of them is right."""
 
 from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import BaseModel, Field
 
 from experiment.errors import StudyError
 from experiment.materials.formats.regions import BAR
@@ -26,6 +29,18 @@ class Question:
     text: str
     answers: tuple[str, ...]
     right: Side
+
+
+class Questioned(BaseModel):
+    """The parameters of types that may ask a question after a sentence."""
+
+    wrong_answers: Literal["keep", "drop"] = Field(
+        default="keep",
+        description="what the analysis makes of the times of sentences whose question was "
+        "answered wrongly",
+    )
+    yes: str = Field(default="", description="what the answer yes says; empty for Yes")
+    no: str = Field(default="", description="what the answer no says; empty for No")
 
 
 def question_of(item: Item) -> Question | None:

@@ -5,9 +5,8 @@ import random
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar, Literal
-
-from pydantic import Field
+from dataclasses import replace
+from typing import ClassVar
 
 from experiment.errors import StudyError
 from experiment.records import PAIR, SIDES, Item, Side, Steps, Variant
@@ -45,6 +44,14 @@ ASKED_SIDE = Column(
     optional=True,
     values=PAIR,
 )
+WHOLE_MS = Column(
+    "rt_ms",
+    "number",
+    "reading time of the whole sentence: from the painting of its first word or region to the "
+    "press that ended the last one",
+    unit="ms",
+    optional=True,
+)
 _ANSWERED = (
     Column(
         "chosen_side",
@@ -60,14 +67,7 @@ _ANSWERED = (
         optional=True,
     ),
     Column("version", "string", "the version that was read"),
-    Column(
-        "rt_ms",
-        "number",
-        "reading time of the whole sentence: from the painting of its first word or region to the "
-        "press that ended the last one",
-        unit="ms",
-        optional=True,
-    ),
+    WHOLE_MS,
     Column(
         "question_rt_ms",
         "number",
@@ -96,14 +96,6 @@ class Read(OneVersion):
     trial_columns: ClassVar[tuple[Column, ...]] = (ASKED_SIDE, PLAN)
     responder_method: ClassVar[str] = "choose"
 
-    wrong_answers: Literal["keep", "drop"] = Field(
-        default="keep",
-        description="what the analysis makes of the times of sentences whose question was "
-        "answered wrongly",
-    )
-    yes: str = Field(default="", description="what the answer yes says; empty for Yes")
-    no: str = Field(default="", description="what the answer no says; empty for No")
-
     # What is shown.
 
     @property
@@ -114,6 +106,14 @@ class Read(OneVersion):
     @abstractmethod
     def plan(self, item: Item, version: str) -> str:
         """Return how a version is read, in a word: the same for everybody."""
+
+    def question(self, item: Item) -> Question | None:
+        """Return the question that follows an item, if one does.
+
+        Raises:
+            StudyError: It does not say which answer is right.
+        """
+        return question_of(item)
 
     def steps(self, item: Item, version: str) -> tuple[Step, ...]:
         """Return the steps in which a version is read.
@@ -129,7 +129,7 @@ class Read(OneVersion):
         Raises:
             StudyError: One cannot be read step by step, or its question has no right answer.
         """
-        question_of(item)
+        self.question(item)
         found = super().versions(item)
         for version in found:
             self.steps(item, version)
@@ -137,7 +137,7 @@ class Read(OneVersion):
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
         """Return the version with its plan, and where the right answer to a question stands."""
-        question, version = question_of(item), options[0]
+        question, version = self.question(item), options[0]
         parts = (version, self.plan(item, version), *((ASKED,) if question else ()))
         return Arrangement(question.right if question else None, parts)
 
@@ -152,7 +152,7 @@ class Read(OneVersion):
         steps = self.steps(item, version)
         texts = as_shown(item, steps, text)
         plan = options[1] if len(options) > 1 else self.plan(item, version)
-        question = question_of(item)
+        question = self.question(item)
         return Shown(text, besides=self.page(item, version, texts, plan) | _asked(question))
 
     @abstractmethod
@@ -282,17 +282,28 @@ class Read(OneVersion):
         """Return the times of a simulated reader, and their answer to the question."""
         version = Variant.GOOD if options[0] == known.good else str(known.item.contrast)
         steps = self.simulated(responder, known, version, rng)
-        question = question_of(known.item)
+        question = self.question(known.item)
         if question is None or not self.is_finished(steps, self.plan(known.item, version)):
             return Given(steps=steps)
         side = responder.choose(known.item.kind, question.right, known.accuracy, rng)
-        return Given(side, steps=_with_question(steps, round(rng.lognormvariate(7.4, 0.4), 1)))
+        return Given(side, steps=with_question(steps, rng))
 
     @abstractmethod
     def simulated(
         self, responder: Responder, known: Known, version: str, rng: random.Random
     ) -> Steps:
         """Return the steps of a simulated reader."""
+
+    def word_ms(self, word: str, rng: random.Random, times: float = 1) -> float:
+        """Return how long a simulated reader takes for a word, in milliseconds.
+
+        Args:
+            word: The word.
+            rng: The source of randomness.
+            times: How much longer than to read it alone.
+        """
+        median = self.hurried(times * (_WORD_MS + _LETTER_MS * len(word)))
+        return min(round(rng.lognormvariate(math.log(median), _SPREAD), 1), _MS_A_DAY)
 
     def said(self, shown: Arrangement, given: Given) -> str:
         """Return how long the sentence was read, and the answer to its question."""
@@ -309,17 +320,9 @@ class Read(OneVersion):
 _SOURCES = {"p": "presentation", "f": "frames"}
 
 
-def word_ms(word: str, rng: random.Random) -> float:
-    """Return how long a simulated reader takes for a word, in milliseconds."""
-    median = _WORD_MS + _LETTER_MS * len(word)
-    return min(round(rng.lognormvariate(math.log(median), _SPREAD), 1), _MS_A_DAY)
-
-
-def _with_question(steps: Steps, ms: float) -> Steps:
-    return Steps(
-        steps.onset_ms, steps.rt_ms, steps.sources, steps.uncertainty_ms, steps.wrong,
-        steps.done_ms, ms,
-    )  # fmt: skip
+def with_question(steps: Steps, rng: random.Random) -> Steps:
+    """Return a simulated reader's steps with the time of what is asked after them."""
+    return replace(steps, question_ms=round(rng.lognormvariate(7.4, 0.4), 1))
 
 
 def _asked(question: Question | None) -> dict[str, object]:

@@ -10,29 +10,26 @@ from pydantic import Field
 from experiment.records import Item, Steps
 from experiment.responses.base import Known
 from experiment.responses.reading.division import Unit
-from experiment.responses.reading.reading import Read, word_ms
+from experiment.responses.reading.question import Questioned
+from experiment.responses.reading.reading import Read
 from experiment.simulation.responders import Responder
 from experiment.tables.column import TableSchema
 from experiment.tables.reading_table import READINGS
 
 
-class SelfPaced(Read):
-    """Shows a version word by word or region by region, at the reader's pace."""
+class Paced(Read):
+    """What both types have in which a press shows the next step."""
 
-    name: ClassVar[str] = "self_paced"
-    family: ClassVar[str] = "self_paced"
-    template: ClassVar[str] = "reading/self_paced.html"
     step_table: ClassVar[TableSchema | None] = READINGS
     typical_rt_ms: ClassVar[float] = 4000.0
-    asked: ClassVar[str] = "self_paced"
-    instructions: ClassVar[str] = "instructions_self_paced"
     comments: ClassVar[Mapping[str, str]] = {
-        "by": "or region: what one press shows",
-        "display": "or centred: every step in the same place",
+        "by": "what one press shows: word or region",
+        "display": "or centred: every step in the same place; or cumulative",
     }
 
-    by: Literal["word", "region"] = Field(
-        default="word", description="whether one press shows the next word or the next region"
+    by: Unit = Field(
+        default="word",
+        description="whether one press shows the next word, the next region or the whole sentence",
     )
     display: Literal["moving", "centred", "cumulative"] = Field(
         default="moving",
@@ -66,16 +63,10 @@ class SelfPaced(Read):
         self, responder: Responder, known: Known, version: str, rng: random.Random
     ) -> Steps:
         """Return times that grow with the words."""
-        times = [word_ms(step.text, rng) for step in self.steps(known.item, version)]
+        times = [self.word_ms(step.text, rng) for step in self.steps(known.item, version)]
         onsets = [round(ms, 1) for ms in accumulate(times[:-1], initial=0.0)]
         n = len(times)
         return Steps(tuple(onsets), tuple(times), "p" * n, (4.0,) * n)
-
-    @classmethod
-    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
-        """Return whether the items name regions."""
-        own = dict(items[0].extra).keys()
-        return bool(own & {"regions", "good_regions"})
 
     @classmethod
     def proposed(
@@ -88,3 +79,23 @@ class SelfPaced(Read):
         )
         by = "region" if named else "word"
         return {"by": by, "display": "moving"}, f"Each sentence is read {by} by {by}."
+
+
+class SelfPaced(Questioned, Paced):
+    """Shows a version word by word or region by region, at the reader's pace."""
+
+    name: ClassVar[str] = "self_paced"
+    family: ClassVar[str] = "self_paced"
+    template: ClassVar[str] = "reading/self_paced.html"
+    asked: ClassVar[str] = "self_paced"
+    instructions: ClassVar[str] = "instructions_self_paced"
+
+    by: Literal["word", "region"] = Field(
+        default="word", description="whether one press shows the next word or the next region"
+    )
+
+    @classmethod
+    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
+        """Return whether the items name regions."""
+        own = dict(items[0].extra).keys()
+        return bool(own & {"regions", "good_regions"})

@@ -11,7 +11,7 @@ from analysis.findings.contrasts import planned
 from analysis.findings.design import Crossing
 from analysis.options import ComparisonOptions
 from experiment.studies.analysis_plan import Analysis
-from tests.analysis.designed_studies import LEVELS, designed, mixed, within
+from tests.analysis.designed_studies import LEVELS, designed, mixed, within, yes_no
 from tests.analysis.rated_study import island_run
 from tests.prerequisites import LME4
 
@@ -25,7 +25,7 @@ def compared(run, **options):
 
 @pytest.fixture(scope="module")
 def runs():
-    return {"within": within(), "mixed": mixed()}
+    return {"within": within(), "mixed": mixed(), "yes_no": yes_no()}
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +54,18 @@ def test_effects_of_a_design_within_participants_are_those_of_the_cells(runs, fo
     assert len(rows) == 5
 
 
+def test_yes_and_no_have_the_differences_and_the_interaction_of_their_shares(runs, found):
+    means = answers(runs["yes_no"]).groupby(["own_structure", "own_length"])["said_yes"].mean()
+    rows = table(found["yes_no"], "yes_no_effects").set_index("label")
+    island, none = (means[one]["short"] - means[one]["long"] for one in ("island", "nonisland"))
+    label = f"Interaction: (nonisland: {LENGTHS}) - (island: {LENGTHS})"
+    assert rows.loc[label, "estimate"] == pytest.approx(none - island)
+    assert rows.loc[label, "estimate_low"] < none - island < rows.loc[label, "estimate_high"]
+    [said] = [one for one in found["yes_no"].summary if label in one]
+    assert ("no difference" in said) == (rows.loc[label, "p_holm"] >= 0.05)
+    assert "yes_no_design" in {one.name for one in found["yes_no"].drawings}
+
+
 def test_a_factor_between_participants_has_its_main_effect_and_its_interaction(runs, found):
     means = answers(runs["mixed"]).groupby(["own_length", "group"])["chose_good"].mean()
     rows = table(found["mixed"], "design_effects").set_index("label")
@@ -74,19 +86,22 @@ def test_the_first_lines_tell_the_interaction_as_the_table_has_it(found):
     assert "design" in {one.name for one in found["mixed"].drawings}
 
 
-@pytest.mark.parametrize("name", ["within", "mixed"])
+@pytest.mark.parametrize("name", ["within", "mixed", "yes_no"])
 def test_the_mixed_model_of_a_design_is_that_of_lme4(runs, found, name, tmp_path):
     script = LME4.require()
     rows = answers(runs[name])
-    rows = rows.assign(frame=rows["position"], y=rows["chose_good"].astype(int))
-    one, two = ("own_structure", "own_length") if name == "within" else ("own_length", "group")
+    answered, key = (
+        ("said_yes", "yes_no_model") if name == "yes_no" else ("chose_good", "design_model")
+    )
+    rows = rows.assign(frame=rows["position"], y=rows[answered].astype(int))
+    one, two = ("own_length", "group") if name == "mixed" else ("own_structure", "own_length")
     first = {"own_structure": "nonisland", "own_length": "short", "group": "plain"}
     rows = rows.assign(
         a=np.where(rows[one] == first[one], 0.5, -0.5),
         b=np.where(rows[two] == first[two], 0.5, -0.5),
     )
     rows = rows.assign(ab=rows["a"] * rows["b"])
-    random = _in_r(found[name].statistics["design_model_random"], name)
+    random = _in_r(found[name].statistics[f"{key}_random"], name)
     rows[["y", "a", "b", "ab", "participant", "frame"]].to_csv(tmp_path / "rows.csv", index=False)
     (tmp_path / "model.R").write_text(
         'library(lme4); rows <- read.csv("rows.csv")\n'
@@ -98,10 +113,10 @@ def test_the_mixed_model_of_a_design_is_that_of_lme4(runs, found, name, tmp_path
     )
     subprocess.run([script, "model.R"], cwd=tmp_path, check=True, capture_output=True)
     theirs = pd.read_csv(tmp_path / "coefficients.csv", index_col=0)
-    own = found[name].statistics["design_model"]
+    own = found[name].statistics[key]
     assert own["estimate"].to_numpy() == pytest.approx(theirs["Estimate"], rel=0.01, abs=0.01)
     assert own["std_error"].to_numpy() == pytest.approx(theirs["Std. Error"], rel=0.01, abs=0.01)
-    notes = " ".join(_table(found[name], "design_model").notes)
+    notes = " ".join(_table(found[name], key).notes)
     loglik = float((tmp_path / "rest.txt").read_text())
     assert float(notes.partition("log-likelihood ")[2].partition(";")[0]) == pytest.approx(
         loglik, abs=0.1
@@ -114,7 +129,7 @@ def _table(found, name):
 
 def _in_r(random, name):
     """The random effects that the rule left, with the columns' names in the test's own script."""
-    order = ["structure", "length"] if name == "within" else ["length", "instruction"]
+    order = ["length", "instruction"] if name == "mixed" else ["structure", "length"]
     short = {"1": "1"}
     for effect in random["effect"]:
         if effect.startswith("Interaction"):

@@ -147,7 +147,7 @@ def an_effort_that_nobody_makes(place: Place) -> int:
         (unknown_price, "could cost anything"),
         (started_twice, "another `parallax take` is writing this folder"),
         (other_materials, "have changed: the materials"),
-        (nobody_to_be_yoked_to, "name people with --participant"),
+        (nobody_to_be_yoked_to, "Name people (--participant)"),
         (an_effort_that_nobody_makes, "reasoning effort"),
     ],
     ids=lambda one: getattr(one, "__name__", ""),

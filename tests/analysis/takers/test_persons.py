@@ -77,7 +77,7 @@ def test_people_are_named_by_their_reference_in_an_exported_run(run: Path, tmp_p
     reading = native(find_source(str(run), None))
     with pytest.raises(UnknownNameError, match="participant"):
         yoked(run, reading, ["nobody"])
-    with pytest.raises(AnalysisError, match="name people with --participant"):
+    with pytest.raises(AnalysisError, match=r"Name people \(--participant\)"):
         yoked(run, reading, [])
 
 

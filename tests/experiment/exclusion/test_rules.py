@@ -21,6 +21,7 @@ SETTINGS: dict[str, dict[str, object]] = {
     "max_error_rate": {"max_error_rate": 0.2},
     "too_fast": {"below_ms": 400, "max_share": 0.2},
     "too_slow": {"above_ms": 5000, "max_share": 0.2},
+    "too_late": {"max_share": 0.2},
     "same_side": {"max_share": 0.8},
     "rating_gap": {"min_gap": 1},
     "incomplete": {"max_missing_answers": 0},
@@ -48,6 +49,7 @@ def good(name: str = "") -> Answered:
     found = session(
         times=[1000.0] * 10, sides="fsfssfsfsf", questionnaire=QUESTIONNAIRE, n_trials=10
     )
+    found = replace(found, judgments=tuple(replace(one, is_late=False) for one in found.judgments))
     found = replace(found, certificate=certify(observed()))
     return found.among(Everyone([*others, found]))
 
@@ -59,6 +61,10 @@ def bad(name: str = "") -> Answered:
     answers = {"native": "Dutch", "check": ""}
     times = [100.0] * 5 + [9000.0] * 5
     found = session(errors(9), times=times, sides="f" * 10, questionnaire=answers, n_trials=12)
+    found = replace(
+        found,
+        judgments=tuple(replace(one, is_late=(one.rt_ms or 0) > 2000) for one in found.judgments),
+    )
     program = changed(observed(), arrived_ms=lambda a: 9.0 * a.position, trusted=False)
     found = replace(found, certificate=certify(replace(program, n_devices=2)))
     return found.among(Everyone([*others, found]))

@@ -75,7 +75,7 @@ def test_its_parameters_are_a_model_that_explains_them(present):
 
 def test_the_part_of_the_page_that_shows_it_is_there(present):
     text = (TEMPLATES / present.template).read_text(encoding="utf-8")
-    parts = ("options.html", "data-side", "reading/question.html")
+    parts = ("options.html", "data-side", "reading/question.html", "rating/scale.html")
     assert any(part in text for part in parts) or present.types
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
+from transformers import modeling_utils
 
 from lm import weights
 from lm.errors import LmError
@@ -13,7 +15,7 @@ from lm.huggingface import load
 from lm.huggingface.rows import Row, kept, windows
 from lm.huggingface.scorer import HfScorer
 from lm.registry import load_scorer
-from lm.weights import Weights, bytes_needed, n_weights, refuse_too_large
+from lm.weights import Dtype, Weights, bytes_needed, n_weights, refuse_too_large
 from tests.lm.toy_models import causal_folder, masked_folder, ngram_folder, recurrent
 
 TEXT = "the cat sees the cats"
@@ -37,6 +39,25 @@ def test_weights_are_of_the_precision_that_is_named(model: Path):
     distance = np.abs(rounded.logprobs_nats - exact.logprobs_nats)
     assert 0 < distance.max() < 0.3
     assert any("loaded as bfloat16" in note for note in half.notes)
+
+
+@pytest.mark.parametrize(("dtype", "alone"), [("float32", False), ("bfloat16", True)])
+def test_weights_that_are_converted_are_read_one_by_one(
+    model: Path, monkeypatch: pytest.MonkeyPatch, dtype: Dtype, alone: bool
+):
+    opened, backends = modeling_utils.safe_open, list[object]()
+
+    def watching(*arguments: object, **options: object) -> object:
+        backends.append(options.get("backend"))
+        return opened(*arguments, **options)
+
+    monkeypatch.setattr(modeling_utils, "safe_open", watching)
+    loaded = load_scorer(model, "cpu", how=Weights(dtype)).model.state_dict()
+    assert backends and {one == "pread" for one in backends} == {alone}
+    assert modeling_utils.safe_open is watching
+    [file] = model.rglob("*.safetensors")
+    for name, stored in load_file(file).items():
+        assert torch.equal(loaded[name], stored.to(getattr(torch, dtype)))
 
 
 def test_quantised_weights_are_refused_on_a_processor_in_a_paragraph(model: Path):

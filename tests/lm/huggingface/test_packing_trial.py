@@ -36,7 +36,8 @@ from transformers import (
 from lm.errors import LmError
 from lm.huggingface.encoding import TextEncoder
 from lm.huggingface.scorer import HfScorer
-from lm.scoring.tree_packing import NODES_AT_A_TIME, CheckedPacking, TreePacking
+from lm.scoring.checked_packing import CheckedPacking
+from lm.scoring.tree_packing import NODES_AT_A_TIME, TreePacking
 from tests.lm.toy_models import WORDS, tiny_gpt2, word_tokenizer
 
 N_WORDS = len(WORDS) + 1
@@ -170,6 +171,21 @@ def test_the_prompts_of_one_session_are_read_once(monkeypatch: pytest.MonkeyPatc
     assert scorer.packing_fault == ""
     longest = max(len(text.split()) for text in prompts)
     assert longest > NODES_AT_A_TIME and sum(read) < 4 * longest
+
+
+def test_a_long_session_is_read_without_a_mask_and_a_fault_of_it_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    torch.manual_seed(1)
+    # Rotations that depend on how long a text is: a short prompt alone has others than in a chain.
+    rope = {"rope_type": "dynamic", "rope_theta": 10_000.0, "factor": 4.0}
+    config = LlamaConfig(**SIZES, **HEADS, max_position_embeddings=64, rope_parameters=rope)
+    encoder = TextEncoder(word_tokenizer(masked=False), window=4096, masked=False, name="toy")
+    scorer = HfScorer(LlamaForCausalLM(config).eval(), encoder, name="toy", trained_on="nothing")
+    asked = [tuple(text.rsplit(" ", 1)) for text in session(150)]
+    monkeypatch.setattr("lm.scoring.tree_packing.ancestors", lambda _: pytest.fail("a mask"))
+    scorer.score(asked)
+    assert "packed texts differ" in scorer.packing_fault
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,30 @@ def test_statements_of_any_program_are_counted(sessions, visitor, change):
     assert wrong(sessions) == {}
 
 
+def test_verdicts_are_counted_by_what_they_say(sessions, visitor):
+    says = (
+        "INSERT INTO verdict (participant_id, kept, rule, evidence, decided_at)"
+        " VALUES (1, TRUE, '', '', '2026-01-01 00:00:00+00')"
+    )
+    for change, counted in (
+        (says, {"verdict kept": 1}),
+        (
+            "UPDATE verdict SET kept = FALSE, rule = 'few'",
+            {"verdict excluded few": 1},
+        ),
+        ("UPDATE verdict SET rule = 'too_fast'", {"verdict excluded too_fast": 1}),
+        ("UPDATE verdict SET evidence = 'x'", {"verdict excluded too_fast": 1}),
+        ("DELETE FROM verdict", {}),
+    ):
+        with sessions.begin() as session:
+            session.execute(text(change))
+        found = {name: n for name, n in counts(sessions).items() if name.startswith("verdict")}
+        assert found == counted, change
+        assert wrong(sessions) == {}
+        with reading(sessions) as session:
+            assert miscounted(session.connection(), run_id=1) == {}
+
+
 def test_a_transaction_that_fails_is_not_counted(sessions, visitor):
     before = counts(sessions)
     with sessions() as session:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import Column, Engine, MetaData, Table, insert, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -260,3 +261,8 @@ def test_an_upgrade_takes_up_the_studies_whose_folders_are_there(engine, tmp_pat
         assert study.name == "minimal" and study.text("consent")
         with pytest.raises(schema.WebappError, match="its folder was gone"):
             study_as_launched(session, named_run(session, "ref 2"))
+
+
+def test_the_revisions_are_those_that_the_migrations_name():
+    scripts = ScriptDirectory(str(Path(schema.__file__).parent / "migrations"))
+    assert revisions() == [each.revision for each in scripts.walk_revisions()][::-1]

@@ -227,18 +227,44 @@ class World:
 
 
 def new_world(
-    folder: Path, seed: int, url: str | None = None, server: PostgresServer | None = None
+    folder: Path,
+    seed: int,
+    url: str | None = None,
+    server: PostgresServer | None = None,
+    begun: Path | None = None,
 ) -> World:
-    """Return a world with one run, in a folder of its own."""
+    """Return a world with one run, in a folder of its own.
+
+    Args:
+        folder: Where it lies.
+        seed: What happens in it follows from it.
+        url: PostgreSQL's database, or None for SQLite's file.
+        server: PostgreSQL's server.
+        begun: An instance folder that ``begin`` made, which is copied; the database at ``url`` is
+            then a copy of its database. None to begin anew.
+    """
     instance, kept = folder / "its_instance", folder / "kept"
-    instance.mkdir(mode=0o700)
     kept.mkdir()
-    if url:
-        (instance / "parallax.toml").write_text(f"database_url = {json.dumps(url)}\n")
+    if begun is None:
+        begin(instance, url)
+    else:
+        shutil.copytree(begun, instance)
+        _settings(instance, url)
+    return World(instance, kept, random.Random(seed), server, url)
+
+
+def begin(instance: Path, url: str | None) -> None:
+    """Make an instance folder, and launch its run."""
+    instance.mkdir(mode=0o700)
+    _settings(instance, url)
     app = create_app(instance)
     start_run(app.extensions["parallax"].sessions, load_study("minimal"))
     app.extensions["parallax"].engine.dispose()
-    return World(instance, kept, random.Random(seed), server, url)
+
+
+def _settings(instance: Path, url: str | None) -> None:
+    if url:
+        (instance / "parallax.toml").write_text(f"database_url = {json.dumps(url)}\n")
 
 
 def _dies(_session: object) -> None:

@@ -319,11 +319,13 @@ def test_own_data_hold_every_table_that_is_about_a_person(people, run, client):
         "device": "devices",
         "event": "events",
         "link_visit": "what_your_link_said",
+        "note": "notes_of_the_researchers",
         "outgoing_report": "told_to_the_platform",
         "participant": "you",
         "payment": "payments",
         "place": "you",
         "session_summary": "summary_for_the_researchers",
+        "tag": "notes_of_the_researchers",
         "trial": "trials",
         "verdict": "exclusion",
     }

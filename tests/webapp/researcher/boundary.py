@@ -26,6 +26,8 @@ OUTSIDE = ("anonymous", *map(str, Role), "manager of another project")
 INSIDE = tuple(map(str, ProjectRole))
 PERSONS = (*OUTSIDE, *INSIDE)
 TOKENS = tuple(f"token {scope}" for scope in Scope)
+# Whoever has an account has tokens of every scope, too.
+OWNERS_OF_TOKENS = PERSONS[1:]
 HERE, ELSEWHERE = "here", "elsewhere"
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -39,7 +41,7 @@ class World:
         ref: The run of the project that is asked about.
         other: The run of the other project.
         clients: A browser of each person, by who it is.
-        tokens: A token of the manager for each scope.
+        tokens: A token of the manager for each scope, and each one's by ``token_name``.
     """
 
     app: Flask
@@ -93,14 +95,21 @@ def build(app: Flask, sessions: Sessions) -> World:
                 project = named_project(session, HERE if who in INSIDE else ELSEWHERE)
                 here = ProjectRole(who) if who in INSIDE else ProjectRole.MANAGER
                 set_member(session, project, user, here, by="a test", now=LAUNCHED)
-            if who == ProjectRole.MANAGER:
-                for scope, name in zip(Scope, TOKENS, strict=True):
-                    tokens[name] = make_token(session, user, name, [scope], 9, LAUNCHED)
+            for scope, name in zip(Scope, TOKENS, strict=True):
+                made = make_token(session, user, name, [scope], 9, LAUNCHED)
+                tokens[token_name(who, scope)] = made
+                if who == ProjectRole.MANAGER:
+                    tokens[name] = made
             token = open_session(session, user, "", LAUNCHED)
             clients[who] = app.test_client()
             clients[who].set_cookie(COOKIE, token, path=PREFIX)
             forms[who] = form_token(token)
     return World(app, refs[HERE], refs[ELSEWHERE], clients, forms, tokens)
+
+
+def token_name(who: str, scope: Scope) -> str:
+    """Return what a person's token of a scope is called here."""
+    return f"{who}'s token {scope}"
 
 
 def rules(app: Flask) -> Iterator[Rule]:
@@ -139,6 +148,33 @@ def expected(needed: Right | Role | Scope | None, who: str) -> str:
     return "yes" if needed in RIGHTS_OF[ProjectRole(who)] else "no"
 
 
+def expected_of_token(rule: Rule, needed: Scope, who: str, scope: Scope) -> str:
+    """Return what somebody's token of a scope gets of a route for programs, in HERE.
+
+    Said from the scopes and the two lists of rights alone, as ``expected`` is.
+    """
+    if scope != needed:
+        return "no"
+    if "ref" not in rule.arguments:
+        return "yes"  # a list of what its user sees, which may be empty
+    return expected(NEEDED_BY[needed], who)
+
+
+def token_table(app: Flask) -> str:
+    """Return the table of what everybody's tokens get of the routes for programs."""
+    columns = [name.replace("manager of another project", "other") for name in OWNERS_OF_TOKENS]
+    lines = ["| Request | Scope | " + " | ".join(columns) + " |", "|---" * (len(columns) + 2) + "|"]
+    with app.app_context():
+        for rule in sorted(rules(app), key=lambda each: each.rule):
+            needed = needs(app, rule)
+            if isinstance(needed, Scope):
+                [method] = (rule.methods or set()) - {"HEAD", "OPTIONS"}
+                path = rule.rule.removeprefix(PREFIX).replace("<", "{").replace(">", "}")
+                cells = [expected_of_token(rule, needed, who, needed) for who in OWNERS_OF_TOKENS]
+                lines.append(f"| {method} `{path}` | *{needed}* | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def table(app: Flask) -> str:
     """Return the table of every route and everybody, as docs/boundaries.md has it."""
     short = {name: name.replace("manager of another project", "other") for name in PERSONS}
@@ -168,10 +204,12 @@ def _write() -> None:
     page = DOCS / "boundaries.md"
     with tempfile.TemporaryDirectory() as folder:
         app = create_app(Path(folder))
-        made = table(app)
+        made, of_tokens = table(app), token_table(app)
         app.extensions["parallax"].engine.dispose()
     text = page.read_text(encoding="utf-8")
-    page.write_text(re.sub(r"(?ms)^\| Route \|.*?\n\n", f"{made}\n\n", text), encoding="utf-8")
+    text = re.sub(r"(?ms)^\| Route \|.*?\n\n", f"{made}\n\n", text)
+    text = re.sub(r"(?ms)^\| Request \| Scope \| member .*?\n\n", f"{of_tokens}\n\n", text)
+    page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

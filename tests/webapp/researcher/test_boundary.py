@@ -3,8 +3,18 @@
 import pytest
 
 from tests.webapp.researcher import boundary
-from tests.webapp.researcher.boundary import ELSEWHERE, PERSONS, TOKENS, expected, needs, rules
-from webapp.projects.rights import Right
+from tests.webapp.researcher.boundary import (
+    ELSEWHERE,
+    OWNERS_OF_TOKENS,
+    PERSONS,
+    TOKENS,
+    expected,
+    expected_of_token,
+    needs,
+    rules,
+    token_name,
+)
+from webapp.projects.rights import Right, Scope
 
 pytestmark = pytest.mark.one_database
 # Signing out ends the walk, so it comes last, and each time after signing in anew.
@@ -84,6 +94,24 @@ def test_a_token_sees_no_run_of_another_project_and_opens_no_page(world):
                 assert status in (403, 404)
 
 
+def test_a_token_of_anybody_and_any_scope_gets_what_its_user_may_and_no_more(world):
+    with world.app.app_context():
+        routes = [(rule, needs(world.app, rule)) for rule in rules(world.app)]
+    wrong = []
+    for rule, needed in routes:
+        if not isinstance(needed, Scope):
+            continue
+        for who in OWNERS_OF_TOKENS:
+            for scope in Scope:
+                status, text = world.ask(rule, token_name(who, scope))
+                found = outcome(status, text)
+                if found != expected_of_token(rule, needed, who, scope):
+                    wrong.append((rule.rule, who, scope, status, text[:80]))
+                if found != "yes" or who == "manager of another project":
+                    assert world.ref not in text, (rule.rule, who, scope)
+    assert not wrong
+
+
 def test_a_cookie_opens_nothing_that_is_for_programs(world):
     for rule in rules(world.app):
         if rule.endpoint.startswith("api."):
@@ -92,6 +120,7 @@ def test_a_cookie_opens_nothing_that_is_for_programs(world):
 
 def test_the_page_of_the_documentation_has_the_table_of_this_app(app):
     page = (boundary.DOCS / "boundaries.md").read_text(encoding="utf-8")
+    assert boundary.token_table(app) in page, "python -m tests.webapp.researcher.boundary"
     assert boundary.table(app) in page, "python -m tests.webapp.researcher.boundary"
 
 

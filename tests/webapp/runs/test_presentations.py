@@ -21,7 +21,7 @@ from webapp.runs.exclude import exclude
 from webapp.runs.export import export
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "yes_no"
-MIXED = EXAMPLE.parent / "mixed"
+MIXED, SCALES = EXAMPLE.parent / "mixed", EXAMPLE.parent / "scales"
 
 
 @pytest.fixture
@@ -128,7 +128,8 @@ def test_yes_and_no_are_stored_exported_and_reported(folder, study):
     found = compared(folder, scores_of(folder, ("bad",)))
     table = {one.name: one.frame for one in found.tables}
     assert set(table) == {
-        *("yes_rates", "detection", "yes_no_models", "other_kinds", "human_baseline")
+        *("yes_rates", "detection", "yes_no_effects", "yes_no_models", "other_kinds"),
+        "human_baseline",
     }
     rates = table["yes_rates"].set_index(["condition", "expected"])["yes"]
     assert (rates.xs("yes", level="expected") == 1).all()
@@ -142,6 +143,36 @@ def test_yes_and_no_are_stored_exported_and_reported(folder, study):
     assert models.loc[("", "5-gram", "sum"), "spearman"] > 0.8
     assert found.by_construction.empty
     assert found.summary[0].startswith("People said yes to 100% of what is acceptable and to 0%")
+
+
+@pytest.mark.parametrize("study", [SCALES], indirect=True, ids=["scales"])
+def test_the_scales_of_a_trial_are_stored_exported_and_compared_each_by_itself(folder, study):
+    run = load_run(folder)
+    own = run.responses
+    assert (own["rating"] == own["rating_acceptability"]).all()
+    assert own["rating_acceptability"].between(1, 7).all()
+    assert own["rating_plausibility"].between(1, 5).all()
+    assert (own["rating_acceptability"] != own["rating_plausibility"]).any()
+    described = (folder / "README.md").read_text("utf-8")
+    assert "the point of the scale plausibility, from 1: How likely is what it says?" in described
+
+    found = {place.name: part for part, place in parts(run, "", Path("out"))}
+    assert set(found) == {"acceptability", "plausibility"}
+    for name, part in found.items():
+        report = comparison.compare(part, [], ComparisonOptions(resamples=100), code_version="x")
+        [table] = [one.frame for one in report.tables if one.name == "ratings"]
+        means = own.merge(run.items, on="item_id").groupby("condition")[f"rating_{name}"].mean()
+        assert dict(zip(table["condition"], table["rating"], strict=True)) == pytest.approx(
+            means.to_dict()
+        )
+        assert part.study.study.title.startswith("How")
+    [(alone, place)] = parts(run, "plausibility", Path("out"))
+    assert place == Path("out")
+    assert alone.study.trial.parameters["points"] == 5
+    with pytest.raises(AnalysisError, match="each is analysed by itself"):
+        comparison.compare(run, [], ComparisonOptions(), code_version="x")
+    with pytest.raises(AnalysisError, match="one of acceptability, plausibility"):
+        list(parts(run, "plausible", Path("out")))
 
 
 @pytest.mark.parametrize("study", [MIXED], indirect=True, ids=["mixed"])

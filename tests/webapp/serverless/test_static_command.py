@@ -12,10 +12,32 @@ from webapp.errors import WebappError
 from webapp.serverless.bundle import bundle
 from webapp.serverless.stores import store_of
 
+_LINK = '[panel]\ncodes.completed = "C"\naddress = "https://p.example/back?{}"\n'
+_RID = "[panel.parameters.rid]\n"
+_SIGNED = """signature = { parameter = "h", algorithm = "MD5", signed = "{rid}{k}" }
+person = ["rid"]
+secrets = { k = "k" }
+"""
+_SONA = '{ site = "https://a.sona-systems.com", experiment_id = "1" }'
+# What needs a server: the words that the refusal has to say, and a line of study.toml before which
+# lines stand that ask for it.
 NEEDS = {
-    "[attention]\nmax_catch_errors = 1": "[attention]",
-    "[privacy]\nshared_device = true": "shared_device",
-}
+    "[attention]": ("[simulation]", "[attention]\nmax_catch_errors = 1"),
+    "shared_device": ("[simulation]", "[privacy]\nshared_device = true"),
+    "assent": ("[simulation]", "[taking_part]\nassent = true"),
+    "replace_excluded": ("trials_per_list = 8", "replace_excluded = true"),
+    "participants_per_list": (
+        "[[exclusion]]", "[[design.quotas]]\nlists = [0]\nparticipants_per_list = 2",
+    ),
+    "exclude_earlier_runs": ("median_minutes = 1", "exclude_earlier_runs = true"),
+    "[recruitment] after": ("median_minutes = 1", 'after = ["earlier"]'),
+    "access_codes": ("[simulation]", '[panel]\npreset = "classroom"'),
+    "signatures": ("[simulation]", '[panel]\npreset = "cint"'),
+    "secrets": ("[simulation]", '[panel]\npreset = "cint"'),
+    "signature is checked": ("[simulation]", _LINK.format("") + _SIGNED + _RID),
+    "from server to server": ("[simulation]", f'[panel]\npreset = "sona"\nvalues = {_SONA}'),
+    "{receipt}": ("[simulation]", _LINK.format("r={receipt}") + _RID),
+}  # fmt: skip
 
 
 def refusal(tmp_path: Path, study: str | Path, *options: str) -> str:
@@ -28,12 +50,15 @@ def refusal(tmp_path: Path, study: str | Path, *options: str) -> str:
     return str(result.exception)
 
 
-@pytest.mark.parametrize("table", NEEDS)
-def test_a_study_that_needs_a_server_is_refused_by_the_name_of_the_key(tmp_path, table):
+@pytest.mark.parametrize("named", NEEDS)
+def test_a_study_that_needs_a_server_is_refused_by_the_name_of_the_key(tmp_path, named):
     study = larger_minimal(tmp_path, 1)
-    toml = study / "study.toml"
-    toml.write_text(f"{toml.read_text()}\n{table}\n", encoding="utf-8")
-    assert NEEDS[table] in refusal(tmp_path, study)
+    toml, (before, lines) = study / "study.toml", NEEDS[named]
+    assert f"\n{before}" in toml.read_text()
+    toml.write_text(toml.read_text().replace(f"\n{before}", f"\n{lines}\n{before}", 1))
+    (study / "texts/en/assent.md").write_text("Do you want to?\n")
+    said = refusal(tmp_path, study)
+    assert named in said and "it needs a server" in said
     assert not (tmp_path / "out").exists()
 
 

@@ -6,6 +6,8 @@ from webapp.database.models.erasure import Erasure
 from webapp.database.models.factor import PasswordLink, RecoveryCode, SecondFactor
 from webapp.database.models.identity import Identity
 from webapp.database.models.link import Link
+from webapp.database.models.note import Note, Tag
+from webapp.database.models.notification import Notice, Notification
 from webapp.database.models.participant import (
     Answer,
     Device,
@@ -44,6 +46,9 @@ __all__ = [
     "Link",
     "LinkVisit",
     "Membership",
+    "Note",
+    "Notice",
+    "Notification",
     "OutgoingReport",
     "Participant",
     "PasswordLink",
@@ -63,6 +68,7 @@ __all__ = [
     "SignIn",
     "Stamp",
     "StudyFile",
+    "Tag",
     "Trial",
     "Unblinding",
     "User",

@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 
-from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint, false
+from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from experiment.participation import EventKind
@@ -22,6 +22,24 @@ class Participant(Base):
         # Who fell silent, and who held a place before, are looked for at every arrival.
         Index(None, "run_id", "state", "consented_at"),
         Index("ix_participant_place", "run_id", "list", "place"),
+        # Few ask for it; what is counted of everybody is counted without them.
+        Index(
+            "ix_participant_restricted",
+            "run_id",
+            "restricted_at",
+            sqlite_where=text("restricted_at IS NOT NULL"),
+            postgresql_where=text("restricted_at IS NOT NULL"),
+        ),
+        # Pages show them in order of arrival.
+        Index("ix_participant_order", "run_id", "id"),
+        # The last who finished say how long it takes.
+        Index(
+            "ix_participant_finished",
+            "run_id",
+            "finished_at",
+            sqlite_where=text("finished_at IS NOT NULL"),
+            postgresql_where=text("finished_at IS NOT NULL"),
+        ),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)

@@ -30,6 +30,7 @@ class Run(Base):
     closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # null while it is open
     # Up to when what identifies its people was erased, as the study says; null before.
     identities_erased_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    archived_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # null while it is listed
     # Null for a run that everybody may see, by their role in the installation.
     project_id: Mapped[int | None] = mapped_column(ForeignKey("project.id"))
 

@@ -76,7 +76,9 @@ export class Journal {
     const entries = await this.of(session);
     if (entries.some((entry) => entry.id === id)) return;
     const n = Math.max(0, ...entries.map((entry) => entry.n)) + 1;
-    const [at, body, folder] = [new Date().toISOString(), JSON.stringify(what), this.#folder];
+    const [at, body] = [new Date().toISOString(), JSON.stringify(what)];
+    // Where another version of the folder has come meanwhile, a session stays what it was.
+    const folder = entries[0]?.folder ?? this.#folder;
     const check = checksum([folder, session, n, kind, at, body].join("\n"));
     await this.#put({ parallax: 1, folder, session, n, kind, at, body, check, id });
   }

@@ -84,8 +84,8 @@ class Local {
   }
 
   async #goesOn(/** @type {string} */ session) {
-    const { at } = await this.#progress(session);
-    return at !== "new" && !OVER.includes(at);
+    const { at, folder } = await this.#progress(session);
+    return at !== "new" && !OVER.includes(at) && folder === this.#study.folder;
   }
 
   /** What the link said of who came: where a store opens the page, the store knows it. */
@@ -96,10 +96,7 @@ class Local {
   async #consent() {
     const wrong = address.wrongParameter(await this.#said(), this.#study.parameters);
     if (wrong) return this.#page("wrong_link");
-    return this.#page("consent", (page) => {
-      const mark = page.querySelector("input[name=visit]");
-      mark?.setAttribute("value", randomName());
-    });
+    return this.#page("consent", markVisit);
   }
 
   async #decide(/** @type {Record<string, string>} */ { visit, decision, text }) {
@@ -124,11 +121,12 @@ class Local {
     let now = await this.#progress(session);
     if (now.at === "new") return this.#consent();
     if (now.at === "placing") now = await this.#place(session);
-    if (now.at === "answered" && !this.#study.asked.questionnaire.length) {
+    if (now.at === "answered" && !this.#questionnaire(now).length) {
       await this.#journal.add(session, "questionnaire", {}, `${session} questionnaire`);
       now = await this.#progress(session);
     }
     if (OVER.includes(now.at)) return this.#over(session, now);
+    if (now.folder !== this.#study.folder) return this.#beginAnew(session);
     void this.#deliver(session).catch(() => {});
     if (now.at === "working") return this.#working(session, now);
     const name = now.at === "answered" ? "questionnaire" : now.at;
@@ -150,24 +148,51 @@ class Local {
 
   async #over(/** @type {string} */ session, /** @type {Progress} */ now) {
     const ending = now.at === "left" ? ` ${now.ending}` : now.erased ? " erased" : "";
-    let file = this.#store.file;
+    const offer = await this.#handIn(session, true);
+    return this.#page(now.at + ending, (page) => {
+      const part = offer(page);
+      if (part) saveFirst(page, part);
+    }, now, session);
+  }
+
+  /**
+   * Shows the beginning to somebody whose session is of a folder that was here before: its trials
+   * are gone, and what they gave stays apart from what they give now.
+   * @param {string} session
+   */
+  async #beginAnew(session) {
+    const offer = await this.#handIn(session, this.#store.whole);
+    return this.#page("anew", (page) => {
+      markVisit(page);
+      offer(page);
+    });
+  }
+
+  /**
+   * Hands in what there is of a session, and resolves to what gives a page its way to save the
+   * answers: where nobody else keeps them, or the store will not.
+   * @param {string} session
+   * @param {boolean} over
+   * @returns {Promise<(page: Document) => Element | null>}
+   */
+  async #handIn(session, over) {
     let kept = false;
     try {
-      await this.#deliver(session, true);
+      await this.#deliver(session, over);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      file = kept = true;
+      kept = true;
     }
     const entries = (await this.#journal.of(session)).map(asSent);
-    return this.#page(now.at + ending, (page) => {
+    return (page) => {
       page.getElementById("kept-here")?.toggleAttribute("hidden", !kept);
       const part = page.getElementById("answers-file");
+      if (!kept && !this.#store.file) part?.remove();
       const link = part?.querySelector("a");
-      if (!file) part?.remove();
-      else saveFirst(page, part);
       link?.setAttribute("download", `${session}.json`);
       link?.setAttribute("href", `data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(entries))}`);
-    }, now, session);
+      return page.getElementById("answers-file");
+    };
   }
 
   async #wayOut(/** @type {string} */ session) {
@@ -225,10 +250,15 @@ class Local {
 
   async #takeQuestionnaire(/** @type {string} */ session, /** @type {Progress} */ now, /** @type {any} */ given) {
     if (now.at !== "answered") return this.#show(session);
-    const problems = this.#problems(this.#study.asked.questionnaire, given);
+    const problems = this.#problems(this.#questionnaire(now), given);
     if (problems) return this.#again("questionnaire", session, now, given, problems);
     await this.#journal.add(session, "questionnaire", given, `${session} questionnaire`);
     return this.#show(session);
+  }
+
+  /** What is asked of somebody at the end: their level may be asked other things than others are. */
+  #questionnaire(/** @type {Progress} */ { edition }) {
+    return this.#study.asked.questionnaires[edition];
   }
 
   async #leave(/** @type {string} */ session, /** @type {Progress} */ now) {
@@ -255,8 +285,8 @@ class Local {
   /** Draws somebody's session: once, for each draw may use up a number of the store's. */
   async #place(/** @type {string} */ session) {
     const { number, by, said } = await this.#numberOf(session);
-    const { trials } = await this.#drawn(number);
-    const place = { number, by, said, total: trials.length };
+    const { trials, edition } = await this.#drawn(number);
+    const place = { number, by, said, total: trials.length, edition };
     await this.#journal.add(session, "place", place, `${session} place`);
     return this.#progress(session);
   }
@@ -375,6 +405,14 @@ function inTime(answer, signal) {
   if (!signal) return answer;
   const givenUp = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   return Promise.race([answer, /** @type {Promise<never>} */ (givenUp)]);
+}
+
+/**
+ * Gives a consent page the mark of a visit, which becomes the session's name.
+ * @param {Document} page
+ */
+function markVisit(page) {
+  page.querySelector("input[name=visit]")?.setAttribute("value", randomName());
 }
 
 function randomName() {

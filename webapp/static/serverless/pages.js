@@ -77,7 +77,7 @@ export const address = {
  * @param {{ fill: (page: Document) => void, now?: any, session?: string, status: number }} how
  */
 export function asPage(study, name, { fill, now, session, status }) {
-  const { title, body } = study.pages[name];
+  const { title, body } = study.pages[`${name} ${now?.edition}`] ?? study.pages[name];
   const page = new DOMParser().parseFromString(
     `<!doctype html><html lang="${study.language}" dir="${study.direction}"><head>` +
       `<title>${title}</title></head>${filled(body, now)}</html>`,

@@ -24,15 +24,17 @@ import { BETWEEN_CHOICES, isAsked } from "../questions.js";
  * @typedef {object} Asked The study's questions.
  * @property {Question[]} screening
  * @property {Question[]} comprehension
- * @property {Question[]} questionnaire
+ * @property {Question[][]} questionnaires Of each edition.
  * @property {number} tries
  *
  * @typedef {object} Progress
  * @property {"new" | "declined" | "screening" | "comprehension" | "placing" | "working" | "answered"
  *   | "finished" | "left" | "withdrawn"} at
  * @property {Set<number>} answered The positions.
+ * @property {string} folder The version of the folder that the session is of; empty before it began.
  * @property {number} number The number of the session that was drawn; 0 before.
  * @property {number} total How many trials it has.
+ * @property {number} edition Which edition of the pages its level reads.
  * @property {number} tries How often the questions on the instructions were answered wrongly.
  * @property {string} ending How somebody left.
  * @property {boolean} erased
@@ -52,8 +54,8 @@ const LONGEST_NUMBER = 32;
 export function progressOf(entries, asked) {
   /** @type {Progress} */
   const now = {
-    at: "new", answered: new Set(), number: 0, total: 0, tries: 0, ending: "", erased: false,
-    told: false, code: "", parameters: {},
+    at: "new", folder: entries[0]?.folder ?? "", answered: new Set(), number: 0, total: 0, edition: 0,
+    tries: 0, ending: "", erased: false, told: false, code: "", parameters: {},
   };
   for (const { kind, body } of entries) STEPS[kind]?.(now, JSON.parse(body), asked);
   return now;
@@ -74,8 +76,8 @@ const STEPS = {
     if (right) now.at = "placing";
     else if ((now.tries += 1) >= asked.tries) leave(now, "failed_check");
   },
-  place(now, { number, total }) {
-    Object.assign(now, { at: "working", number, total });
+  place(now, { number, total, edition = 0 }) {
+    Object.assign(now, { at: "working", number, total, edition });
   },
   device(now) {
     now.told = true;

@@ -11,7 +11,7 @@
  * @typedef {{ view: View, parts: Node[], title: string, keys: string[] }} Task
  */
 
-/** @type {Record<string, { script: string, keys: string[] }>} */
+/** @type {Record<string, { script: string, keys: string[], deadline_ms?: number | null }>} */
 let tasks = {};
 /** @type {Record<string, ReadsAnswers>} */
 let scripts = {};
@@ -49,7 +49,8 @@ class MixedView {
       const parts = [...template.content.childNodes];
       // A view listens to what stands on the stage while it is made, and to nothing of the others.
       this.#place.replaceChildren(...parts);
-      const view_ = tools.viewOf(scripts[name], tools);
+      const settings = { ...tools.settings, deadline_ms: tasks[name].deadline_ms };
+      const view_ = tools.viewOf(scripts[name], { ...tools, settings });
       this.#tasks.set(name, { view: view_, parts, title, keys: tasks[name].keys });
     }
     this.#place.replaceChildren();
@@ -58,6 +59,11 @@ class MixedView {
   /** The trial on the screen; undefined when it is answered. */
   get trial() {
     return this.#now?.view.trial;
+  }
+
+  /** Whether the last answer came after its task's deadline. */
+  get late() {
+    return Boolean(this.#now?.view.late);
   }
 
   /**

@@ -22,7 +22,7 @@ export const view = (tools) => {
 };
 
 /** @type {import("../../../static/trial.js").ReadsAnswers["answer"]} */
-export const answer = (option) => ({ side: option.dataset.side });
+export const answer = ({ dataset: { rating, side } }) => (rating ? { rating: Number(rating) } : { side });
 
 /** @type {import("../../../static/trial.js").ReadsAnswers["offered"]} */
 export const offered = () => true;
@@ -53,9 +53,15 @@ class Reader {
     this.tools = tools;
     this.clock = new tools.OnsetClock(tools.signal);
     this.presses = new tools.Presses(tools.place, tools.signal);
+    this.deadline = new tools.Deadline(tools.place, tools.settings.deadline_ms);
     this.reader = this.find(".reader");
     this.asked = this.find(".asked");
     this.#listen();
+  }
+
+  /** Whether a step of the last sentence was left after the deadline. */
+  get late() {
+    return this.deadline.late;
   }
 
   static noSteps() {
@@ -68,6 +74,7 @@ class Reader {
    */
   show(trial) {
     this.close();
+    this.deadline.begin();
     this.trial = /** @type {Read} */ (trial);
     this.at = -1;
     this.firstMs = NaN;
@@ -100,6 +107,7 @@ class Reader {
     clearTimeout(this.#timer);
     this.trial = undefined;
     this.clock.stop();
+    this.deadline.stop();
   }
 
   /**
@@ -113,6 +121,8 @@ class Reader {
       if (this.trial !== trial) return;
       for (const text of texts) this.#examine(text);
       this.find("[data-step]").textContent = said;
+      // A question has no deadline, nor what stands before the first step.
+      if (this.at >= 0 && this.at < Infinity) this.deadline.count(this.clock.onset.ms);
     });
   }
 
@@ -160,17 +170,19 @@ class Reader {
   }
 
   /**
-   * Ends the sentence: asks its question, or gives the answer.
+   * Ends the sentence: asks its question, shows the scale, or gives the answer.
    * @param {Press} press The last one.
    * @param {number} endMs When it began.
    */
   end(press, endMs) {
     const { question, answers = {} } = /** @type {Read} */ (this.trial);
     this.totalMs = endMs - this.firstMs;
-    if (!question) return this.finish(press, {});
+    const rates = this.asked.dataset.scale !== undefined;
+    if (!question && !rates) return this.finish(press, {});
     this.at = Infinity;
     this.reader.hidden = true;
     this.asked.hidden = false;
+    if (!question) return this.#scale();
     const texts = [shownText(this.find(".asks"), question)];
     const words = [question];
     for (const option of this.allOf(this.asked, "[data-side]")) {
@@ -182,10 +194,19 @@ class Reader {
     this.watch(texts, words.join(" "));
   }
 
+  #scale() {
+    const words = [];
+    const texts = this.allOf(this.asked, "[data-rating]").map((option) => {
+      words.push(`${option.getAttribute("aria-label") ?? option.dataset.rating}.`);
+      return shownText(/** @type {HTMLElement} */ (option.querySelector(".point")), option.dataset.rating ?? "");
+    });
+    this.watch(texts, words.join(" "));
+  }
+
   /**
    * Gives the answer.
    * @param {Press} press
-   * @param {{ side?: string }} given
+   * @param {{ side?: string, rating?: number }} given
    */
   finish(press, given) {
     const trial = /** @type {Read} */ (this.trial);
@@ -264,7 +285,7 @@ class Reader {
     if (!timed) return;
     this.steps.question_ms = timed.ms < DAY_MS ? tenth(timed.ms) : null;
     option.classList.add("chosen");
-    this.finish(press, { side: option.dataset.side });
+    this.finish(press, answer(option));
   }
 
   /**
@@ -379,7 +400,10 @@ class SelfPaced extends Reader {
     if (!trial || this.at === Infinity) return;
     const timed = this.timed(press);
     if (!timed) return;
-    if (this.at >= 0) this.keep(timed.ms, timed.onset);
+    if (this.at >= 0) {
+      this.deadline.take(timed.ms);
+      this.keep(timed.ms, timed.onset);
+    }
     this.at += 1;
     if (this.at === trial.steps.length) return this.end(press, press.downMs);
     this.#paint();
@@ -461,6 +485,7 @@ class Maze extends Reader {
     if (!trial || this.#stopped || at === Infinity) return;
     const timed = this.timed(press, this.tools.settings.lockout_ms);
     if (!timed) return;
+    if (!this.#first) this.deadline.take(timed.ms);
     this.#first ??= timed;
     const isRight = (this.#options()[0] === option) === (trial.right?.[at] === "l");
     if (!isRight) return this.#astray(press);

@@ -1,0 +1,187 @@
+"""``parallax power`` of ratings and of yes or no: how many participants each contrast needs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pandas as pd
+from matplotlib.figure import Figure
+from tqdm import tqdm
+
+from analysis.commands.power_rows import answers_of, plans, with_means
+from analysis.errors import AnalysisError
+from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
+from analysis.figures.drawing import save_figure
+from analysis.figures.power import power_figure
+from analysis.statistics.power import Assumptions
+from analysis.statistics.power_scale import Scale, simulate_scale, summary_of_scale
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.render import FORMATS as TABLE_FORMATS
+from analysis.tables.render import save_table, to_text
+from experiment.design.lists import BuiltLists
+from experiment.records import PAIR
+from experiment.responses.base import Balance, Gives
+from experiment.responses.registry import response_of
+from experiment.studies.study import Study
+from experiment.tables.atomic_write import atomic_folder
+from experiment.version import code_version
+
+NAME = "power"
+# Consent, instructions and questionnaire, in minutes.
+AROUND_MIN = 3.0
+_SUFFIXES = (*TABLE_FORMATS, *(f".{suffix}" for suffix in FIGURE_FORMATS))
+_WRITTEN = frozenset(f"{NAME}{suffix}" for suffix in _SUFFIXES)
+_ENOUGH = 0.8
+_NO_MEANS = "the scale's middle; of two versions .8 and .2 of the way up"
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleOptions:
+    """What the command was asked for; see its options.
+
+    Attributes:
+        people: What is supposed of the people.
+        sd_effects: How much participants, and frames, differ in each cell besides.
+        means: The table of expected means, or None.
+        sizes: Participants per list.
+        simulations: How many studies.
+        difference: The difference to detect, or None for that of the type.
+        width: The wanted half-width, or None for the difference.
+        each: What a participant costs, or None.
+        minutes: How long a session takes.
+        seed: The seed of every draw.
+    """
+
+    people: Assumptions
+    sd_effects: float
+    means: Path | None
+    sizes: tuple[int, ...]
+    simulations: int
+    difference: float | None
+    width: float | None
+    each: float | None
+    minutes: float
+    seed: int
+
+
+def power_of_scale(study: Study, built: BuiltLists, asked: ScaleOptions, out: Path | None) -> None:
+    """Print the power of each contrast that a study of single sentences plans.
+
+    Raises:
+        AnalysisError: Its trials do not ask for points or for yes or no, no construction has two
+            conditions, or the means cannot be used.
+    """
+    response = response_of(study)
+    if response.balance is not Balance.VERSIONS or response.step_table or response.types:
+        raise AnalysisError(
+            f'no mean can be planned with where trials are of the type "{study.response}"',
+            where=str(study.folder), expected="ratings, or yes or no",
+        )  # fmt: skip
+    rated = Gives.POINT in response.gives
+    points = response.n_answers if rated else len(PAIR)
+    unit = "points" if rated else "in the share of yes"
+    difference = asked.difference or (0.5 if rated else 0.1)
+    width = asked.width or difference
+    answers = answers_of(study, response, built, max(asked.sizes), rated=rated)
+    rows = with_means(answers, study, points, asked.means)
+    found = list(plans(answers, rows, study))
+    if not found:
+        raise AnalysisError(
+            "no construction of targets has two conditions, so there is no difference to plan with",
+            where=str(study.folder),
+            expected="a construction with two conditions, or items with two versions",
+        )
+    cell = pd.Series("", rows.index)
+    for name, _, cells in found:
+        cell[cells.index] = name + "\0" + cells
+    numbers = tqdm(range(asked.simulations), desc="Simulating", unit=" studies", disable=None)
+    power = summary_of_scale(simulate_scale(
+        rows.assign(cell=cell), {name: one for name, one, _ in found},
+        Scale(points, asked.people, asked.sd_effects), answers.keeps(study), asked.sizes, numbers,
+        difference=difference, seed=asked.seed,
+    ))  # fmt: skip
+    table = _table(study, power, asked, difference, unit)
+    click.echo(to_text(table))
+    for line in _answers(study, power, difference, unit, asked.means is not None):
+        click.echo(line)
+    if out:
+        lines = power.assign(construction=power["construction"] + ": " + power["contrast"])
+        write_power(out, table, power_figure(lines, difference=difference, wanted_width=width,
+                                             single="each difference and interaction"))  # fmt: skip
+
+
+def _table(
+    study: Study, power: pd.DataFrame, asked: ScaleOptions, difference: float, unit: str
+) -> Table:
+    titles = {one.name: one.title for one in study.constructions}
+    title = power["construction"].map(titles).fillna(power["construction"])
+    frame = power.assign(
+        group=title + ": " + power["contrast"], label=power["per_list"].astype(str),
+        participants=power["per_list"] * study.design.n_lists, kept=power["kept"].round(),
+    )  # fmt: skip
+    columns = [
+        Column("label", "per list", "text"),
+        Column("participants", "recruited", "count"),
+        Column("kept", "kept", "count"),
+        Column("half_width", "half the interval", "number"),
+        Column("power", f"power for {difference:g}", "number"),
+    ]
+    if asked.means is not None:
+        columns.append(Column("power_of_effect", "power for the effect", "number"))
+    if asked.each is not None:
+        frame["cost"] = frame["participants"] * asked.each
+        columns.append(Column("cost", "cost", "number"))
+    effect = " Power for the effect: to tell the expected value from nothing."
+    people = asked.people
+    return Table(
+        name=NAME,
+        title="Power",
+        caption=f"What {study.name} would find, over {asked.simulations} simulated studies.",
+        frame=frame,
+        columns=tuple(columns),
+        notes=(
+            f"Power for {difference:g}: to tell a contrast from a value {difference:g} {unit} "
+            f"below it.{effect if asked.means is not None else ''}",
+            f"A session takes about {asked.minutes:.0f} minutes, of which {AROUND_MIN:.0f} for "
+            "consent, instructions and questionnaire.",
+        ),
+        origin=(
+            f"Cumulative logit model with sd {people.sd_participants:g} between participants, "
+            f"{people.sd_items:g} between frames and {asked.sd_effects:g} of both in each "
+            f"condition (logits), lapse rate {people.lapse:g}, {people.guessing:.0%} of "
+            "participants guessing; the study's exclusion rules.",
+            f"Means: {asked.means or _NO_MEANS}. Study {study.name}, "
+            f"version {study.study.version}; seed {asked.seed}; code {code_version()}.",
+        ),
+    )
+
+
+def _answers(
+    study: Study, power: pd.DataFrame, difference: float, unit: str, known: bool
+) -> list[str]:
+    lines = []
+    goals = [("power", f"a difference of {difference:g} {unit}")]
+    if known:
+        goals.append(("power_of_effect", "the effect that is expected"))
+    for (construction, contrast), rows in power.groupby(["construction", "contrast"], sort=False):
+        for column, goal in goals:
+            if column == "power_of_effect" and abs(rows["truth"].iloc[0]) < 1e-9:
+                lines.append(f"{construction}, {contrast}: no effect is expected.")
+                continue
+            enough = rows.loc[rows[column] >= _ENOUGH, "per_list"]
+            size = "more participants than were tried"
+            if len(enough):
+                n = int(enough.min())
+                size = f"{n * study.design.n_lists} participants ({n} per list)"
+            lines.append(
+                f"{construction}, {contrast}: for a power of .80 to detect {goal}: {size}."
+            )
+    return lines
+
+
+def write_power(out: Path, table: Table, figure: Figure) -> None:
+    """Write the table and the figure to a folder, and say where."""
+    with atomic_folder(out, _WRITTEN) as folder:
+        save_table(table, folder)
+        save_figure(figure, folder, NAME)
+    click.echo(f"Table and figure: {out}")

@@ -1,0 +1,61 @@
+"""Trials with several scales: each scale's points as an export of a study with that scale alone."""
+
+from dataclasses import replace
+
+from analysis.data.load import ExportedRun
+from analysis.errors import AnalysisError
+from experiment.errors import ParallaxError
+from experiment.plugins import unknown_name
+from experiment.responses.rating.rating import Rating
+from experiment.responses.rating.scales import PREFIX, Scales
+from experiment.responses.registry import response_of
+from experiment.studies.study import Study
+
+
+def scales_of(study: Study) -> Scales | None:
+    """Return the scales that each trial has; None where there are not several."""
+    try:
+        response = response_of(study, own_code=False)
+    except ParallaxError:
+        # A type of the researcher's own is read as one of pairs, which has no scales.
+        return None
+    return response if isinstance(response, Scales) else None
+
+
+def of_scale(run: ExportedRun, response: Scales, name: str) -> ExportedRun:
+    """Return a run's ratings on one scale, as a run that asks for that one alone has them.
+
+    Args:
+        run: The exported run.
+        response: Its scales.
+        name: The scale's.
+
+    Raises:
+        AnalysisError: There is no such scale, or the table of responses lacks its column.
+    """
+    if name not in response.scales:
+        raise AnalysisError(
+            unknown_name("scale", name, response.scales).problem,
+            where=str(run.folder),
+            expected=f"one of {', '.join(response.scales)}",
+        )
+    column = f"{PREFIX}{name}"
+    if column not in run.responses:
+        raise AnalysisError(
+            f'the responses lack the column "{column}"',
+            where=str(run.folder),
+            expected="a column for each scale of the study",
+        )
+    one = response.scales[name]
+    parameters = one.model_dump(exclude={"question"})
+    titled = run.study.study.model_copy(update={"title": one.question})
+    study = run.study.model_copy(
+        update={
+            "response": Rating.name,
+            "study": titled,
+            "trial": run.study.trial.model_copy(update={"parameters": parameters}),
+        }
+    )
+    columns = [f"{PREFIX}{each}" for each in response.scales]
+    responses = run.responses.assign(rating=run.responses[column]).drop(columns=columns)
+    return replace(run, study=study, responses=responses)

@@ -1,0 +1,59 @@
+"""Send hostile values in every header that is parsed to routes of every class.
+
+Usage: python benchmarks/hostile_headers.py [--routes 4] [--share 1.0]
+
+The participants' routes are asked with a participant's link, the room's with an owner's session and
+its form's digest, those for programs with a token of every scope: so what is tried is the whole
+route, not the door alone. Each value of each header is sent to routes of every class, drawn anew
+for each. Each request may keep the processor for three seconds. An answer that is
+an error of the server's own, shows a trace or a path of the server, or hands a header back, is
+found. Ends with exit status 1 if anything is.
+"""
+
+import argparse
+import logging
+import resource
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1]))
+from benchmarks.hostile.headers import HEADERS, VALUES, walk
+from benchmarks.hostile.site import Site
+from tests.temporary import keep_in_memory
+
+_ROW = "{:<24} {:>7} {:>9} {:>8} {:>8} {:>8} {:>8}"
+
+
+def main() -> None:
+    """Print how each class of routes answered, and what was found."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--routes", type=int, default=4, help="of each class, for each value")
+    parser.add_argument("--share", type=float, default=1.0, help="of all values, of 1")
+    options = parser.parse_args()
+    logging.disable(logging.CRITICAL)
+    keep_in_memory()
+    with tempfile.TemporaryDirectory() as folder:
+        site = Site(Path(folder) / "instance")
+        before = _peak_mib()
+        walked = walk(site, options.routes, options.share)
+        site.close()
+    print(f"{len(HEADERS)} headers, {len(VALUES)} values")
+    print(_ROW.format("", "routes", "requests", "2xx", "3xx", "4xx", "5xx"))
+    kinds = ("2xx", "3xx", "4xx", "5xx")
+    for name in sorted(walked.routes):
+        each = [walked.counted[name, kind] for kind in kinds]
+        print(_ROW.format(name, walked.routes[name], f"{sum(each):,}", *each))
+    every = [sum(n for (_, of), n in walked.counted.items() if of == kind) for kind in kinds]
+    print(_ROW.format("all", sum(walked.routes.values()), f"{sum(every):,}", *every))
+    print(f"memory: {_peak_mib() - before} MiB more than before the first request")
+    print(f"found: {len(walked.found)}", *walked.found[:20], sep="\n")
+    sys.exit(1 if walked.found else 0)
+
+
+def _peak_mib() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""One sentence, and below it two scales or more on which it is rated."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Annotated, ClassVar, cast
+
+from pydantic import ConfigDict, Field, StringConstraints
+
+from experiment.records import Item
+from experiment.responses.base import Arrangement, Given, Judged, Known
+from experiment.responses.rating.rating import Points, Scale
+from experiment.simulation.responders import Rater, Responder
+from experiment.tables.column import Column
+
+PREFIX = "rating_"
+_MOST = 9
+_Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
+
+
+class OneScale(Points):
+    """One of a trial's scales: its question, its points and their labels."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    question: str = Field(min_length=1, description="what the scale asks, above its points")
+
+
+class Scales(Scale):
+    """Shows one version of an item and asks for a point of each scale.
+
+    An answer is one number that has a digit for each scale, in their order: a scale has nine
+    points at most. The first scale's point is what exclusion rules read.
+    """
+
+    name: ClassVar[str] = "scales"
+    template: ClassVar[str] = "rating/scales.html"
+    script: ClassVar[str] = "rating/scales.js"
+    typical_rt_ms: ClassVar[float] = 6000.0
+    comments: ClassVar[Mapping[str, str]] = {"scales": "of each trial, in this order"}
+
+    scales: dict[_Name, OneScale] = Field(
+        min_length=2, max_length=_MOST, description="the scales by name, each with its question"
+    )
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
+        """What an answer measures: the first scale's point, and that of each scale by its name."""
+        named = (
+            Column(f"{PREFIX}{name}", "integer", f"the point of the scale {name}, from 1: "
+                   f"{one.question}", unit="point")
+            for name, one in self.scales.items()
+        )  # fmt: skip
+        found: list[Column] = []
+        for column in Scale.columns:
+            if column.name == "rating":
+                first = next(iter(self.scales))
+                found += (replace(column, description=f"the point of the first scale, {first}"),)
+                found += named
+            else:
+                found.append(column)
+        return tuple(found)
+
+    @property
+    def most_points(self) -> list[int]:
+        """How many points each scale has."""
+        return [one.points for one in self.scales.values()]
+
+    @property
+    def n_answers(self) -> int:
+        """The most points that a scale has; each has a key."""
+        return max(self.most_points)
+
+    def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
+        """Return the version with the first scale's points; only a good one has a side."""
+        return replace(super().arrangement(item, options), points=self.most_points[0])
+
+    def accepts(self, given: Given, options: str | None) -> bool:
+        """Return whether it has a point of each scale."""
+        if given.side is not None or given.steps is not None or given.rating is None:
+            return False
+        points = str(given.rating)
+        return len(points) == len(self.scales) and all(
+            1 <= int(point) <= most for point, most in zip(points, self.most_points, strict=True)
+        )
+
+    def points_of(self, rating: int) -> dict[str, int]:
+        """Return the point of each scale that an answer's number tells."""
+        return dict(zip(self.scales, map(int, str(rating)), strict=True))
+
+    def judged(self, shown: Arrangement, given: Given) -> Judged:
+        """Return the first scale's point; no rating is right or wrong."""
+        found = replace(given, rating=int(str(given.rating)[0]))
+        return replace(super().judged(shown, found), answer=self.said(shown, given))
+
+    def faultless(self, shown: Arrangement) -> Given:
+        """Return the highest points for a good version, the lowest for another."""
+        return _together(self.most_points if shown.good_side else [1] * len(self.scales))
+
+    @property
+    def completes_rows(self) -> bool:
+        """Each scale's point stands in a column of its own."""
+        return True
+
+    def exported(self, row: dict[str, object]) -> dict[str, object]:
+        """Return a row of the responses with a column for each scale."""
+        points = self.points_of(int(str(row["rating"])))
+        named = {f"{PREFIX}{name}": point for name, point in points.items()}
+        return row | {"rating": next(iter(points.values()))} | named
+
+    def simulate(
+        self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
+    ) -> Given:
+        """Return the points that a simulated participant gives, each scale by itself."""
+        rater, is_good = cast(Rater, responder), options[0] == known.good
+        return _together(
+            rater.rate(known.item.kind, most, is_good, known.accuracy, rng)
+            for most in self.most_points
+        )
+
+    @classmethod
+    def proposed(
+        cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
+    ) -> tuple[dict[str, object], str]:
+        """Return two scales whose questions their author writes."""
+        scale = Points.proposed_scale(items, ends)
+        named = {name: {"question": name.capitalize(), **scale}
+                 for name in ("acceptability", "plausibility")}  # fmt: skip
+        return {"scales": named}, (
+            "Each sentence is rated on two scales, acceptability and plausibility. Write each "
+            "one's question, and name them as you like."
+        )
+
+    def said(self, shown: Arrangement, given: Given) -> str:
+        """Return each scale's point."""
+        points = self.points_of(given.rating or 0)
+        return ", ".join(f"{name} {point}" for name, point in points.items())
+
+    @property
+    def example_note(self) -> str:
+        """What `parallax study show` says above its examples."""
+        scales = ", ".join(f"{name} from 1 to {one.points}" for name, one in self.scales.items())
+        return f"a trial shows one of the texts, and asks for a point of each scale: {scales}"
+
+
+def _together(points: Iterator[int] | Sequence[int]) -> Given:
+    return Given(rating=int("".join(map(str, points))))

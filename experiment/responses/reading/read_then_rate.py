@@ -1,0 +1,134 @@
+"""A sentence is read at one's own pace, and rated once it has gone."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar, cast
+
+from experiment.records import Item, Side, Variant
+from experiment.responses.base import Arrangement, Given, Gives, Judged, Known
+from experiment.responses.proposed_rules import CatchTrials
+from experiment.responses.rating.rating import SCALE_COMMENTS, Points, rules_of_ratings
+from experiment.responses.reading.question import Question
+from experiment.responses.reading.reading import PLAN, WHOLE_MS, with_question
+from experiment.responses.reading.self_paced import Paced
+from experiment.simulation.responders import Rater, Responder
+from experiment.tables.column import Column
+from experiment.tables.schemas import RATED_SIDE_COLUMN, RATING_COLUMNS
+
+_TIMES = (
+    WHOLE_MS,
+    Column(
+        "rating_rt_ms",
+        "number",
+        "from the painting of the scale to the rating",
+        unit="ms",
+        optional=True,
+    ),
+    Column("n_steps", "integer", "how many words or regions were read", unit="step"),
+)
+
+
+class ReadThenRate(Points, Paced):
+    """Shows a version step by step, or as a whole, and then a scale in its place."""
+
+    name: ClassVar[str] = "read_then_rate"
+    family: ClassVar[str] = "read_then_rate"
+    template: ClassVar[str] = "reading/read_then_rate.html"
+    columns: ClassVar[tuple[Column, ...]] = (
+        *(column for column in RATING_COLUMNS if column.name != "rt_ms"),
+        *_TIMES,
+    )
+    trial_columns: ClassVar[tuple[Column, ...]] = (RATED_SIDE_COLUMN, PLAN)
+    gives: ClassVar[frozenset[Gives]] = frozenset({Gives.POINT})
+    responder_method: ClassVar[str] = "rate"
+    asked: ClassVar[str] = "rating"
+    instructions: ClassVar[str] = "instructions_read_then_rate"
+    comments: ClassVar[Mapping[str, str]] = {
+        **Paced.comments,
+        "by": "what one press shows: word, region or sentence",
+        **SCALE_COMMENTS,
+    }
+
+    def question(self, item: Item) -> Question | None:
+        """Return None: the scale follows every item."""
+        return None
+
+    @property
+    def n_answers(self) -> int:
+        """How many answers there are: the scale's points."""
+        return self.points
+
+    def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
+        """Return the version with its plan and its scale; only a good one has a side."""
+        side = Side.FIRST if options[0] == Variant.GOOD else None
+        return replace(super().arrangement(item, options), good_side=side, points=self.points)
+
+    def accepts(self, given: Given, options: str | None) -> bool:
+        """Return whether the steps are those of the trial, with a point of the scale."""
+        if given.side is not None or given.steps is None or not given.steps.is_whole:
+            return False
+        _, _, plan = (options or " ").partition(" ")
+        return given.rating in range(1, self.points + 1) and self.fits(given.steps, plan)
+
+    def judged(self, shown: Arrangement, given: Given) -> Judged:
+        """Return the point and what was read; no rating is right or wrong."""
+        return Judged(
+            rating=given.rating,
+            version=shown.options[0],
+            answer=f"point {given.rating} of the scale",
+            steps=given.steps,
+        )
+
+    def faultless(self, shown: Arrangement) -> Given:
+        """Return steady reading, and the highest point for a good version."""
+        given = super().faultless(shown)
+        return replace(given, side=None, rating=self.points if shown.good_side else 1)
+
+    def exported(self, row: dict[str, object]) -> dict[str, object]:
+        """Return a row of the responses with what follows from its steps."""
+        done = super().exported(row)
+        return done | {"rating_rt_ms": done.pop("question_rt_ms")}
+
+    def simulate(
+        self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
+    ) -> Given:
+        """Return the times of a simulated reader, and the point that they give."""
+        is_good = options[0] == known.good
+        version = Variant.GOOD if is_good else str(known.item.contrast)
+        steps = with_question(self.simulated(responder, known, version, rng), rng)
+        rater = cast(Rater, responder)
+        point = rater.rate(known.item.kind, self.points, is_good, known.accuracy, rng)
+        return Given(rating=point, steps=steps)
+
+    @classmethod
+    def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
+        """Return False: no table says that its sentences go before they are rated."""
+        return False
+
+    @classmethod
+    def proposed(
+        cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
+    ) -> tuple[dict[str, object], str]:
+        """Return how it is read, and a scale."""
+        reading, _ = super().proposed(items, against, ends)
+        scale = cls.proposed_scale(items, ends)
+        return (
+            {**reading, **scale},
+            f"Each sentence is read {reading['by']} by {reading['by']} and then rated on a scale "
+            f"of {scale['points']} points.",
+        )
+
+    def proposed_rules(self, catch: Sequence[CatchTrials]) -> Iterator[str]:
+        """Yield a rule about the catch trials that have two versions, or how one would look."""
+        yield from rules_of_ratings(catch)
+
+    def said(self, shown: Arrangement, given: Given) -> str:
+        """Return how long the sentence was read, and the point."""
+        read = super().said(shown, given)
+        return ", ".join(filter(None, [read, f"{given.rating} of {shown.points}"]))
+
+    @property
+    def example_note(self) -> str:
+        """What `parallax study show` says above its examples."""
+        return f"a trial shows one of the texts, and then a scale from 1 to {self.points}"

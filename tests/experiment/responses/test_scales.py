@@ -1,0 +1,69 @@
+"""Several scales in one trial: what answers it, what its number tells, what the rules see."""
+
+import random
+
+import pytest
+
+from experiment.errors import StudyError
+from experiment.records import Side
+from experiment.responses.base import Arrangement, Given, Known
+from experiment.responses.registry import load_response
+from experiment.simulation.responders import Accurate
+from tests.experiment.responses.test_yes_no import PAIR
+
+TWO = {
+    "natural": {"question": "Natural?", "points": 7},
+    "likely": {"question": "Likely?", "points": 5},
+}
+SHOWN = Arrangement(Side.FIRST, ("good",), 7)
+
+
+@pytest.fixture
+def response():
+    return load_response("scales", {"scales": TWO})
+
+
+@pytest.mark.parametrize("rating", [11, 75, 71, 15])
+def test_an_answer_has_a_point_of_each_scale(response, rating):
+    assert response.accepts(Given(rating=rating), "good")
+
+
+@pytest.mark.parametrize("rating", [None, 7, 76, 81, 10, 111, -71])
+def test_anything_else_is_refused(response, rating):
+    assert not response.accepts(Given(rating=rating), "good")
+    assert not response.accepts(Given(Side.FIRST, rating), "good")
+
+
+def test_rules_see_the_first_scale_and_the_export_all(response):
+    judged = response.judged(SHOWN, Given(rating=62))
+    assert (judged.rating, judged.chose_good) == (6, None)
+    assert response.exported({"rating": 62, "version": "good"}) == {
+        "rating": 6, "rating_natural": 6, "rating_likely": 2, "version": "good"
+    }  # fmt: skip
+    names = [one.name for one in response.columns]
+    at = names.index("rating")
+    assert names[at : at + 3] == ["rating", "rating_natural", "rating_likely"]
+    assert response.said(SHOWN, Given(rating=62)) == "natural 6, likely 2"
+    assert response.faultless(SHOWN) == Given(rating=75)
+
+
+def test_simulated_people_rate_each_scale_within_its_points(response):
+    known = Known(PAIR, "x", 1.0)
+    rng = random.Random(1)
+    answers = [response.simulate(Accurate(), known, ["x"], rng) for _ in range(50)]
+    assert all(response.accepts(one, "good") for one in answers)
+    assert {str(one.rating)[1] for one in answers} >= {"4", "5"}
+
+
+@pytest.mark.parametrize(
+    ("scales", "said"),
+    [
+        ({"natural": TWO["natural"]}, "at least 2"),
+        ({"natural": {"points": 7}, "likely": TWO["likely"]}, "question"),
+        ({"Natural sense": TWO["natural"], "likely": TWO["likely"]}, "must be lower-case letters"),
+        ({"natural": {**TWO["natural"], "points": 12}, "likely": TWO["likely"]}, "9"),
+    ],
+)
+def test_what_is_no_scale_is_named(scales, said):
+    with pytest.raises(StudyError, match=said):
+        load_response("scales", {"scales": scales})

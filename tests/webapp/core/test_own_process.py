@@ -1,0 +1,30 @@
+"""What the room's pages start in processes of their own is bounded, and tells no place."""
+
+import pytest
+
+from webapp.core import own_process
+from webapp.errors import RequestError
+
+
+def test_what_keeps_a_processor_for_too_long_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(own_process, "_MOST_CPU_S", 1)
+    with pytest.raises(RequestError, match="more than 1 seconds of a processor") as refused:
+        own_process.parallax(tmp_path, "study", "check", "--", "marvin_linzen_2018")
+    assert refused.value.status == 413
+
+
+def test_what_wants_too_much_memory_fails_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(own_process, "_MOST_MEMORY_BYTES", 64 * 1024**2)
+    with pytest.raises(RequestError, match="of memory"):
+        own_process.parallax(tmp_path, "study", "check", "--", "marvin_linzen_2018")
+
+
+def test_a_note_names_no_place_of_the_server(tmp_path):
+    folder = tmp_path / "studies" / "0"
+    made = own_process.parallax(tmp_path, "study", "new", "--", str(folder / "a"))
+    assert made.worked, made.text
+    (folder / "a").rename(folder / "b")
+    done = own_process.parallax(tmp_path, "study", "check", "--", str(folder / "b"))
+    assert done.worked
+    assert "studies/0/b/study.toml" in done.text
+    assert str(tmp_path) not in done.text

@@ -1,0 +1,55 @@
+"""Telling researchers what happened to their runs."""
+
+import logging
+
+from experiment.errors import ParallaxError
+from webapp.database.engine import reading
+from webapp.database.models import Run
+from webapp.notifications.causes import Cause, Happened, low_balance
+from webapp.notifications.notices import (
+    add_notices,
+    send_notices,
+    watched_runs,
+    watchers,
+    write_notices,
+)
+from webapp.recruiters.registry import open_platform
+from webapp.recruitment.publish import recruitment_of
+from webapp.runs.overview import overview
+from webapp.services import Services
+
+_LOG = logging.getLogger("parallax.jobs")
+
+
+def tell_researchers(services: Services) -> None:
+    """Write down what happened, and send what is due."""
+    write_notices(services)
+    send_notices(services)
+
+
+def look_at_balances(services: Services) -> None:
+    """Write down for which open runs the platform's balance is lower than what is still due."""
+    wanted: dict[int, tuple[Run, list[int]]] = {}
+    with reading(services.sessions) as session:
+        for notification, user in watchers(session, Cause.BALANCE):
+            for run in watched_runs(session, user):
+                if run.closed_at is None and recruitment_of(session, run) is not None:
+                    wanted.setdefault(run.id, (run, []))[1].append(notification.id)
+    found: list[tuple[int, Run, Happened]] = []
+    for run, told in wanted.values():
+        if _is_low(services, run):
+            found += [(id_, run, low_balance(run, services.now())) for id_ in told]
+    add_notices(services, found)
+
+
+def _is_low(services: Services, run: Run) -> bool:
+    try:
+        platform = open_platform(run.recruiter, services.settings)
+        with reading(services.sessions) as session:
+            reward_minor = services.study_of(session, run).reward_minor
+            due_minor = overview(session, run, services.now(), reward_minor).committed_minor
+        return platform.balance_minor() < due_minor
+    except ParallaxError as error:
+        # Whoever looks at *Recruitment* is told the same; here it is no news.
+        _LOG.info("the balance of run %s is not known: %s", run.ref, error)
+        return False

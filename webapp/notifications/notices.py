@@ -1,0 +1,151 @@
+"""Notices: what is to be told, written down once, and sent until it arrives or is given up."""
+
+import logging
+from collections.abc import Iterator
+from datetime import timedelta
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from webapp.database.engine import reading
+from webapp.database.models import Notice, Notification, Run, User
+from webapp.long_jobs.records import Job, Jobs
+from webapp.notifications.causes import Cause, Happened, Way, happened_to
+from webapp.notifications.mail import send_mail
+from webapp.notifications.outside import NotTold, send_outside
+from webapp.projects.projects import runs_seen_by
+from webapp.runs.titles import titles_of
+from webapp.services import Services
+
+_LOG = logging.getLogger("parallax.notifications")
+# After the first try, the second, and so on; then it is given up.
+WAITS = tuple(timedelta(minutes=n) for n in (1, 5, 20, 60, 240))
+_AT_A_TIME = 50
+
+
+def causes_of(notification: Notification) -> frozenset[Cause]:
+    """Return of what somebody wants to be told at an address."""
+    return frozenset(map(Cause, notification.causes.split()))
+
+
+def watchers(session: Session, cause: Cause | None = None) -> list[tuple[Notification, User]]:
+    """Return who wants to be told, and where; of one cause, or of any."""
+    rows = session.execute(
+        select(Notification, User)
+        .join(User, User.id == Notification.user_id)
+        .where(User.disabled_at.is_(None))
+        .order_by(Notification.id)
+    )
+    return [(n, user) for n, user in rows if cause is None or cause in causes_of(n)]
+
+
+def watched_runs(session: Session, user: User) -> list[Run]:
+    """Return the runs of which a user is told: those that they see, and that people take."""
+    seen = Run.simulated.is_(False), Run.archived_at.is_(None), runs_seen_by(user)
+    return list(session.scalars(select(Run).where(*seen).order_by(Run.id)))
+
+
+def write_notices(services: Services) -> int:
+    """Write down what happened since for everybody who is to be told; return how much is new."""
+    with reading(services.sessions) as session:
+        wanted = watchers(session)
+        if not wanted:
+            return 0
+        jobs = list(Jobs(services.instance).everything())
+        found = [
+            (notification.id, run, what)
+            for notification, user in wanted
+            for run, what in _happened(session, services, notification, user, jobs)
+        ]
+    return add_notices(services, found)
+
+
+def _happened(
+    session: Session, services: Services, notification: Notification, user: User, jobs: list[Job]
+) -> Iterator[tuple[Run, Happened]]:
+    quiet, causes = notification.quiet_minutes, causes_of(notification)
+    for run in watched_runs(session, user):
+        about = [job for job in jobs if job.subject == run.ref]
+        for what in happened_to(session, run, about, causes, quiet, services.now()):
+            yield run, what
+
+
+def add_notices(services: Services, found: list[tuple[int, Run, Happened]]) -> int:
+    """Write down what is not written down yet; return how much that was.
+
+    Args:
+        services: The installation.
+        found: Where each thing is told, of which run, and what it is.
+    """
+    with reading(services.sessions) as session:
+        known = set(session.execute(select(Notice.notification_id, Notice.about)).all())
+        new = [each for each in found if (each[0], each[2].about) not in known]
+        titles = titles_of(session, [run for _, run, _ in new])
+    for notification_id, run, what in new:
+        link = f"{services.settings.link_base}/researcher/runs/{run.ref}"
+        text = f"{titles[run.id]} (run {run.ref}): {what.text}\n\n{link}"
+        now = services.now()
+        notice = Notice(
+            notification_id=notification_id, about=what.about, text=text, at=now, next_at=now
+        )
+        try:
+            with services.sessions.begin() as session:
+                session.add(notice)
+        except IntegrityError:  # another process was faster, or the address is gone
+            continue
+    return len(new)
+
+
+def send_notices(services: Services) -> int:
+    """Send every notice whose time has come, and return how many arrived."""
+    now, arrived = services.now(), 0
+    due = select(Notice.id).where(Notice.next_at <= now).order_by(Notice.next_at).limit(_AT_A_TIME)
+    with reading(services.sessions) as session:
+        ids = session.scalars(due).all()
+    for id_ in ids:
+        arrived += _send(services, id_)
+    return arrived
+
+
+def _send(services: Services, id_: int) -> bool:
+    with services.sessions.begin() as session:
+        notice = session.get(Notice, id_, with_for_update=True)
+        if notice is None or notice.next_at is None or notice.next_at > services.now():
+            return False
+        # Before the call, so that a process that dies in it leaves a try that counts.
+        more = notice.tries < len(WAITS)
+        notice.next_at = services.now() + WAITS[notice.tries] if more else None
+        notice.tries += 1
+        notification = session.get_one(Notification, notice.notification_id)
+        way, address, text = Way(notification.way), notification.address, notice.text
+        about = notice.about
+    problem = ""
+    try:
+        tell(services, way, address, about, text)
+    except NotTold as error:
+        problem = str(error)
+    except Exception as error:
+        _LOG.exception("a notification could not be sent")
+        problem = f"{type(error).__name__}, see the log"
+    with services.sessions.begin() as session:
+        notice = session.get(Notice, id_)
+        if notice is None:  # the address was removed meanwhile
+            return False
+        notice.problem = problem
+        if not problem:
+            notice.sent_at, notice.next_at = services.now(), None
+    return not problem
+
+
+def tell(services: Services, way: Way, address: str, about: str, text: str) -> None:
+    """Tell one thing at one address.
+
+    Raises:
+        NotTold: It did not arrive.
+    """
+    if way is Way.MAIL:
+        subject = f"Parallax: {text.partition(chr(10))[0]}"
+        send_mail(services.settings, address, subject, text)
+    else:
+        send_outside(address, {"text": text, "about": about})

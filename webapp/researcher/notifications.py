@@ -1,0 +1,166 @@
+"""Where one is told, and of what: a user's own addresses."""
+
+import re
+from urllib.parse import urlsplit
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+
+from webapp.database.engine import reading
+from webapp.database.models import Notice, Notification, User
+from webapp.errors import RequestError
+from webapp.notifications.causes import SAID_OF, Cause, Way
+from webapp.notifications.mail import checked_mail
+from webapp.notifications.notices import causes_of
+from webapp.notifications.outside import NotTold, checked_url
+from webapp.researcher.access import allowed, current_user
+from webapp.services import current_services
+from webapp.users.audit_log import record_act
+from webapp.users.roles import Role
+
+notification_pages = Blueprint("notifications", __name__)
+_MOST = 10
+_LONGEST = 500
+_DIGITS = 8
+_MOST_MINUTES = 1440
+_MINUTES = re.compile(r"[0-9]{1,6}", re.ASCII)
+_SHOWN = 20
+
+
+@notification_pages.get("/notifications")
+@allowed(Role.MEMBER)
+def show_all() -> str:
+    """Show where one is told, of what, and what was told last."""
+    return _page()
+
+
+@notification_pages.post("/notifications")
+@allowed(Role.MEMBER)
+def add() -> ResponseReturnValue:
+    """Add an address, as the form says."""
+    services, user, address = current_services(), current_user(), _typed_address()
+    way = Way.WEBHOOK if "://" in address else Way.MAIL
+    causes = [each for each in Cause if each in request.form.getlist("cause")]
+    minutes = request.form.get("quiet", "30")
+    if not causes:
+        raise NotTold("nothing is chosen", remedy="Choose of what you want to be told")
+    if not (_MINUTES.fullmatch(minutes) and 1 <= int(minutes) <= _MOST_MINUTES):
+        raise NotTold("the minutes are no number from 1 to 1,440")
+    checked_url(address) if way is Way.WEBHOOK else checked_mail(address)
+    if way is Way.MAIL and not services.settings.smtp_host:
+        raise NotTold(
+            "this installation sends no mail",
+            remedy="An operator sets smtp_host, or give the address of a webhook",
+        )
+    with services.sessions.begin() as session:
+        mine = Notification.user_id == user.id
+        if (session.scalar(select(func.count()).where(mine)) or 0) >= _MOST:
+            raise NotTold(f"you have {_MOST} addresses already", remedy="Remove one first")
+        session.add(
+            Notification(
+                user_id=user.id, way=way, address=address, causes=" ".join(causes),
+                quiet_minutes=int(minutes), made_at=services.now(),
+            )
+        )  # fmt: skip
+        _note(session, "notification added", way, address)
+    return redirect(url_for("notifications.show_all"), 303)
+
+
+@notification_pages.post("/notifications/test")
+@allowed(Role.MEMBER)
+def try_out() -> ResponseReturnValue:
+    """Have a test sent; a periodic job does it, so that no participant waits for it."""
+    services = current_services()
+    with services.sessions.begin() as session:
+        notification, now = _mine(session), services.now()
+        about = f"test {now:%Y-%m-%d %H:%M}"
+        mine = Notice.notification_id == notification.id, Notice.about == about
+        if session.scalar(select(Notice.id).where(*mine)) is None:
+            text = f"This is a test of Parallax at {services.settings.link_base}."
+            session.add(
+                Notice(notification_id=notification.id, about=about, text=text, at=now, next_at=now)
+            )
+    return redirect(url_for("notifications.show_all"), 303)
+
+
+@notification_pages.post("/notifications/remove")
+@allowed(Role.MEMBER)
+def take_away() -> ResponseReturnValue:
+    """Remove an address, and what was told there."""
+    with current_services().sessions.begin() as session:
+        notification = _mine(session)
+        _note(session, "notification removed", Way(notification.way), notification.address)
+        session.execute(delete(Notice).where(Notice.notification_id == notification.id))
+        session.execute(delete(Notification).where(Notification.id == notification.id))
+    return redirect(url_for("notifications.show_all"), 303)
+
+
+@notification_pages.errorhandler(NotTold)
+def refuse(error: NotTold) -> ResponseReturnValue:
+    """Show the paragraph above the list."""
+    return _page(str(error)), 400
+
+
+def shown_address(notification: Notification) -> str:
+    """Return an address as pages and the audit log show it: of a webhook the host alone.
+
+    Its path is as good as a password.
+    """
+    return _shown(Way(notification.way), notification.address)
+
+
+def _shown(way: Way, address: str) -> str:
+    return f"https://{urlsplit(address).netloc}/…" if way is Way.WEBHOOK else address
+
+
+def _typed_address() -> str:
+    address = request.form.get("address", "").strip()
+    if not address or len(address) > _LONGEST:
+        raise NotTold(f"an address has from 1 to {_LONGEST} characters")
+    return address
+
+
+def _mine(session: Session) -> Notification:
+    """Return the user's own notification that the form names."""
+    typed = request.form.get("number", "")
+    number = int(typed) if typed.isascii() and typed.isdigit() and len(typed) <= _DIGITS else 0
+    found = session.get(Notification, number)
+    if found is None or found.user_id != current_user().id:
+        raise RequestError("You have no such address.", status=404, code="no_notification")
+    return found
+
+
+def _note(session: Session, act: str, way: Way, address: str) -> None:
+    # Of a mail address the domain: the log is never erased.
+    where = address.rpartition("@")[2] if way is Way.MAIL else _shown(way, address)
+    now = current_services().now()
+    record_act(session, current_user().name, act, now, after={"way": way, "where": where})
+
+
+def _page(problem: str = "") -> str:
+    services, user = current_services(), current_user()
+    with reading(services.sessions) as session:
+        mine = _of_user(session, user)
+        told = session.scalars(
+            select(Notice)
+            .where(Notice.notification_id.in_([each.id for each in mine]))
+            .order_by(Notice.id.desc())
+            .limit(_SHOWN)
+        ).all()
+    return render_template(
+        "researcher/notifications.html",
+        mine=mine,
+        told=told,
+        addresses={each.id: shown_address(each) for each in mine},
+        causes_of=causes_of,
+        causes=SAID_OF,
+        mails=bool(services.settings.smtp_host),
+        problem=problem,
+    )
+
+
+def _of_user(session: Session, user: User) -> list[Notification]:
+    own = select(Notification).where(Notification.user_id == user.id).order_by(Notification.id)
+    return list(session.scalars(own))

@@ -1,0 +1,179 @@
+"""Notes and tags: what researchers write about a run or one of its people.
+
+They are for those who see the run: no export holds them, so that nothing of a person is passed on
+that could not be erased with them. The audit log says who wrote when and about whom, never what.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, delete, select
+from sqlalchemy.orm import Session
+
+from webapp.database.models import Note, Participant, Run, Tag
+from webapp.errors import RequestError
+from webapp.users.audit_log import record_act
+
+LONGEST_NOTE = 5_000
+LONGEST_TAG = 30
+_MOST_TAGS = 20
+_MOST_NOTES = 200
+_TAG = re.compile(rf"[^\W_][\w .+-]{{0,{LONGEST_TAG - 1}}}")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What is written about a run or a person.
+
+    Attributes:
+        notes: The latest first.
+        tags: In the order of the alphabet.
+    """
+
+    notes: Sequence[Note]
+    tags: Sequence[Tag]
+
+
+def written_about(session: Session, run: Run, participant: Participant | None = None) -> Written:
+    """Return what is written about a participant, or about the run itself."""
+    notes = select(Note).where(*_about(Note, run, participant)).order_by(Note.id.desc())
+    tags = select(Tag).where(*_about(Tag, run, participant)).order_by(Tag.name)
+    return Written(session.scalars(notes).all(), session.scalars(tags).all())
+
+
+def tags_of_people(session: Session, ids: Collection[int]) -> Mapping[int, list[str]]:
+    """Return the tags of some participants, by the participants' ids."""
+    rows = select(Participant.id, Tag.name).join(Tag, Tag.participant_id == Participant.id)
+    found: dict[int, list[str]] = {}
+    for id_, name in session.execute(rows.where(Participant.id.in_(ids)).order_by(Tag.name)):
+        found.setdefault(id_, []).append(name)
+    return found
+
+
+def tags_in_use(session: Session, run: Run) -> Sequence[str]:
+    """Return the tags that any participant of a run has."""
+    used = select(Tag.name).where(Tag.run_id == run.id, Tag.participant_id.is_not(None))
+    return session.scalars(used.distinct().order_by(Tag.name)).all()
+
+
+def write(
+    session: Session,
+    run: Run,
+    participant: Participant | None,
+    *,
+    text: str,
+    tags: str,
+    who: str,
+    now: datetime,
+) -> None:
+    """Write a note, tags, or both.
+
+    Args:
+        session: An open session that writes.
+        run: The run.
+        participant: Whom it is about; None for the run.
+        text: The note; empty for none.
+        tags: Tags that are separated by commas; empty for none.
+        who: Who writes.
+        now: The time.
+
+    Raises:
+        RequestError: Nothing was written, it is too long or no tag, or nothing may be written
+            about the participant any more.
+    """
+    text, names = text.strip(), _tag_names(tags)
+    _refuse_bad(session, run, participant, text, names)
+    about = {"run_id": run.id, "participant_id": participant.id if participant else None}
+    if text:
+        session.add(Note(**about, who=who, at=now, text=text))
+    there = {each.name for each in written_about(session, run, participant).tags}
+    if len(there | names) > _MOST_TAGS:
+        raise _bad(f"At most {_MOST_TAGS} tags.")
+    session.add_all(Tag(**about, name=name, who=who, at=now) for name in sorted(names - there))
+    act = " and ".join([*["note"] * bool(text), *["tags"] * bool(names)]) + " written"
+    _tell(session, run, participant, who, act, now)
+
+
+def remove(
+    session: Session,
+    run: Run,
+    participant: Participant | None,
+    number: int,
+    *,
+    is_tag: bool,
+    who: str,
+    now: datetime,
+) -> None:
+    """Remove a note or a tag.
+
+    Args:
+        session: An open session that writes.
+        run: The run.
+        participant: Whom it is about; None for the run.
+        number: Its id.
+        is_tag: Whether it is a tag.
+        who: Who removes it.
+        now: The time.
+
+    Raises:
+        RequestError: There is none.
+    """
+    table = Tag if is_tag else Note
+    found = select(table.id).where(table.id == number, *_about(table, run, participant))
+    if session.scalar(found) is None:
+        raise RequestError("It was removed already.", status=404, code="no_note")
+    session.execute(delete(table).where(table.id == number))
+    _tell(session, run, participant, who, f"{'tag' if is_tag else 'note'} removed", now)
+
+
+def _about(
+    table: type[Note] | type[Tag], run: Run, participant: Participant | None
+) -> tuple[ColumnElement[bool], ...]:
+    person = table.participant_id
+    return table.run_id == run.id, (
+        person.is_(None) if participant is None else person == participant.id
+    )
+
+
+def _tag_names(typed: str) -> set[str]:
+    return {" ".join(each.split()).lower() for each in typed.split(",") if each.strip()}
+
+
+def _refuse_bad(
+    session: Session, run: Run, participant: Participant | None, text: str, names: set[str]
+) -> None:
+    if not text and not names:
+        raise _bad("Write a note, or tags, or both.")
+    if len(text) > LONGEST_NOTE or "\x00" in text:
+        raise _bad(f"A note has at most {LONGEST_NOTE:,} characters; this one has {len(text):,}.")
+    for name in sorted(names):
+        if not _TAG.fullmatch(name):
+            raise _bad(
+                f'"{name[: 2 * LONGEST_TAG]}" is no tag: a tag begins with a letter or a digit and'
+                f" has at most {LONGEST_TAG} of letters, digits, spaces, and the signs . + -"
+                " Separate tags by commas."
+            )
+    if text and len(written_about(session, run, participant).notes) >= _MOST_NOTES:
+        raise _bad(f"There are {_MOST_NOTES} notes already. Remove one first.")
+    if participant is None:
+        return
+    if participant.restricted_at is not None:
+        raise _bad("This participant's data are stored and not used: nothing is added to them.")
+    if text and run.identities_erased_at is not None:
+        raise _bad(
+            "What identifies the people of this run was erased, so no note is written about them"
+            " any more. Tags are possible."
+        )
+
+
+def _bad(text: str) -> RequestError:
+    return RequestError(text, status=400, code="bad_note")
+
+
+def _tell(
+    session: Session, run: Run, participant: Participant | None, who: str, act: str, now: datetime
+) -> None:
+    after = {"participant": participant.ref} if participant else {}
+    record_act(session, who, act, now, run_ref=run.ref, after=after)
