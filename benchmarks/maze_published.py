@@ -43,7 +43,7 @@ TEXTS = {
     "judge": ("movie_reviews", "webtext"),
 }
 # In bits. Models of a million words are sure of little, so the bounds are lower than the defaults.
-WANTED = Wanted(threshold_bits=14.0, margin_bits=4.0)
+WANTED = Wanted(threshold_bits=14.0, margin_bits=4.0, candidates=12)
 # As the published ones, which were not matched in frequency by the same list.
 RARER = replace(WANTED, frequency=20.0)
 BROKEN = {

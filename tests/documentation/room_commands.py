@@ -68,7 +68,7 @@ PAGES = {
     "lm *": _MODELS,
     "reading *": _MODELS,
     "take": _MODELS,
-    "power": "none yet: it takes minutes to hours",
+    "power": "*Studies*, Power",
     "compare": "*Reports*",
     "archive": _ARCHIVE,
     "capsule": _ARCHIVE,

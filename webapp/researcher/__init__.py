@@ -26,6 +26,7 @@ from webapp.researcher.notes import note_pages
 from webapp.researcher.notifications import notification_pages
 from webapp.researcher.participants import participant_pages
 from webapp.researcher.passwords import password_pages
+from webapp.researcher.powering import power_pages
 from webapp.researcher.projects import project_pages
 from webapp.researcher.read_reports import reading_pages
 from webapp.researcher.reconciling import reconciling_pages
@@ -52,6 +53,7 @@ _PAGES = (
     chart_pages,
     study_pages,
     editor_pages,
+    power_pages,
     launch_pages,
     live_pages,
     participant_pages,
