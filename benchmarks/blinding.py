@@ -2,17 +2,18 @@
 
 Usage: python benchmarks/blinding.py [--people 6]
 
-A run of each kind (pairs, yes/no, ratings, self-paced reading) is taken by people. Every page of
-the room that can be asked for, sorted in every way, every answer to programs, the export, the
-report, and every command that takes a run is read. Then, in the database, times and steps of trials
-change places, sides and choices are turned, ratings are mirrored, and another catch trial is the
-one that was answered wrongly: each person's number of answers, total time and number of errors on
-catch trials stay as they are. All is read once more. What is not the same, letter by letter, gives
-something away; so does a line of the log that holds an answer's id or its time.
+A run of each type of response, one with process traces, one with a deadline and one that mixes
+tasks are taken by people. Every page of the room that can be asked for, sorted in every way, every
+answer to programs, the export, the report, and every command that takes a run is read. Then, in the
+database, times, steps and traces of trials change places, sides and choices are turned, ratings are
+mirrored, and another catch trial is the one that was answered wrongly: each person's number of
+answers, total time and number of errors on catch trials stay as they are. All is read once more.
+What is not the same, letter by letter, gives something away; so does a line of the log that holds
+an answer's id or its time.
 
 The same, but for the report, is done after the run was unblinded: there the program must find
-differences. Ends with
-exit status 1 if a blind run gives anything away, or if an unblinded one gives nothing.
+differences. Ends with exit status 1 if a blind run gives anything away, or if an unblinded one
+gives nothing.
 """
 
 import argparse
@@ -23,7 +24,8 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
 from benchmarks.blind.outputs import Reader, differences
-from benchmarks.blind.world import KINDS, World, exchange
+from benchmarks.blind.studies import KINDS
+from benchmarks.blind.world import World, exchange
 
 _ROW = "{:<16} {:>8} {:>8} {:>10} {:>12} {:>16}"
 

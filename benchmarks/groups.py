@@ -4,10 +4,12 @@ Usage: python benchmarks/groups.py [--groups 20] [--neighbours 1]
 
 Each group is a project with a run, a member of each role, a token of each scope that its manager
 made, and small limits. Everybody of a group, programs included, asks every route that is about a
-run or a project: for their own (what only shows something), and for that of the next groups. Then
-each group uses up its limits of people at work and of open runs, one after the other, while the
-next one takes a newcomer. No request for another group's things may be served, and no answer may
-name them. Ends with exit status 1 if anything is found.
+run or a project: for their own (what only shows something), and for that of the next groups. They
+also ask for every page that belongs to no group, lists and the audit log among them; what is served
+is searched for the other group's name, run and people. Then each group uses up its limits of people
+at work and of open runs, one after the other, while the next one takes a newcomer. No request for
+another group's things may be served, and no answer may name them. Ends with exit status 1 if
+anything is found.
 """
 
 import argparse
@@ -20,7 +22,8 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).parents[1]))
 from tests.webapp.projects.groups import ROLES, Groups
 
-_ROW = "{:<14} {:>12} {:>8} {:>15} {:>8}"
+_KINDS = ("own yes", "own no", "other yes", "other no", "in common")
+_ROW = "{:<14} {:>12} {:>8} {:>15} {:>8} {:>10}"
 
 
 def main() -> None:
@@ -40,9 +43,9 @@ def main() -> None:
         found += more
         groups.close()
     print(f"{options.groups} groups, {len(groups.everybody(0))} who ask in each")
-    print(_ROW.format("who", "own: served", "refused", "others: served", "refused"))
+    print(_ROW.format("who", "own: served", "refused", "others: served", "refused", "in common"))
     for who in (*ROLES, "tokens"):
-        of_it = [counted[who, each] for each in ("own yes", "own no", "other yes", "other no")]
+        of_it = [counted[who, each] for each in _KINDS]
         print(_ROW.format(who, *of_it))
     print(f"beyond their own limits: {refused} refused; meanwhile taken by others: {taken}")
     print(f"found: {len(found)}", *found[:20], sep="\n")

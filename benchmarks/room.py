@@ -122,6 +122,8 @@ def measure(folder: Path, url: str | None, people: int) -> None:
         "projects": "/researcher/projects",
         "audit log": "/researcher/audit",
         "accounts": "/researcher/accounts",
+        "notifications": "/researcher/notifications",
+        "launch": "/researcher/launch",
     }
     for name, address in pages.items():
         print(f"{name:<44}{cost(here, address, services.engine)}", flush=True)

@@ -2,7 +2,9 @@
 
 On each store's stand-in the same people give the same answers as on a server, and the export of
 what is read back is compared with the server's, row by row. Beside it stand the lists' imbalance
-and its prediction.
+and its predictions: of the written folder, before anybody came, and of the import. At last people
+draw their sessions by chance, as they do where a store has no counter and links name nobody: then
+several draw the same one, and no server has such rows to compare with.
 """
 
 import csv
@@ -190,20 +192,35 @@ def into_jatos(client: FlaskClient, browser: Browser) -> None:
         assert client.post(f"{start}/resultData", data=json.dumps(entry) + "\n").status_code == 200
 
 
-def numbers(store: str, everybody: Sequence[Person], client: FlaskClient) -> Iterator[int]:
-    """Yield the session that each person draws: by DataPipe's counter, or by links in turn."""
+def drawn(
+    store: str, everybody: Sequence[Person], client: FlaskClient, *, by_chance: bool
+) -> Iterator[tuple[int, str]]:
+    """Yield the session that each person draws, and how: by a counter, by links, or by chance."""
+    rng = random.Random(3)
     for person in everybody:
-        if store == "datapipe":
+        if by_chance:
+            yield rng.randint(1, len(everybody)), "chance"
+        elif store == "datapipe":
             given = client.post("/datapipe/api/condition/", json={"experimentID": "e"})
-            yield given.json["condition"] + 1
+            yield given.json["condition"] + 1, "counter"
         else:
-            yield person.number
+            yield person.number, "link"
 
 
 def taken_without(
-    study: Path, root: Path, store: str, everybody: Sequence[Person]
+    study: Path,
+    root: Path,
+    store: str,
+    everybody: Sequence[Person],
+    dropout: float,
+    *,
+    by_chance: bool = False,
 ) -> tuple[str, str]:
-    """Let everybody take the study without a server; return its run and what the import says."""
+    """Let everybody take the study without a server.
+
+    Returns:
+        Its run; and what is said of it by whoever writes the folder, and by the import.
+    """
     kept, instance, out = root / "kept", root / "instance", root / "site"
     app = create_stores(kept)
     client = app.test_client()
@@ -213,24 +230,29 @@ def taken_without(
         "jatos": (),
         "file": (),
     }[store]
-    run_command(
-        "study", "static", str(study), "--seed", "1", "--simulated", "--out", str(out),
-        "--instance", str(instance), *options,
+    common = (
+        "--seed", "1", "--simulated", "--sessions", str(len(everybody)),
+        "--dropout", f"{100 * dropout:.0f}",
     )  # fmt: skip
+    before = run_command(
+        *("study", "static", str(study), "--out", str(out), "--instance", str(instance)),
+        *(*common, *options),
+    )
     app.blueprints["datapipe"].experiments["e"] = Experiment(conditions=len(everybody))
     if store == "jatos":
-        archive = root / "study.jzip"
-        run_command(
-            "study", "static", str(study), "--seed", "1", "--simulated", "--out", str(archive),
-            "--instance", str(root / "other"), "--store", "jatos",
-        )  # fmt: skip
+        archive, other = root / "study.jzip", root / "other"
+        before = run_command(
+            *("study", "static", str(study), "--out", str(archive), "--instance", str(other)),
+            *(*common, "--store", "jatos"),
+        )
         app.blueprints["jatos"].jatos.bring_in(archive.read_bytes())
     send: dict[str, Callable[[FlaskClient, Browser], None]] = {
         "post": into_post, "datapipe": into_datapipe, "jatos": into_jatos,
     }  # fmt: skip
     (kept / "file").mkdir(parents=True)
-    for person, number in zip(everybody, numbers(store, everybody, client), strict=True):
-        browser = opened(out, person, number)
+    draws = drawn(store, everybody, client, by_chance=by_chance)
+    for person, (number, by) in zip(everybody, draws, strict=True):
+        browser = opened(out, person, number, by)
         if store == "file":
             text = json.dumps(browser.entries)
             (kept / "file" / f"{person.name}.json").write_text(text, encoding="utf-8")
@@ -244,7 +266,7 @@ def taken_without(
         [code] = jatos.studies
         (kept / "jatos" / "results.jrzip").write_bytes(jatos.results(code))
     told = run_command("import", "sessions", str(kept / store), "--instance", str(instance))
-    return told.partition("Run ")[2].split()[0], told
+    return told.partition("Run ")[2].split()[0], before + told
 
 
 def run_command(*arguments: str) -> str:
@@ -283,7 +305,7 @@ def compared(
     everybody = people(number, dropout, 8)
     server = taken_on_a_server(study, root / "server", everybody)
     expected = exported(server, root / "server", root / "expected")
-    run, told = taken_without(study, root, store, everybody)
+    run, told = taken_without(study, root, store, everybody, dropout)
     found = exported(run, root / "instance", root / "found")
     rows = {}
     for name in _TABLES:
@@ -304,9 +326,20 @@ def main(number: int, dropout: float) -> None:
             rows, told = compared(store, number, dropout, Path(folder))
         click.echo(f"{store}: rows that differ from the server's export")
         click.echo(", ".join(f"{name} {bad} of {all_}" for name, (all_, bad) in rows.items()))
-        for line in told.splitlines():
-            if line.startswith(("Lists:", "Left out", "Session")) or " files:" in line:
-                click.echo(f"  {line}")
+        _say(told)
+    with tempfile.TemporaryDirectory() as folder:
+        study = larger_minimal(Path(folder), -(-number // load_study("minimal").design.n_lists))
+        everybody = people(number, dropout, 8)
+        _, told = taken_without(study, Path(folder), "file", everybody, dropout, by_chance=True)
+    click.echo("file, drawn by chance")
+    _say(told)
+
+
+def _say(told: str) -> None:
+    for line in told.splitlines():
+        said = line.startswith(("Sessions are drawn", "Lists:", "Left out", "Session "))
+        if said or " files:" in line or "given to several" in line:
+            click.echo(f"  {line}")
 
 
 if __name__ == "__main__":

@@ -11,12 +11,11 @@ from pathlib import Path
 
 from flask import Flask
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 from werkzeug.serving import make_server
 
+from benchmarks.blind.studies import study_of_kind
 from experiment.records import Kind
-from experiment.studies.load import load_study
-from experiment.studies.study import Study
-from tests.whole_way import study_of
 from webapp import create_app
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Participant, Response, Run, RunItem, Trial
@@ -28,8 +27,6 @@ from webapp.simulation.crowd import simulate
 from webapp.simulation.plan import plan
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
-KINDS = ("pairs", "yes/no", "ratings", "reading")
-_RESPONSES = {"yes/no": "yes_no", "ratings": "rating", "reading": "self_paced"}
 
 
 class _Lines(logging.Handler):
@@ -57,7 +54,7 @@ class World:
         logging.getLogger().addHandler(self.lines)
         self.app = create_app(self.instance, now=lambda: NOW)
         self.sessions: Sessions = self.app.extensions["parallax"].sessions
-        study = _study(folder, kind)
+        study = study_of_kind(folder, kind)
         with self.sessions.begin() as session:
             run = launch(session, study, 7, "simulator", now=NOW, code_version="0")
             self.ref = run.ref
@@ -66,6 +63,8 @@ class World:
             # From now on it is a run of people, and so it is blind.
             run = session.scalars(select(Run)).one()
             run.simulated, run.recruiter = False, "direct"
+            if kind == "traces":
+                _trace(session)
             self.people = list(session.scalars(select(Participant.ref)))
             exclude(session, run, NOW)
         self.app.extensions["parallax"]._studies.clear()
@@ -118,17 +117,10 @@ class World:
         self.app.extensions["parallax"].engine.dispose()
 
 
-def _study(folder: Path, kind: str) -> Study:
-    if kind == "pairs":
-        return load_study("minimal")
-    rows = [
-        {
-            "item": f"i{number}", "condition": ("a", "b")[number % 2],
-            "sentence": f"The {noun} near the gate {('sleeps', 'sleep')[number % 2]} soundly.",
-        }
-        for number, noun in enumerate(("dog", "cat", "boy", "girl", "author", "guard") * 2)
-    ]  # fmt: skip
-    return study_of(rows, folder / "study", participants=12, response=_RESPONSES[kind])
+def _trace(session: Session) -> None:
+    """Give each answer a path of the mouse of its own, which no simulated browser sends."""
+    for number, response in enumerate(session.scalars(select(Response)), start=1):
+        response.trace = f"m{number + 9},{number + 9},7;m8,-2,{number + 9};d{number + 9};u9"
 
 
 def exchange(sessions: Sessions) -> int:
@@ -153,7 +145,7 @@ def _exchanged(theirs: Sequence[tuple[Trial, Response, str]]) -> None:
     catch = [(trial, response) for trial, response, kind in theirs if kind == Kind.CATCH]
     for some in (plain, catch):
         responses = [response for _, response in some]
-        for column in ("rt_ms", "release_ms", "steps", "client_uuid"):
+        for column in ("rt_ms", "release_ms", "steps", "trace", "client_uuid"):
             values = [getattr(each, column) for each in responses]
             for each, value in zip(responses, values[1:] + values[:1], strict=True):
                 setattr(each, column, value)

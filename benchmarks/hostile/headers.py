@@ -97,6 +97,9 @@ def _asked(
     except TooLongError:
         walked.found.append(f"{asked}: it took too long")
         return
+    except Exception as error:  # around the app, where nothing answers it
+        walked.found.append(f"{asked}: {error!r}")
+        return
     if headers.get("Content-Encoding") == "gzip":
         content = gzip.decompress(content)
     code = int(status.partition(" ")[0])

@@ -86,8 +86,9 @@ TESTED_ELSEWHERE = {
     *("substitutions", "takers_campaign", "takers_http", "takers_memory"),
 }
 # They need what the tests install nowhere: raw data of others, another browser, packages of npm, or
-# the network for a quarter of an hour.
+# the network for a quarter of an hour, or minutes by the clock.
 NOT_RUN = {
+    "crowding_phone",
     *("eight_commands", "firefox", "reading_published", "reading_timing", "static_faults"),
     "store_clients",
 }

@@ -34,6 +34,11 @@ class Stores:
     folder: Path
     faults: Faults
 
+    @property
+    def elsewhere(self) -> str:
+        """Their address as another site's: what a page there sends leaves its own origin."""
+        return self.origin.replace("localhost", "127.0.0.1")
+
     def host(self, name: str, folder: Path) -> str:
         """Serve a folder as a plain web host does, and return its address."""
         self.app.blueprints["static_host"].folders[name] = folder
@@ -87,7 +92,7 @@ class StaticSite:
 
     def launch(self, study: Path) -> str:
         """Return the link of a study's folder on a plain web host."""
-        options = ("--store", "post", "--url", f"{self._kept.origin}/keep")
+        options = ("--store", "post", "--url", f"{self._kept.elsewhere}/keep")
         site, instance = self._folder / study.name, self._folder / "instance"
         # Of a study that does not say who answers for it, people cannot be asked.
         simulated = bool(load_study(str(study)).study.unnamed)

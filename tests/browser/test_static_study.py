@@ -110,7 +110,7 @@ def imported(kept: Path, instance: Path) -> str:
 def test_datapipe_stages_each_answer_and_gets_the_whole_at_the_end(
     kept, tmp_path, instance, new_context
 ):
-    pipe = f"{kept.origin}/datapipe"
+    pipe = f"{kept.elsewhere}/datapipe"
     options = ("--store", "datapipe", "--url", pipe, "--experiment", "abc123", "--staging", pipe)
     link = kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options))
     page = new_context().new_page()

@@ -1,9 +1,12 @@
 """``parallax db record``: the record of what people asked for, and which copy of it is newest."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.commands.database import opened, refuse_while_serving, tell_erased
 from webapp.commands.options import with_instance
@@ -11,6 +14,7 @@ from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.sealing import Sealer
 from webapp.database.backup.routine import record_beside
+from webapp.database.engine import make_sessions, reading
 from webapp.database.models.identity import sealer_of
 from webapp.database.schema import schema_problem, stored_revision
 from webapp.erasures.entry import Entry
@@ -24,6 +28,7 @@ from webapp.erasures.file import (
     write_record,
 )
 from webapp.erasures.owner import disown, owner_lines, refuse_foreign
+from webapp.erasures.record import known_entries
 from webapp.errors import WebappError
 from webapp.privacy.restored import carry_out_again
 
@@ -83,18 +88,20 @@ def copy_record(instance: Path, file: Path) -> None:
 
 def newest_record(
     instance: Path,
-    sealer: Sealer,
+    engine: Engine,
     backup: Path,
     given: Path | None,
     *,
     although_missing: bool,
     although_keys_lost: bool,
 ) -> str:
-    """Bring the installation's record up to every copy that is known, and say what it holds.
+    """Bring the installation's record up to all that is known, and say what it holds.
+
+    What only the database knows that is about to be replaced is added, too.
 
     Args:
         instance: The instance folder.
-        sealer: The installation's keys.
+        engine: The database.
         backup: The backup that is to be restored; a copy may lie beside it.
         given: Another copy.
         although_missing: Whether nothing is said against it where none is found.
@@ -103,6 +110,7 @@ def newest_record(
     Raises:
         WebappError: No record is found, or one cannot be understood.
     """
+    sealer = sealer_of(engine.dialect)
     take_over_older_file(instance, sealer)
     mine = record_file(instance)
     if given is not None and not given.exists():
@@ -122,21 +130,40 @@ def newest_record(
     else:
         for path in copies:
             refuse_foreign(path, sealer)
-    added = _merge(instance, sealer, copies)
-    older = f" {added} of them were only in a copy." if added and mine in copies else ""
-    return _says(read_record(mine)) + older
+    added = _merge(instance, sealer, copies, [] if although_keys_lost else _present(engine))
+    told = f" {added} of them were only in a copy or in the database."
+    return _says(read_record(mine)) + (told if added and mine in copies else "")
 
 
 def _absent(file: Path) -> WebappError:
     return WebappError("the file is not there", where=str(file), expected="a copy of the record")
 
 
-def _merge(instance: Path, sealer: Sealer, copies: Sequence[Path]) -> int:
-    """Add what copies hold to the installation's record; return how much that was."""
+def _present(engine: Engine) -> list[Entry]:
+    """Return what the database knows; nothing where it is empty, broken or of another schema."""
+    try:
+        with reading(make_sessions(engine)) as session:
+            known = list(known_entries(session).values())
+    except SQLAlchemyError:
+        return []
+    return [each for each in known if _is_understood(each, sealer_of(engine.dialect))]
+
+
+def _is_understood(entry: Entry, sealer: Sealer) -> bool:
+    with suppress(WebappError):
+        refuse_lost_keys([entry], sealer, Path())
+        return True
+    return False
+
+
+def _merge(
+    instance: Path, sealer: Sealer, copies: Sequence[Path], also: Sequence[Entry] = ()
+) -> int:
+    """Add what copies and the database hold to the record; return how much that was."""
     for path in copies:
         refuse_lost_keys(read_record(path), sealer, path)
     known = {each.key for each in read_record(record_file(instance))}
-    new = dict[tuple[str, str, str], Entry]()
+    new = {each.key: each for each in also if each.key not in known}
     for path in copies:
         new |= {each.key: each for each in read_record(path) if each.key not in known}
     append(instance, new.values())

@@ -16,7 +16,6 @@ from webapp.database.backup.encryption import readable
 from webapp.database.backup.routine import age_s, last_backup
 from webapp.database.backup.sqlite import whole
 from webapp.database.key_identity import recognise, replace_keys
-from webapp.database.models.identity import sealer_of
 from webapp.database.schema import schema_problem
 from webapp.database.use import alone
 from webapp.errors import WebappError
@@ -80,7 +79,7 @@ def restore_(
         refuse_lost(backup, keys, file, adopted=keys_lost)
         # Before anybody is brought back who could not be taken out again.
         said = newest_record(
-            folder, sealer_of(engine.dialect), file, record,
+            folder, engine, file, record,
             although_missing=without_record, although_keys_lost=keys_lost,
         )  # fmt: skip
         restoring(folder)

@@ -25,6 +25,7 @@ from webapp.serverless.folder import (
     ONE_FILE,
     StaticStudy,
     launch_static,
+    open_to_all,
     refuse_existing,
     static_study,
     write_static,
@@ -174,6 +175,7 @@ def _written(
         write_static(built, pages.study, out)
         if report is not None:
             (out / REPORT).write_bytes(report)
+            open_to_all(out)
         session.commit()
     return built, ref
 

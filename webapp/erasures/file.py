@@ -42,7 +42,10 @@ def read_record(path: Path) -> list[Entry]:
         return []
     except (OSError, UnicodeDecodeError) as error:
         raise WebappError(
-            f"the record of erasures cannot be read ({error})", where=str(path)
+            f"the record of erasures cannot be read ({error})",
+            where=str(path),
+            expected="a text file that the server's account may read",
+            remedy="Give it back to that account, or take the newest sound copy of the file",
         ) from error
     complete, _, _ = text.rpartition("\n")  # a crash may have cut off the last line
     lines = complete.splitlines()
@@ -82,7 +85,11 @@ def add_lines(instance: Path, lines: Iterable[str]) -> None:
             lock.release()
     except OSError as error:
         raise WebappError(
-            f"the record of erasures cannot be written ({error})", where=str(path)
+            f"the record of erasures cannot be written ({error})",
+            where=str(path),
+            expected="a file of the server's account on a disk with space: nothing is erased or"
+            " changed before it is written down",
+            remedy="Free some space, or give the file back to that account, and ask again",
         ) from error
 
 
@@ -119,7 +126,11 @@ def blank(instance: Path, digests: Collection[str] = ()) -> None:
             lock.release()
     except OSError as error:
         raise WebappError(
-            f"the record of erasures cannot be written ({error})", where=str(path)
+            f"the record of erasures cannot be written ({error})",
+            where=str(path),
+            expected="a file of the server's account on a disk with space: nothing is erased or"
+            " changed before it is written down",
+            remedy="Free some space, or give the file back to that account, and ask again",
         ) from error
 
 

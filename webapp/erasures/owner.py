@@ -72,5 +72,9 @@ def disown(instance: Path) -> None:
         replace_text(path, "".join(each for each in lines if not each.startswith(OWNER)))
     except OSError as error:
         raise WebappError(
-            f"the record of erasures cannot be written ({error})", where=str(path)
+            f"the record of erasures cannot be written ({error})",
+            where=str(path),
+            expected="a file of the server's account on a disk with space: nothing is erased or"
+            " changed before it is written down",
+            remedy="Free some space, or give the file back to that account, and ask again",
         ) from error

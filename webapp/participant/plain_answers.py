@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
 
 _ADDRESS = re.compile(r"/p/([\w.-]+)/answers", re.ASCII)
+# How many bytes a body has; Python reads no number of thousands of digits.
+_LENGTH = re.compile(r"[0-9]{1,9}", re.ASCII)
 _OWN_SITE = ("same-origin", "none")
 _MOST_HOSTS = 1000
 
@@ -89,7 +91,7 @@ def _read(
         return None
     address = _ADDRESS.fullmatch(environ["PATH_INFO"])
     length = environ.get("CONTENT_LENGTH") or ""
-    if address is None or not length.isdecimal() or int(length) > LARGEST_ANSWER_BYTES:
+    if address is None or not _LENGTH.fullmatch(length) or int(length) > LARGEST_ANSWER_BYTES:
         return None
     site = environ.get("HTTP_SEC_FETCH_SITE")
     elsewhere = "HTTP_ORIGIN" in environ if site is None else site not in _OWN_SITE

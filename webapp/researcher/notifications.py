@@ -1,5 +1,6 @@
 """Where one is told, and of what: a user's own addresses."""
 
+import re
 from urllib.parse import urlsplit
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -24,6 +25,7 @@ _MOST = 10
 _LONGEST = 500
 _DIGITS = 8
 _MOST_MINUTES = 1440
+_MINUTES = re.compile(r"[0-9]{1,6}", re.ASCII)
 _SHOWN = 20
 
 
@@ -44,7 +46,7 @@ def add() -> ResponseReturnValue:
     minutes = request.form.get("quiet", "30")
     if not causes:
         raise NotTold("nothing is chosen", remedy="Choose of what you want to be told")
-    if not (minutes.isascii() and minutes.isdigit() and 1 <= int(minutes[:6]) <= _MOST_MINUTES):
+    if not (_MINUTES.fullmatch(minutes) and 1 <= int(minutes) <= _MOST_MINUTES):
         raise NotTold("the minutes are no number from 1 to 1,440")
     checked_url(address) if way is Way.WEBHOOK else checked_mail(address)
     if way is Way.MAIL and not services.settings.smtp_host:

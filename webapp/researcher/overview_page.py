@@ -14,6 +14,7 @@ from webapp.runs.charts import charts_seen
 from webapp.runs.notes import written_about
 from webapp.runs.overview import overview
 from webapp.runs.second_person import asked_acts
+from webapp.runs.static_mark import static_mark
 from webapp.runs.unblind import is_blind, unblinding_of
 from webapp.services import current_services
 from webapp.sessions.consent_texts import consent_texts
@@ -59,6 +60,7 @@ def _facts(ref: str) -> dict[str, object]:
             "run": run,
             "project": name_of_project(session, run),
             "pays": pays,
+            "serverless": static_mark(session, run) is not None,
             "study": study,
             "erase_at": erase_at(run, study),
             "overdue": is_due(run, study, services.now()),

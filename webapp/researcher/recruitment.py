@@ -1,5 +1,6 @@
 """How a published run fills at its platform: look, pause, extend, and publish what is missing."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import chain
@@ -39,6 +40,7 @@ from webapp.users.audit_log import record_act
 
 recruitment_pages = Blueprint("recruitment", __name__)
 _MOST_HOURS = 24 * 365
+_HOURS = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment")
@@ -82,7 +84,7 @@ def hold(ref: str) -> ResponseReturnValue:
 def go_on(ref: str) -> ResponseReturnValue:
     """Let people find the run's open offers for more hours from now."""
     hours = request.form.get("hours", "")
-    if not (hours.isascii() and hours.isdigit() and 1 <= int(hours[:6]) <= _MOST_HOURS):
+    if not (_HOURS.fullmatch(hours) and 1 <= int(hours) <= _MOST_HOURS):
         raise RequestError("The hours must be a whole number.", status=400, code="bad_hours")
     sessions, now = current_services().sessions, current_services().now()
     until = now + timedelta(hours=int(hours))

@@ -24,14 +24,20 @@ def _warnings_of_gate() -> list[tuple[str, str, str]]:
 
 def title_of(run: Run) -> str:
     """Return what a run is called."""
-    with reading(current_services().sessions) as session:
-        return titles_of(session, [run])[run.id]
+    known: dict[int, str] = g.setdefault("titles", {})
+    if run.id not in known:
+        with reading(current_services().sessions) as session:
+            known |= titles_of(session, [run])
+    return known[run.id]
 
 
 def _is_blind(run: Run) -> bool:
     """Return whether a run's results are hidden."""
-    with reading(current_services().sessions) as session:
-        return is_blind(session, run)
+    known: dict[int, bool] = g.setdefault("blind", {})
+    if run.id not in known:
+        with reading(current_services().sessions) as session:
+            known[run.id] = is_blind(session, run)
+    return known[run.id]
 
 
 def shown_everywhere() -> dict[str, object]:

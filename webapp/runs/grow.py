@@ -5,6 +5,7 @@ from sqlalchemy.orm import Session
 
 from webapp.database.models import Place, Run
 from webapp.errors import RunError
+from webapp.runs.static_mark import refuse_without_server
 
 MOST_ADDED = 10_000
 
@@ -21,8 +22,9 @@ def grow(session: Session, run: Run, n_per_list: int) -> int:
         How many places the run has now.
 
     Raises:
-        RunError: The number is not from 1 to `MOST_ADDED`.
+        RunError: The number is not from 1 to `MOST_ADDED`, or the run is taken without a server.
     """
+    refuse_without_server(session, run)
     if not 1 <= n_per_list <= MOST_ADDED:
         raise RunError(
             f"{n_per_list} places cannot be added to each list of the run {run.ref}",

@@ -6,7 +6,7 @@ result until the run is unblinded.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from statistics import median
 
 from sqlalchemy import case, exists, func, select
@@ -31,6 +31,7 @@ from webapp.sessions.lease import ACTIVE_STATES, expired
 
 # More would cost time and hardly change a median.
 _FOR_MEDIAN = 300
+_EVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,8 @@ class Overview:
         states: How many participants are in each state; every state is there.
         kept: How many verdicts keep somebody in the analysis.
         excluded: The participants who were excluded, by rule.
-        median_minutes: The median time from consent to the end, of at most the last 300 to arrive
-            who finished; None before anybody finished.
+        median_minutes: The median time from consent to the end, of at most the last 300 who
+            finished; None before anybody finished.
         silent: How many hold a place and have been silent for longer than the lease.
         refused_links: How many links that somebody opened were made wrongly.
         unsettled_payments: How many payments are neither done nor withdrawn.
@@ -158,11 +159,13 @@ def _lists(session: Session, run: Run) -> list[ListProgress]:
         .group_by(RunCount.list, RunCount.subject)
     )
     kept = {(list_, subject): n for list_, subject, n in counted}
+    # By a sum, so that SQLite looks for those at work and not for everybody in order of lists.
+    of_list = (Participant.list + 0).label("of_list")
     active = session.execute(
-        select(Participant.list, func.count())
+        select(of_list, func.count())
         .join(Place, Place.participant_id == Participant.id)
         .where(Participant.run_id == run.id, Participant.state.in_(ACTIVE_STATES))
-        .group_by(Participant.list)
+        .group_by(of_list)
     )
     at_work = dict(active.all())
     lists = sorted({list_ for list_, subject in kept if subject == PLACES})
@@ -216,11 +219,11 @@ def _without_decision(session: Session, run: Run) -> int:
 
 
 def _median_minutes(session: Session, run: Run) -> float | None:
-    """Return the median of all, or of the last ``_FOR_MEDIAN`` to arrive who finished."""
+    """Return the median of all, or of the last ``_FOR_MEDIAN`` who finished."""
     rows = session.execute(
         select(Participant.consented_at, Participant.finished_at)
-        .where(Participant.run_id == run.id, Participant.finished_at.is_not(None))
-        .order_by(Participant.id.desc())
+        .where(Participant.run_id == run.id, Participant.finished_at > _EVER)
+        .order_by(Participant.finished_at.desc())
         .limit(_FOR_MEDIAN)
     )
     minutes = [(end - begun) / timedelta(minutes=1) for begun, end in rows if begun and end]

@@ -63,6 +63,11 @@ class Wanted:
     sort: str = "arrival"
     page: int = 1
 
+    @property
+    def is_filtered(self) -> bool:
+        """Whether some people are left out."""
+        return bool(self.state or self.search or self.tag) or self.kept is not None
+
 
 @dataclass(frozen=True, slots=True)
 class PeopleTable:
@@ -109,16 +114,17 @@ def _ids(session: Session, run: Run, wanted: Wanted, begin: int, n: int) -> list
         return _slice(session, everybody.order_by(*by_list, Participant.id), begin, n)
     of_theirs = SessionSummary.participant_id == Participant.id
     # The run is asked of the summaries alone: the database begins with their index.
-    summarised = _filtered(
-        select(SessionSummary.participant_id).join(Participant, of_theirs), wanted
-    ).where(SessionSummary.run_id == run.id)
+    summarised = select(SessionSummary.participant_id)
+    if wanted.is_filtered:  # else the people themselves need not be read, page after page
+        summarised = _filtered(summarised.join(Participant, of_theirs), wanted)
+    summarised = summarised.where(SessionSummary.run_id == run.id)
     # Ties go the way their column goes, so that the index is read in one direction.
     last = SessionSummary.participant_id
     goes_down = isinstance(order[0], UnaryExpression)
     found = _slice(
         session, summarised.order_by(*order, last.desc() if goes_down else last), begin, n
     )
-    if len(found) == n:
+    if len(found) == n or (found and _total(session, run, wanted, None) == begin + len(found)):
         return found
     before = begin + len(found) if found else _count(session, summarised)
     others = everybody.where(~select(SessionSummary).where(of_theirs).exists())

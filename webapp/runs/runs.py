@@ -15,7 +15,7 @@ from webapp.database.models import Run, RunCount, StudyFile
 from webapp.database.row_counts import PLACES, TAKEN, participants_in
 from webapp.errors import RunError
 from webapp.projects.limits import held, refuse_another_run
-from webapp.runs.static_mark import static_mark
+from webapp.runs.static_mark import refuse_without_server
 from webapp.runs.verdict_counts import excluded_of_each
 
 
@@ -126,14 +126,7 @@ def open_run(session: Session, run: Run) -> None:
         RunError: It is taken without a server.
         ProjectError: The run's project has as many open runs as it may have, or has ended.
     """
-    if static_mark(session, run) is not None:
-        raise RunError(
-            f'the run "{run.ref}" is taken without a server: this server would give its sessions '
-            "to other people as well",
-            expected="a run that was launched",
-            remedy="Send people to the web host that has its folder, and read what the store kept "
-            "with parallax import sessions; or launch the study: parallax launch",
-        )
+    refuse_without_server(session, run)
     if run.closed_at is not None and run.project_id is not None:
         refuse_another_run(session, held(session, run.project_id))
     run.closed_at = None

@@ -7,6 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from webapp.database.models import Run, StudyFile
+from webapp.errors import RunError
 
 # Beside the study's own files, as which it is kept and exported.
 STATIC_FILE = "static.json"
@@ -40,6 +41,24 @@ def static_mark(session: Session, run: Run) -> StaticMark | None:
     )
     content = session.scalar(kept)
     return None if content is None else StaticMark(**json.loads(content))
+
+
+def refuse_without_server(session: Session, run: Run) -> None:
+    """Let pass only a run whose places this server gives away.
+
+    Raises:
+        RunError: It is taken without a server.
+    """
+    if static_mark(session, run) is None:
+        return
+    raise RunError(
+        f'the run "{run.ref}" is taken without a server: this server would give its sessions to'
+        " other people as well, and its folder has no others",
+        expected="a run that was launched",
+        remedy="Send people to the web host that has its folder, and read what the store kept with"
+        " parallax import sessions; or write a folder with more sessions, or launch the study:"
+        " parallax launch",
+    )
 
 
 def static_runs(session: Session) -> list[tuple[Run, StaticMark]]:

@@ -1,8 +1,9 @@
 """How many of a run's people are kept, are excluded, and have events, without reading them."""
 
 from collections import Counter
+from datetime import UTC, datetime
 
-from sqlalchemy import ColumnElement, func, or_, select
+from sqlalchemy import ColumnElement, exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from webapp.database.models import (
@@ -15,6 +16,9 @@ from webapp.database.models import (
     Verdict,
 )
 from webapp.database.row_counts import EXCLUDED, KEPT, excluded_by
+
+# A bound, where "is not null" would say the same: SQLite then goes by the index of the few.
+_IS_RESTRICTED = Participant.restricted_at > datetime(1, 1, 1, tzinfo=UTC)
 
 
 def verdicts_of(session: Session, run: Run) -> tuple[int, dict[str, int]]:
@@ -31,10 +35,11 @@ def verdicts_of(session: Session, run: Run) -> tuple[int, dict[str, int]]:
         .group_by(RunCount.subject)
     )
     found = Counter({subject: int(n) for subject, n in counted})
+    restricted = select(Participant.id).where(Participant.run_id == run.id, _IS_RESTRICTED)
     left_out = session.execute(
-        select(Verdict.kept, Verdict.rule)
-        .join(Participant, Participant.id == Verdict.participant_id)
-        .where(Participant.run_id == run.id, Participant.restricted_at.is_not(None))
+        select(Verdict.kept, Verdict.rule).where(
+            Verdict.participant_id.in_(session.scalars(restricted).all())
+        )
     )
     found.subtract(KEPT if kept else excluded_by(rule) for kept, rule in left_out)
     kept, by_rule = found.pop(KEPT, 0), len(f"{EXCLUDED} ")
@@ -64,8 +69,7 @@ def excluded_of_each() -> ColumnElement[int]:
     left_out = (
         select(func.count())
         .select_from(Participant)
-        .join(Verdict, Verdict.participant_id == Participant.id)
-        .where(Participant.run_id == Run.id, Participant.restricted_at.is_not(None))
-        .where(Verdict.kept.is_(False))
+        .where(Participant.run_id == Run.id, _IS_RESTRICTED)
+        .where(exists().where(Verdict.participant_id == Participant.id, Verdict.kept.is_(False)))
     )
     return counted.scalar_subquery() - left_out.scalar_subquery()

@@ -190,6 +190,13 @@ def write_static(built: StaticStudy, study: Study, out: Path) -> None:
         out.write_bytes(built.page.encode())
     else:
         _write_folder(built, out)
+    open_to_all(out)
+
+
+def open_to_all(out: Path) -> None:
+    """Let everybody read what is written for a web host, whose server is another user here."""
+    for path in (out, *out.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _write_folder(built: StaticStudy, folder: Path) -> None:
@@ -201,7 +208,6 @@ def _write_folder(built: StaticStudy, folder: Path) -> None:
     (made / ".nojekyll").touch()
     for name, text in built.sessions.items():
         (made / "sessions" / name).write_bytes(text.encode())
-    made.chmod(0o755)
     if folder.exists():
         folder.rmdir()
     made.replace(folder)

@@ -153,7 +153,7 @@ def _parts(content: bytes) -> Iterator[Any]:
     while at < len(text):
         try:
             value, at = decoder.raw_decode(text, at)
-        except json.JSONDecodeError as error:
+        except (json.JSONDecodeError, RecursionError) as error:
             raise ValueError(f"it is no JSON, or is cut short ({error})") from error
         yield from value if isinstance(value, list) else [value]
         while at < len(text) and text[at] in " \t\r\n,":

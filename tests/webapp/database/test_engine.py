@@ -1,3 +1,4 @@
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -6,7 +7,7 @@ from sqlalchemy import Engine, func, select, text
 from sqlalchemy.exc import IntegrityError, StatementError
 from sqlalchemy.orm import Session
 
-from webapp.database.engine import make_sessions, open_database, reading
+from webapp.database.engine import DatabaseAwayError, make_sessions, open_database, reading
 from webapp.database.models import Place, Run
 
 
@@ -32,6 +33,28 @@ def test_answers_survive_a_power_cut_on_sqlite(engine: Engine):
             for name in ("journal_mode", "synchronous", "foreign_keys")
         ]
     assert pragmas == ["wal", 2, 1]
+
+
+@pytest.mark.one_database
+def test_a_way_to_postgresql_is_encrypted_where_the_address_asks_for_it_or_there_is_none():
+    asked = []
+
+    def say_no(server: socket.socket) -> None:
+        connection, _ = server.accept()
+        with connection:
+            asked.append(connection.recv(8))
+            connection.sendall(b"N")  # this server has no TLS
+            asked.append(connection.recv(8))
+
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor() as pool:
+        answered = pool.submit(say_no, server)
+        port = server.getsockname()[1]
+        url = f"postgresql+psycopg://postgres@127.0.0.1:{port}/study?sslmode=verify-full"
+        with pytest.raises(DatabaseAwayError, match="SSL was required"):
+            open_database(url)
+        answered.result()
+    # It asked for TLS, and said nothing more when there was none.
+    assert asked == [bytes.fromhex("0000000804d2162f"), b""]
 
 
 @pytest.mark.one_database

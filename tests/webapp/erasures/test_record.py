@@ -74,8 +74,19 @@ def test_a_restore_without_any_record_is_refused_until_it_is_said(erased, shell,
     assert "1 people who had withdrawn or had their data erased are taken out again" in said
     assert [each.deed for each in read_record(record)] == [Deed.ERASED]
     record.unlink()
+    (instance / "parallax.sqlite3").unlink()
     said = shell("db", "restore", str(erased), "--replace", "--without-record")
     assert "The record of erasures has 0 entries" in said
+
+
+@pytest.mark.one_database
+def test_what_only_the_database_knows_that_is_replaced_is_carried_out_too(erased, shell, instance):
+    """An older copy of the record was put in the place of the newest one."""
+    shutil.copy(erased.parent / "backup.erasures", instance / "erasures")
+    said = shell("db", "restore", str(erased), "--replace")
+    assert "1 of them were only in a copy or in the database" in said
+    assert "1 people who had withdrawn or had their data erased are taken out again" in said
+    assert [each.deed for each in read_record(instance / "erasures")] == [Deed.ERASED]
 
 
 @pytest.mark.one_database
@@ -85,7 +96,7 @@ def test_a_record_older_than_the_database_takes_what_the_database_knows(
     shell("db", "backup", str(tmp_path / "later"))
     (instance / "erasures").write_text("")
     said = shell("db", "restore", str(tmp_path / "later"), "--replace")
-    assert "1 of them were only in a copy" in said
+    assert "1 of them were only in a copy or in the database" in said
     assert [each.deed for each in read_record(instance / "erasures")] == [Deed.ERASED]
     shutil.copy(tmp_path / "backup.erasures", instance / "erasures")
     assert "has 1 entries" in shell("db", "record")

@@ -113,6 +113,18 @@ def test_a_person_is_forgotten_everywhere_and_the_books_still_agree(
     assert (instance / "erasures").stat().st_mode & 0o077 == 0
     with pytest.raises(RunError, match="no participant has that"):
         shell("forget", "AWORKER1", "--yes")
+    # The reference that earlier entries of the audit log name leads to a row that says of nobody.
+    with reading(sessions) as session:
+        left = session.scalars(select(Participant).where(Participant.ref == "ref1")).one()
+        assert left.platform_id is None and left.code != "code1"
+
+
+def test_somebody_is_found_by_their_reference_their_code_and_a_platform_s_id(known, sessions):
+    with sessions.begin() as session:
+        someone = session.scalars(select(Participant).order_by(Participant.id)).first()
+        named = (someone.ref, someone.code, someone.code.upper(), "AWORKER1")
+        found = [find_person(session, who).participants for who in named]
+    assert [[each.id for each in people] for people in found] == [[someone.id]] * 4
 
 
 @pytest.mark.one_database

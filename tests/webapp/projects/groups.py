@@ -1,5 +1,6 @@
 """Groups that share a server: a project each, with members of every role, tokens and limits."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -24,7 +25,7 @@ TOKENS = tuple(f"token {scope}" for scope in Scope)
 _LIMITS = {"most_runs": 1, "most_participants": 2, "most_upload_mb": 1, "most_jobs": 1}
 # What starts processes, stays open, or ends sessions.
 _LEFT_OUT = (
-    "launch.check", "launch.launch", "report.make", "live.watch", "sign_in.leave",
+    "launch.check", "launch.launch", "reports.make", "live.watch", "sign_in.leave",
     "sign_in.leave_everywhere",
 )  # fmt: skip
 
@@ -85,7 +86,13 @@ class Groups:
         for rule in self.app.url_map.iter_rules():
             if not rule.rule.startswith(PREFIX) or "static" in rule.endpoint:
                 continue
-            if rule.endpoint in _LEFT_OUT or not rule.arguments & {"ref", "project"}:
+            if rule.endpoint in _LEFT_OUT:
+                continue
+            if not rule.arguments:
+                if whose == "other" and "GET" in (rule.methods or ()):
+                    wrong += self._in_common(rule, number, of, counted)
+                continue
+            if not rule.arguments & {"ref", "project"}:
                 continue
             for who in self.everybody(number):
                 if whose == "own" and "GET" not in (rule.methods or ()):
@@ -101,6 +108,24 @@ class Groups:
                     wrong.append(f"{who} of {number} at {rule.rule} of {of}: {status}")
                 if status >= 500 and status != 503:
                     wrong.append(f"{who} of {number} at {rule.rule} of {of}: {status}")
+        return wrong
+
+    def _in_common(
+        self, rule: Rule, number: int, of: int, counted: Counter[tuple[str, str]]
+    ) -> list[str]:
+        """Ask for a page that belongs to no group, such as a list or the audit log's.
+
+        Returns:
+            Where it names another group, its run or one of its people.
+        """
+        wrong, named = [], [self.names[of], self.refs[of], *(f"{role}-{of}" for role in ROLES)]
+        theirs = re.compile("|".join(rf"(?<![\w-]){re.escape(each)}(?![\w-])" for each in named))
+        for who in self.everybody(number):
+            status, text = self._asked(rule, number, who, of)
+            counted[who if who in ROLES else "tokens", "in common"] += 1
+            if (found := theirs.search(text)) or (status >= 500 and status != 503):
+                told = found[0] if found else status
+                wrong.append(f"{who} of {number} at {rule.rule}: {told}")
         return wrong
 
     def _asked(self, rule: Rule, number: int, who: str, of: int) -> tuple[int, str]:

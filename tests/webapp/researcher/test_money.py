@@ -266,7 +266,8 @@ def test_recruitment_is_seen_and_paused(payer, worked, platform):  # noqa: F811
     page = payer.here.post(f"{payer.path}/recruitment").text
     assert "<dt>submitted</dt><dd>1</dd>" in page
     assert payer.here.post(f"{payer.path}/recruitment/pause").status_code == 303
-    assert payer.here.post(f"{payer.path}/recruitment/extend", hours="²").status_code == 400
+    for hours in ("²", "000001" + "9" * 20):
+        assert payer.here.post(f"{payer.path}/recruitment/extend", hours=hours).status_code == 400
     assert payer.here.post(f"{payer.path}/recruitment/extend", hours="2").status_code == 303
 
 

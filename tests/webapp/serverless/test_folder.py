@@ -4,7 +4,9 @@ import base64
 import csv
 import gzip
 import json
+import os
 import re
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -55,6 +57,27 @@ def test_a_page_connects_to_its_own_host_and_to_the_stores_hosts_alone(tmp_path,
     assert may["default-src"] == ["'none'"]
     assert may["form-action"] == ["'self'"]
     assert [source for source in may["script-src"] if not source.startswith("'sha256-")] == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+def test_a_web_hosts_server_may_read_everything(founding):
+    modes = {path.stat().st_mode & 0o777 for path in founding.rglob("*") if path.is_file()}
+    folders = [founding, founding / "sessions"]
+    assert modes == {0o644}
+    assert {path.stat().st_mode & 0o777 for path in folders} == {0o755}
+
+
+def test_one_file_connects_to_nobody_and_jatos_to_itself_alone(tmp_path):
+    one = written(tmp_path / "study.html", "minimal").read_text("utf-8")
+    assert policy(one)["connect-src"] == ["'self'"]
+    with zipfile.ZipFile(written(tmp_path / "a.jzip", "minimal", "--store", "jatos")) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith("index.html")]
+        may = policy(archive.read(name).decode())
+    assert may["default-src"] == ["'none'"]
+    # jatos.js, its libraries and its channel are of the page's own host.
+    for what in ("connect-src", "form-action", "worker-src"):
+        assert may[what] == ["'self'"]
+    assert may["script-src"] == ["'self'", "'unsafe-inline'"]
 
 
 def test_one_participant_of_the_founding_study_loads_less_than_promised(founding):

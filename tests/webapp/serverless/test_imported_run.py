@@ -5,11 +5,21 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from sqlalchemy import select
 
 from benchmarks.static_study import larger_minimal, opened, people, run_command
+from experiment.participation import State
 from parallax import cli
+from tests.webapp.researcher.conftest import PASSWORD, Researcher
 from webapp import create_app
+from webapp.core.clock import utc_now
+from webapp.database.models import Participant
 from webapp.errors import RunError
+from webapp.jobs.leases import release_leases
+from webapp.services import services_of
+from webapp.users.passwords import hash_password
+from webapp.users.roles import Role
+from webapp.users.users import add_user
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +52,33 @@ def test_it_is_never_opened_because_a_server_would_give_its_sessions_to_others(p
     assert ref(place) in shown
 
 
+def test_its_page_in_the_room_shows_it_and_offers_nothing_that_a_server_would_do(place):
+    app = create_app(place / "instance")
+    with services_of(app).sessions.begin() as session:
+        add_user(session, "lee", Role.OWNER, hash_password(PASSWORD), by="a test", now=utc_now())
+    room = Researcher(app.test_client())
+    assert room.sign_in("lee").status_code == 303
+    here = f"/runs/{ref(place)}"
+    page = room.get(here).text
+    assert "parallax import sessions" in page
+    for offered in ("Open again", "Add places", "become free", f"/run/{ref(place)}<"):
+        assert offered not in page
+    for refused in ("open", "grow"):
+        done = room.post(f"{here}/{refused}", places="2")
+        assert "is taken without a server" in done.text
+    people = room.get(f"{here}/participants").text
+    assert "p00000000001" in people
+    assert room.get(f"{here}/participants/p00000000001").status_code == 200
+
+
+def test_a_periodic_job_takes_no_place_from_whom_a_later_import_lets_finish(place):
+    services = services_of(create_app(place / "instance"))
+    assert release_leases(services) == 0
+    with services.sessions() as session:
+        states = session.scalars(select(Participant.state)).all()
+    assert State.WORKING in states and State.ABANDONED not in states
+
+
 def test_its_link_on_a_server_takes_nobody(place):
     page = create_app(place / "instance").test_client().get(f"/run/{ref(place)}")
     assert 'value="accept"' not in page.text
@@ -52,6 +89,8 @@ def test_power_and_comparison_read_its_export(place):
     out = place / "report"
     run_command("compare", *options, "--out", str(out))
     assert "minimal" in (out / "report.html").read_text("utf-8")
+    study = ("power", str(place / "export" / "study"), "--simulations", "2", "--per-list", "2")
+    assert "Power: to distinguish" in run_command(*study)
 
 
 def test_its_codebook_says_whose_clock_each_time_is_of(place):

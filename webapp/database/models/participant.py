@@ -26,8 +26,19 @@ class Participant(Base):
         Index(
             "ix_participant_restricted",
             "run_id",
+            "restricted_at",
             sqlite_where=text("restricted_at IS NOT NULL"),
             postgresql_where=text("restricted_at IS NOT NULL"),
+        ),
+        # Pages show them in order of arrival.
+        Index("ix_participant_order", "run_id", "id"),
+        # The last who finished say how long it takes.
+        Index(
+            "ix_participant_finished",
+            "run_id",
+            "finished_at",
+            sqlite_where=text("finished_at IS NOT NULL"),
+            postgresql_where=text("finished_at IS NOT NULL"),
         ),
     )
 

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +13,7 @@ from webapp.errors import RequestError
 
 _SIGNATURE, _TIME = "X-Prolific-Request-Signature", "X-Prolific-Request-Timestamp"
 _SUBMISSION = "submission.status.change"
+_SECONDS = re.compile(r"[0-9]{1,11}", re.ASCII)
 # An older call is somebody's who kept it.
 _OLDEST = timedelta(minutes=15)
 
@@ -29,11 +31,11 @@ def submission_of_hook(
     ours = base64.b64encode(digest)
     if not secret or not hmac.compare_digest(ours, headers.get(_SIGNATURE, "").encode()):
         raise _refused("bad_signature")
-    if not stamp.isdecimal() or abs(at - datetime.fromtimestamp(int(stamp), UTC)) > _OLDEST:
+    if not _SECONDS.fullmatch(stamp) or abs(at - datetime.fromtimestamp(int(stamp), UTC)) > _OLDEST:
         raise _refused("too_old")
     try:
         event = json.loads(body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _refused("unreadable") from error
     if not isinstance(event, dict) or event.get("event_type") != _SUBMISSION:
         return None

@@ -1,4 +1,4 @@
-"""Verdicts are counted as places and answers are, and those who are left out are found at once."""
+"""Verdicts are counted as answers are; the restricted, and the last who finished, are found."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,19 +8,25 @@ down_revision = "0032"
 branch_labels = None
 depends_on = None
 
+_INDEXES = {"ix_participant_restricted": "restricted_at", "ix_participant_finished": "finished_at"}
+
 
 def upgrade() -> None:
-    """Make the index; the verdicts are counted after the migration."""
-    restricted = sa.text("restricted_at IS NOT NULL")
-    op.create_index(
-        "ix_participant_restricted",
-        "participant",
-        ["run_id"],
-        sqlite_where=restricted,
-        postgresql_where=restricted,
-    )
+    """Make the indexes; the verdicts are counted after the migration."""
+    op.create_index("ix_participant_order", "participant", ["run_id", "id"])
+    for name, column in _INDEXES.items():
+        there = sa.text(f"{column} IS NOT NULL")
+        op.create_index(
+            name,
+            "participant",
+            ["run_id", column],
+            sqlite_where=there,
+            postgresql_where=there,
+        )
 
 
 def downgrade() -> None:
-    """Drop it."""
-    op.drop_index("ix_participant_restricted", "participant")
+    """Drop them."""
+    op.drop_index("ix_participant_order", "participant")
+    for name in _INDEXES:
+        op.drop_index(name, "participant")
