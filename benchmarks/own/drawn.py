@@ -61,6 +61,11 @@ class Drawn:
         return "\n".join(",".join(row) for row in rows) + "\n"
 
     @property
+    def has_pairs(self) -> bool:
+        """Whether its items have two versions."""
+        return len(self._texts) > 1
+
+    @property
     def _texts(self) -> list[str]:
         if self.response == "prefix_completion":
             return ["context", "good", "bad"]
