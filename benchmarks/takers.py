@@ -7,7 +7,7 @@ Each seed has so many comparisons of its own. A row of a setting is of all seeds
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,58 +121,58 @@ def answers(planted: Planted, rng: np.random.Generator) -> tuple[pd.DataFrame, p
     """Return judgments of people and a taker's answers, items with effects that both share."""
     item = rng.normal(0, planted.items, N_ITEMS)
     names = np.array([f"i{number}" for number in range(N_ITEMS)])
-    parts = []
+    rows, sittings = [], []
     for session in range(N_SESSIONS):
         # As in a list: the expected option stands first in half of the trials.
         first_on_screen = rng.permutation(np.arange(N_ITEMS) % 2 == 0)
         for context, labels, order in WAYS:
             first = first_on_screen != (order == "swapped")
             right = rng.random(N_ITEMS) < p_good(planted, item, first, labels, context)
-            side = np.where(right == first_on_screen, "first", "second")
-            parts.append(
-                pd.DataFrame(
-                    {
-                        "participant": f"{session}-{context}-{labels}-{order}",
-                        "session": session,
-                        "context": context,
-                        "labels": labels,
-                        "order": order,
-                        "item_id": names,
-                        "frame": names,
-                        "good_side": np.where(first_on_screen, "first", "second"),
-                        "chosen_side": side,
-                        "chose_good": right.astype(float),
-                    }
-                )
-            )
-    taken = pd.concat(parts, ignore_index=True).assign(
-        model="planted", reading="forced_choice", construction="all"
+            rows.append((first_on_screen, right))
+            sittings.append((session, context, labels, order))
+    columns = dict(
+        zip(
+            ("session", "context", "labels", "order"),
+            (np.repeat(np.array(part), N_ITEMS) for part in zip(*sittings, strict=True)),
+            strict=True,
+        )
     )
-    return _people(planted, item, names, rng), taken
+    who = np.repeat(["-".join(map(str, one)) for one in sittings], N_ITEMS)
+    taken = _judged(who, names, rows).assign(**columns)
+    taken = taken.assign(model="planted", reading="forced_choice")
+    return _people(planted, item, names, rng), taken.astype({"chose_good": float})
 
 
 def _people(
     planted: Planted, item: Floats, names: NDArray[np.str_], rng: np.random.Generator
 ) -> pd.DataFrame:
-    parts = []
-    for person in range(N_PEOPLE):
+    rows = []
+    for _ in range(N_PEOPLE):
         first = rng.permutation(np.arange(N_ITEMS) % 2 == 0)
         p = expit(planted.people + item + planted.side * (2 * first - 1))
-        right = rng.random(N_ITEMS) < p
-        parts.append(
-            pd.DataFrame(
-                {
-                    "participant": f"p{person}",
-                    "item_id": names,
-                    "frame": names,
-                    "construction": "all",
-                    "good_side": np.where(first, "first", "second"),
-                    "chosen_side": np.where(right == first, "first", "second"),
-                    "chose_good": right,
-                }
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
+        rows.append((first, rng.random(N_ITEMS) < p))
+    return _judged(np.repeat([f"p{person}" for person in range(N_PEOPLE)], N_ITEMS), names, rows)
+
+
+def _judged(
+    who: NDArray[np.str_],
+    names: NDArray[np.str_],
+    rows: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]],
+) -> pd.DataFrame:
+    """Return judgments: where the expected option stood, and whether it was chosen, of each."""
+    first, right = (np.concatenate(part) for part in zip(*rows, strict=True))
+    item = np.tile(names, len(rows))
+    return pd.DataFrame(
+        {
+            "participant": who,
+            "item_id": item,
+            "frame": item,
+            "construction": "all",
+            "good_side": np.where(first, "first", "second"),
+            "chosen_side": np.where(right == first, "first", "second"),
+            "chose_good": right,
+        }
+    )
 
 
 def intervals(people: pd.DataFrame, taken: pd.DataFrame) -> Iterator[tuple[str, float, float]]:

@@ -3,7 +3,8 @@
 python -m benchmarks.takers_http [--comparisons 50]
 
 Each comparison is of another model: a recurrent network with random weights that knows the words of
-the prompts. It takes two sessions in six ways, here and behind the stand-in server.
+the prompts. It takes a session in both orders, with the three sets of labels in turn, here and
+behind the stand-in server.
 """
 
 import argparse
@@ -34,6 +35,7 @@ from lm.serving.server import StandIn
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 STUDY = "minimal"
+LABELS = ("numbers", "letters", "late_letters")
 # What an answer is, whoever gave it; the model's name and the time differ by what they are.
 ANSWERS = {
     "responses": ("participant", "position", "item_id", "chosen_side", "chose_good"),
@@ -74,11 +76,13 @@ def served(model: Path) -> Iterator[str]:
             thread.join()
 
 
-def differing(model: Path, folder: Path) -> tuple[int, int, float]:
+def differing(
+    model: Path, folder: Path, labels: tuple[str, ...] = LABELS, n_sessions: int = 2
+) -> tuple[int, int, float]:
     """Return how many rows there are, how many differ, and by how much log-probabilities do."""
-    _take(str(model), folder / "here")
+    _take(str(model), folder / "here", labels, n_sessions)
     with served(model) as address:
-        _take(address, folder / "there")
+        _take(address, folder / "there", labels, n_sessions)
     n = different = 0
     for table, columns in ANSWERS.items():
         one, other = (_rows(folder / where, table) for where in ("here", "there"))
@@ -99,11 +103,11 @@ def _rows(folder: Path, table: str) -> pd.DataFrame:
     return pd.read_csv(folder / "forced_choice" / f"{table}.csv", keep_default_na=False)
 
 
-def _take(model: str, out: Path) -> None:
-    factors = Factors((Context.ZERO_SHOT,), ("numbers", "letters", "late_letters"), (False, True))
+def _take(model: str, out: Path, labels: tuple[str, ...], n_sessions: int) -> None:
+    factors = Factors((Context.ZERO_SHOT,), labels, (False, True))
     own = Terms(price_in=0.0, price_out=0.0)
     request = Request(
-        STUDY, model, ("forced_choice",), factors, 2, 1, False, "cpu", out, terms=own
+        STUDY, model, ("forced_choice",), factors, n_sessions, 1, False, "cpu", out, terms=own
     )  # fmt: skip
     list(run_take(request, NOW))
 
@@ -118,7 +122,7 @@ def main() -> None:
     for seed in range(n):
         with TemporaryDirectory() as folder:
             model = network(Path(folder) / "model", seed)
-            found.append(differing(model, Path(folder)))
+            found.append(differing(model, Path(folder), (LABELS[seed % len(LABELS)],), 1))
     rows, different = (sum(one[place] for one in found) for place in (0, 1))
     print(f"{n} comparisons, {rows:,} rows of {', '.join(ANSWERS)}: {different} differ")
     print(f"log-probabilities differ by at most {max(one[2] for one in found):.1e} nats")

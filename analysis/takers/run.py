@@ -16,6 +16,7 @@ from lm.answering.answerer import Tier
 from lm.answering.store import reply_store
 from lm.errors import LmError
 from lm.registry import Device
+from lm.servers.images import elsewhere, has_images
 from lm.servers.spec import Terms
 from lm.weights import AS_USUAL, Weights
 
@@ -70,6 +71,7 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
     )
     _refuse_vain_thinking(request, model)
     refuse_tier(plan, model.answerer.tier, request.model)
+    _refuse_images(plan, model)
     for reading in plan.readings:
         model.refuse_too_long(one for _, one in longest_questions(plan, reading))
     if not request.out.exists():
@@ -123,6 +125,27 @@ def _refuse_vain_thinking(request: Request, model: Answering) -> None:
             f'the reasoning effort "{request.terms.effort}" is told to servers that may think. '
             "Add --chat and --thinking yes (or both), or leave --reasoning-effort out."
         )
+
+
+def _refuse_images(plan: Plan, model: Answering) -> None:
+    """Raise an LmError if prompts show images, and the model is not asked in a way that can."""
+    asked = [one.prompt for each in plan.readings for _, one in longest_questions(plan, each)]
+    shown = next((prompt for prompt in asked if has_images(prompt)), "")
+    if not shown:
+        return
+    if url := elsewhere(shown):
+        raise LmError(
+            f'the instructions show the image "{url}", which lies elsewhere, so it cannot be sent. '
+            "Put its bytes into the text (![](data:image/png;base64,...)), or leave out the "
+            "contexts that show the instructions."
+        )
+    if model.server is None or model.answerer.tier is not Tier.SAMPLES:
+        raise LmError(
+            f"the instructions show an image, and {model.answerer.name} is asked by text alone. "
+            "Images go to servers that are asked as a chat (--model api:URL#MODEL --chat). Leave "
+            "out the contexts and the reading that show the instructions, or ask such a server."
+        )
+    model.server.refuse_images()
 
 
 def _refuse_low_cap(plan: Plan, model: Answering) -> None:

@@ -11,6 +11,7 @@ from lm.answering.answerer import Question, Reply, Tier
 from lm.errors import LmError
 from lm.servers.budget import Budget
 from lm.servers.client import Client
+from lm.servers.images import POINT, content
 from lm.servers.probe import alternatives, find_tier, written
 from lm.servers.reading_samples import is_refusal, label_in
 from lm.servers.spec import ServerModel, Terms
@@ -167,7 +168,7 @@ class ServerAnswerer:
         body: dict[str, object] = {"max_tokens": most}
         if self._as_chat:
             body = asked_to_think(most, terms.effort, allowed=bool(question.thinking))
-        said = [{"role": "user", "content": question.prompt}]
+        said = [{"role": "user", "content": content(question.prompt)}]
         body |= {"messages": said, "temperature": terms.temperature, "seed": seed}
         return self._paid("chat/completions", question.prompt, most, **body)
 
@@ -185,6 +186,18 @@ class ServerAnswerer:
                 reservation, int(usage["prompt_tokens"]), int(usage["completion_tokens"])
             )
         return answer
+
+    def refuse_images(self) -> None:
+        """Raise an LmError if the server takes no images in a chat."""
+        said = [{"role": "user", "content": content(f"{POINT} Which color is this?")}]
+        try:
+            self._probing("chat/completions", messages=said, max_tokens=1)
+        except LmError as error:
+            raise LmError(
+                f"{self._server.url} was given an image and gave no answer ({error}). The study's "
+                "instructions show one. Name a server whose model reads images, or leave out the "
+                "contexts that show the instructions."
+            ) from error
 
     def still_the_same(self) -> None:
         """Raise an LmError if the server's model, or its tier, is another than at first."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from threading import Lock
 
 from lm.errors import LmError
+from lm.servers.images import tokens_at_most
 from lm.servers.spec import Terms
 
 _TABLE = "CREATE TABLE IF NOT EXISTS spent (id INTEGER PRIMARY KEY, cost REAL NOT NULL)"
@@ -63,8 +64,8 @@ class Budget:
             self._connection.execute("DELETE FROM take")
 
     def worst(self, prompt: str, most_tokens: int) -> float:
-        """Return what a call can cost at most: no token has less than a byte."""
-        n_in = len(prompt.encode()) + 1
+        """Return what a call can cost at most."""
+        n_in = tokens_at_most(prompt) + 1
         return (n_in * self._in + most_tokens * self._out) / _MILLION
 
     def reserve(self, worst: float) -> int:

@@ -22,6 +22,7 @@ class StandIn(ThreadingHTTPServer):
     Attributes:
         calls: How many calls were answered, faults included.
         billed: How often each call was answered in full and counted as paid, by what it asked.
+        takes_images: Whether a message may hold images; they change nothing.
         another_model: Whether it pretends to be another model from now on.
         honours_keys: Whether a call with an ``Idempotency-Key`` that came before is answered as
             it was, and not counted again.
@@ -48,7 +49,7 @@ class StandIn(ThreadingHTTPServer):
         self.model, self.name, self.tier, self.faults = model, name, tier, faults
         self.calls, self.billed = 0, Counter[str]()
         self.honours_keys, self.answers = True, dict[str, dict[str, Any]]()
-        self.another_model = False
+        self.another_model = self.takes_images = False
         self.lock = Lock()
         self.previous: dict[str, Any] | None = None
 
@@ -95,6 +96,8 @@ class _Handler(BaseHTTPRequestHandler):
             server.calls += 1
             if body.get("model") != server.name:
                 return self._send(404, {"error": {"message": "there is no such model"}})
+            if "image_url" in json.dumps(body.get("messages")) and not server.takes_images:
+                return self._send(400, {"error": {"message": "this model reads no images"}})
             if server.strikes(Fault.RATE_LIMIT):
                 return self._send(429, {"error": {"message": "slow down"}}, {"Retry-After": "0"})
             key = self.headers.get("Idempotency-Key", "") if server.honours_keys else ""
@@ -149,7 +152,9 @@ class _Handler(BaseHTTPRequestHandler):
         return before if server.strikes(Fault.STALE_LOGPROBS) and before else given
 
     def _chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        prompt = str(body["messages"][-1]["content"])
+        content = body["messages"][-1]["content"]
+        parts = [content] if isinstance(content, str) else [one.get("text", "") for one in content]
+        prompt = " ".join(parts)
         said = self.server.model.sample(
             prompt, int(body.get("seed", 0)), float(body.get("temperature", 1.0))
         )
