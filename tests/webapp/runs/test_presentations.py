@@ -70,6 +70,11 @@ def test_ratings_are_stored_exported_and_reported_and_are_never_right_or_wrong(f
     assert Counter(pairs["version"]) == {"good": 64, "bad": 64}
     assert (pairs.groupby("item_id")["version"].nunique() == 2).all()
     assert run.verdicts["kept"].all()
+    for stored in folder.glob("*.parquet"):
+        stored.unlink()
+    as_text = load_run(folder).responses
+    assert as_text["rating"].tolist() == run.responses["rating"].tolist()
+    assert as_text["chosen_side"].isna().all()
 
     found = compared(folder, scores_of(folder, ("bad",)))
     table = {one.name: one.frame for one in found.tables}
