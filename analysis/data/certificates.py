@@ -31,7 +31,7 @@ def read_certificates(folder: Path) -> dict[str, Certificate]:
 
 def _certificate(row: Mapping[Hashable, Any]) -> Certificate:
     fields: dict[str, Any] = {n: None if pd.isna(row[n]) else row[n] for n in _FIELDS}
-    return Certificate(**fields, **dict.fromkeys(_UNTOLD, ()), signals=_signals(row["signals"]))
+    return Certificate(**fields, counting=(), methods=(), signals=_signals(row["signals"]))
 
 
 def _signals(text: str) -> tuple[tuple[str, float], ...]:
