@@ -1,11 +1,13 @@
-"""One machine with any number of forged browsers, and a class of 200, each behind one address.
+"""One machine with any number of forged browsers, and a class of 200: both come to one run.
 
-Usage: python benchmarks/crowding.py [--places 240] [--browsers 600] [--people 200]
+Usage: python benchmarks/crowding.py [--places 240] [--browsers 600] [--people 200] [--ways WAY ...]
 
-The clock is passed in: a minute goes by while the machine's browsers arrive, evenly. Then people
-come from elsewhere, each from an address of their own, as many as there are places. Printed is how
-many of them got in, and how many places the machine has left. The class comes within one second of
-that clock to a run of its own, and finishes.
+The clock is passed in: a minute goes by while the machine's browsers arrive from one address,
+evenly, and do nothing, one trial, all trials or everything. A class comes behind the same address
+within the same minute, or when it is over, or then from an address of its own; it answers for
+twelve minutes as people do, and finishes. Printed is how many places the machine holds after the
+minute, how many of the class were in when they came, how many finished, and how many places each
+side holds in the end: a job that gives places runs each minute as in a server.
 """
 
 import argparse
@@ -13,7 +15,7 @@ import json
 import logging
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -26,12 +28,14 @@ from experiment.studies.load import frozen_study, load_study
 from experiment.studies.study import Study
 from webapp import create_app
 from webapp.database.engine import reading
-from webapp.database.models import ArrivalAddress, Place
+from webapp.database.models import Participant, Place
+from webapp.jobs.leases import give_places_to_workers
 from webapp.runs.launch import launch
 from webapp.services import EXTENSION, Services
 
 MACHINE, SCHOOL = "203.0.113.5", "198.51.100.7"
 MINUTE_S = 60.0
+CLASS_TAKES_MIN = 12
 
 
 class Clock:
@@ -56,6 +60,11 @@ class Browser:
         self._web, self._run = app.test_client(), run_ref
         self._from = {"X-Forwarded-For": address}
         self._home = ""
+
+    @property
+    def token(self) -> str:
+        """What names their session."""
+        return self._home.strip("/").rpartition("/")[2]
 
     def arrive(self) -> bool:
         """Agree, and return whether that led in."""
@@ -111,14 +120,13 @@ def study_of(places: int) -> Study:
 class Installation:
     """A server with one run, whose clock is ours."""
 
-    def __init__(self, folder: Path, places: int) -> None:
+    def __init__(self, folder: Path, places: int, clock: Callable[[], datetime]) -> None:
         folder.mkdir()
-        self.clock = Clock()
-        self.app = create_app(folder, now=self.clock)
+        self.app = create_app(folder, now=clock)
         self.services: Services = self.app.extensions[EXTENSION]
         with self.services.sessions.begin() as session:
             study = study_of(places)
-            run = launch(session, study, 1, "direct", now=self.clock(), code_version="0")
+            run = launch(session, study, 1, "direct", now=clock(), code_version="0")
             session.flush()
             self.run_ref = run.ref
 
@@ -126,40 +134,85 @@ class Installation:
         """Return a new browser at an address."""
         return Browser(self.app, self.run_ref, address)
 
-    def held(self, address: str) -> int:
-        """Return how many places are held from an address."""
-        digest = self.services.tokens.digest(f"address {address}")
+    def held(self, tokens: Collection[str]) -> int:
+        """Return how many places these sessions hold."""
+        refs = [self.services.tokens.read(token) for token in tokens]
         counted = (
             select(func.count(Place.id))
-            .join(ArrivalAddress, ArrivalAddress.participant_id == Place.participant_id)
-            .where(ArrivalAddress.digest == digest)
+            .join(Participant, Participant.id == Place.participant_id)
+            .where(Participant.ref.in_(refs))
         )
         with reading(self.services.sessions) as session:
             return session.execute(counted).scalar_one()
 
+    def finished(self, tokens: Collection[str]) -> int:
+        """Return how many of these sessions are complete."""
+        refs = [self.services.tokens.read(token) for token in tokens]
+        done = Participant.ref.in_(refs), Participant.finished_at.is_not(None)
+        with reading(self.services.sessions) as session:
+            return session.execute(select(func.count(Participant.id)).where(*done)).scalar_one()
 
-def attack(folder: Path, places: int, browsers: int, way: str) -> tuple[int, int, int]:
-    """Return the places that a machine took in a minute, how many others got in, and its rest."""
-    lab = Installation(folder, places)
-    for _ in range(browsers):
-        browser = lab.browser(MACHINE)
+
+class Crowd:
+    """Browsers at one address, of which those are kept that got in."""
+
+    def __init__(self, lab: Installation, address: str) -> None:
+        self._lab, self._address, self.inside = lab, address, list[Browser]()
+
+    def come(self, way: Callable[[Browser], None] = lambda _: None) -> None:
+        """Let another browser arrive, and do what it does if it is let in."""
+        browser = self._lab.browser(self._address)
         if browser.arrive():
-            WAYS[way](browser)
-        lab.clock.go_on(MINUTE_S / browsers)
-    taken = lab.held(MACHINE)
-    came = sum(lab.browser(f"2001:db8:{n:x}::1").arrive() for n in range(places))
-    return taken, came, lab.held(MACHINE)
+            self.inside.append(browser)
+            way(browser)
+
+    @property
+    def tokens(self) -> list[str]:
+        """What names their sessions."""
+        return [browser.token for browser in self.inside]
 
 
-def school(folder: Path, places: int, people: int) -> tuple[int, int]:
-    """Return how many of a class behind one address got in at once, and still had their place."""
-    lab = Installation(folder, places)
-    browsers = [lab.browser(SCHOOL) for _ in range(people)]
-    within = sum(browser.arrive() for browser in browsers)
-    lab.clock.go_on(5 * MINUTE_S)
-    for browser in browsers:
+WHEN = {"the same minute": MACHINE, "a minute later": MACHINE, "elsewhere": SCHOOL}
+
+
+def meet(folder: Path, options: argparse.Namespace, way: str, when: str) -> list[int]:
+    """Let a machine and a class come to one run.
+
+    Returns:
+        The machine's places after a minute, the people of the class who were in when they came and
+        who finished, and the places of the machine and of the class in the end.
+    """
+    clock = Clock()
+    lab = Installation(folder, options.places, clock)
+    machine, people = Crowd(lab, MACHINE), Crowd(lab, WHEN[when])
+    at_once, came = when == "the same minute", 0
+    for number in range(options.browsers):
+        machine.come(WAYS[way])
+        so_far = options.people * (number + 1) // options.browsers if at_once else 0
+        for _ in range(so_far - came):
+            people.come()
+        came = so_far
+        clock.go_on(MINUTE_S / options.browsers)
+    give_places_to_workers(lab.services)
+    held = lab.held(machine.tokens)
+    for _ in range(0 if at_once else options.people):
+        people.come()
+    for minute in range(CLASS_TAKES_MIN):
+        clock.go_on(MINUTE_S)
+        for browser in people.inside if minute == 0 else ():
+            browser.answer(1)
+        give_places_to_workers(lab.services)
+    for browser in people.inside:
         browser.finish()
-    return within, lab.held(SCHOOL)
+    clock.go_on(MINUTE_S)
+    give_places_to_workers(lab.services)
+    return [
+        held,
+        len(people.inside),
+        lab.finished(people.tokens),
+        lab.held(machine.tokens),
+        lab.held(people.tokens),
+    ]
 
 
 def main() -> None:
@@ -167,19 +220,20 @@ def main() -> None:
     parser.add_argument("--places", type=int, default=240)
     parser.add_argument("--browsers", type=int, default=600)
     parser.add_argument("--people", type=int, default=200, help="in the class")
+    parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=WAYS, help="it answers")
     options = parser.parse_args()
     logging.disable()
-    with tempfile.TemporaryDirectory() as folder:
-        print(f"{options.places} places; {options.browsers} browsers of one machine in a minute")
-        print(f"{'it answers':<14}{'takes':>7}{'others in':>12}{'keeps':>8}")
-        for way in WAYS:
-            place = Path(folder) / way.replace(" ", "_")
-            taken, came, kept = attack(place, options.places, options.browsers, way)
-            print(f"{way:<14}{taken:>7}{came:>12}{kept:>8}")
-        people = options.people
-        places = max(options.places, people)
-        within, finished = school(Path(folder) / "school", places, people)
-        print(f"a class of {people} behind one address: {within} in at once, {finished} finished")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        print(f"{options.places} places; {options.browsers} browsers of one machine in a minute;"
+              f" a class of {options.people}")  # fmt: skip
+        print(f"{'the machine':<14}{'the class comes':<18}{'holds then':>10}{'class in':>10}"
+              f"{'finished':>10}{'holds':>8}{'class holds':>13}")  # fmt: skip
+        for way in options.ways:
+            for when in WHEN:
+                found = meet(folder / f"{way} {when}".replace(" ", "_"), options, way, when)
+                print(f"{way:<14}{when:<18}{found[0]:>10}{found[1]:>10}{found[2]:>10}"
+                      f"{found[3]:>8}{found[4]:>13}")  # fmt: skip
 
 
 if __name__ == "__main__":

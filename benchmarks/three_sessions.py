@@ -34,6 +34,7 @@ from webapp.jobs.reports import send_reports
 from webapp.payments.spending.lines import Standing
 from webapp.services import EXTENSION
 
+STUDY_TAKES_MIN = 1
 SHARE = 50  # per cent of the reward, for who withdraws
 AUTHOR = "The next part is open: you find it among your studies."
 SHOWN_CHARS = 150
@@ -135,6 +136,8 @@ def take(part: Part, environment: ProlificEnvironment, ref: str, does: str) -> b
                 "input_method": "key",
             }
             pages.post(f"{person.home}answers", json=body)
+            # The share is for at least that share of the time.
+            environment.clock.go_on(minutes=STUDY_TAKES_MIN * SHARE / 100)
             pages.post(f"{person.home}withdraw", data={"wish": "keep"})
     return True
 

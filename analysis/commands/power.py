@@ -2,6 +2,7 @@
 
 from math import exp
 from pathlib import Path
+from typing import Any
 
 import click
 import pandas as pd
@@ -14,7 +15,9 @@ from analysis.commands.power_scale import (
     power_of_scale,
     write_power,
 )
+from analysis.commands.reading_power import power_of_reading
 from analysis.data.takers import item_choices
+from analysis.errors import AnalysisError
 from analysis.figures.power import power_figure
 from analysis.statistics.power import (
     OVERALL,
@@ -33,7 +36,7 @@ from experiment.design.lists import build_lists
 from experiment.errors import ParallaxError
 from experiment.materials.read import load_items
 from experiment.responses.base import Gives
-from experiment.responses.registry import response_class
+from experiment.responses.registry import response_class, response_of
 from experiment.simulation.session import RT_SPREAD, accuracy_of
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
@@ -99,6 +102,12 @@ class Sizes(click.ParamType[tuple[int, ...]]):
 @click.option("--like", "folder", type=click.Path(path_type=Path),
               help=("A reading's folder of `parallax take`: each item is as hard for people as for "
                     "this model."))  # fmt: skip
+@click.option("--slowdown", "slowdown_percent", type=click.FloatRange(min=0, min_open=True),
+              help=("Of what is read: the difference of times to detect, in per cent.  "
+                    "[default: 5]"))  # fmt: skip
+@click.option("--log-sds", default="",
+              help=("Of what is read: five standard deviations of log times.  [default: "
+                    "those of Witzel et al., 2012]"))  # fmt: skip
 @click.option("--reward", type=click.FloatRange(min=0), help="What each participant is paid.")
 @click.option("--fee-percent", default=0.0, show_default=True, help="The platform's fee, on top.")
 @click.option("--seed", default=1, show_default=True, help="The seed of every draw.")
@@ -120,6 +129,7 @@ def power(
     reward: float | None,
     fee_percent: float,
     seed: int,
+    **of_reading: Any,  # noqa: ANN401 (click types them by the options above)
 ) -> None:
     """Simulate STUDY to find how many participants it needs.
 
@@ -127,16 +137,18 @@ def power(
 
     Power is the share of simulated studies whose 95% interval excludes a value that lies
     --difference below people's true accuracy; of ratings, and of yes/no with --means, below the
-    true value of each difference and interaction that the design plans.
+    true value of each difference and interaction that the design plans. Of a study that is read
+    step by step, it is the share that tells a --slowdown of one region from none.
     """
     loaded = load_study(study)
     people = Assumptions(sd_participants, sd_items, lapse, guessing)
     built = build_lists(loaded, load_items(loaded), seed)
+    if _is_of_times(loaded, of_reading["slowdown_percent"], means):
+        power_of_reading(loaded, built.lists, sizes, simulations, out, seed, **of_reading)
+        return
     each = None if reward is None else reward * (1 + fee_percent / 100)
     if means is not None or Gives.RIGHT not in response_class(loaded.response).gives:
-        if accuracy is not None or folder is not None:
-            raise click.UsageError("--accuracy and --like say how often choices are right; of the "
-                                   "points of a scale, --means says what is expected.")  # fmt: skip
+        _refuse_of_choices(accuracy, folder)
         power_of_scale(
             loaded, built, ScaleOptions(people, sd_effects, means, sizes, simulations, difference,
                                         width, each, _minutes(loaded), seed), out
@@ -159,6 +171,35 @@ def power(
         click.echo(line)
     if out:
         write_power(out, table, power_figure(found, difference=difference, wanted_width=width))
+
+
+def _refuse_of_choices(accuracy: float | None, folder: Path | None) -> None:
+    if accuracy is not None or folder is not None:
+        raise click.UsageError("--accuracy and --like say how often choices are right; of the "
+                               "points of a scale, --means says what is expected.")  # fmt: skip
+
+
+def _is_of_times(study: Study, slowdown: float | None, means: Path | None) -> bool:
+    """Return whether times are planned for: also those before a rating, where they are asked for.
+
+    Raises:
+        AnalysisError: The sessions have several tasks.
+        click.UsageError: A slowdown is asked for where nothing is read.
+    """
+    response = response_of(study)
+    if response.types:
+        raise AnalysisError(
+            "the sessions have several tasks, and power is of one",
+            where=str(study.folder),
+            expected="a study of one type of response",
+            remedy="Copy the folder for each task, with its items and its response alone",
+        )
+    if response.step_table is None and slowdown is not None:
+        raise click.UsageError(
+            "--slowdown is of what is read step by step; this study has no times."
+        )
+    is_right = Gives.RIGHT in response.gives
+    return bool(response.step_table) and means is None and (is_right or slowdown is not None)
 
 
 def _expected(

@@ -224,7 +224,8 @@ def decisions(scores: Scores) -> pd.DataFrame:
         logprob_contrast_nats, correct, tie, n_unknown. A tie is not correct.
 
     Raises:
-        AnalysisError: A version of an item was not scored, or a score is not a number.
+        AnalysisError: A version of an item was not scored, a score is not a number, or no item has
+            two versions.
     """
     frame = scores.frame
     _refuse_scores(scores, frame.loc[frame["logprob_nats"].isna(), "item_id"], "are not numbers")
@@ -234,6 +235,13 @@ def decisions(scores: Scores) -> pd.DataFrame:
     good, against = (
         _placed(frame["logprob_nats"], number, rows, len(items)) for rows in (is_good, is_against)
     )
+    if len(against) and np.isnan(against).all():
+        raise AnalysisError(
+            "every item has one version alone, so there is none that the model could prefer",
+            where=str(scores.path),
+            expected="items with a good version and another",
+            remedy="`parallax compare` relates such scores to ratings, and to yes and no",
+        )
     lacking = items[np.isnan(good) | np.isnan(against)]
     _refuse_scores(scores, lacking, "lack the good version or its alternative")
     unknown = frame["n_unknown"].where(is_good | is_against, 0).to_numpy()

@@ -169,7 +169,7 @@ def _sentence(title: str, row: Mapping[object, object]) -> str:
 
 
 def _points(value: float) -> str:
-    return f"{value:+.1f}".replace("-", "\N{MINUS SIGN}")
+    return f"{value:+z.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 _LEVEL = 0.05

@@ -170,9 +170,9 @@ def _ceiling_note(ceiling: pd.DataFrame, splits: int) -> str:
     if pd.isna(found["spearman"]):
         return f"{ceiling_is}; it cannot be estimated, because the halves share no items that vary."
     return (
-        f"{ceiling_is} {found['spearman']:.2f} (Spearman-Brown, mean of {splits:,} random splits "
-        f"of participants; the middle 95% of splits: {found['spearman_low']:.2f} to "
-        f"{found['spearman_high']:.2f})."
+        f"{ceiling_is} {found['spearman']:z.2f} (Spearman-Brown, mean of {splits:,} random splits "
+        f"of participants; the middle 95% of splits: {found['spearman_low']:z.2f} to "
+        f"{found['spearman_high']:z.2f})."
     )
 
 

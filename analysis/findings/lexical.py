@@ -187,7 +187,7 @@ def _rank_correlations(frame: pd.DataFrame, judges: Sequence[str]) -> Iterator[s
             rho = spearmanr(both[judge], both["frequency"]).statistic
             yield (
                 f"Spearman's rho of accuracy with frequency over the words that differ, "
-                f"{judge}: {rho:+.2f} ({len(both)} pairs)."
+                f"{judge}: {rho:+z.2f} ({len(both)} pairs)."
             )
 
 

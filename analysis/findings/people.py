@@ -202,10 +202,10 @@ def _learning_note(effect: pd.DataFrame) -> str:
     if pd.isna(difference["difference"]):
         return f"{compared}: cannot be estimated, because one half has no judgments."
     if pd.isna(difference["low"]):
-        return f"{compared}: {difference['difference']:+.3f}; too little for an interval."
+        return f"{compared}: {difference['difference']:+z.3f}; too little for an interval."
     return (
-        f"{compared}: {difference['difference']:+.3f} [{difference['low']:+.3f}, "
-        f"{difference['high']:+.3f}]; 95%, two-way clustered."
+        f"{compared}: {difference['difference']:+z.3f} [{difference['low']:+z.3f}, "
+        f"{difference['high']:+z.3f}]; 95%, two-way clustered."
     )
 
 
@@ -218,10 +218,10 @@ def _speed_note(across: pd.DataFrame) -> str:
             "participants, or all are equally fast or equally accurate."
         )
     if pd.isna(found["spearman_low"]):
-        return f"{compared}: {found['spearman']:+.2f}; too little for an interval."
+        return f"{compared}: {found['spearman']:+z.2f}; too little for an interval."
     return (
-        f"{compared}: {found['spearman']:+.2f} [{found['spearman_low']:+.2f}, "
-        f"{found['spearman_high']:+.2f}]."
+        f"{compared}: {found['spearman']:+z.2f} [{found['spearman_low']:+z.2f}, "
+        f"{found['spearman_high']:+z.2f}]."
     )
 
 

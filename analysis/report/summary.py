@@ -176,7 +176,7 @@ def _of_all_items(statistics: Statistics, name: str, model: str) -> Row | None:
 
 
 def _points(share: float) -> str:
-    return f"{100 * share:+.1f}".replace("-", "\N{MINUS SIGN}")
+    return f"{100 * share:+z.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _signed(value: float) -> str:

@@ -34,9 +34,9 @@ def _sentences(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator
         name = titles.get(str(row["construction"]), row["construction"])
         interval = "too few ratings for an interval"
         if not pd.isna(row["low"]):
-            interval = f"95% interval {row['low']:+.2f} to {row['high']:+.2f}"
+            interval = f"95% interval {row['low']:+z.2f} to {row['high']:+z.2f}"
         yield (
-            f"{name}: people rated the expected version {row['difference']:+.2f} points from the "
+            f"{name}: people rated the expected version {row['difference']:+z.2f} points from the "
             f"other ({interval}); means "
             f"{row['mean_good']:.2f} and {row['mean_other']:.2f}."
         )
@@ -59,8 +59,8 @@ def _of_conditions(
                 continue
             differs = row["low"] > 0 or row["high"] < 0
             yield (
-                f"{title}: {row['contrast']} is {row['estimate']:+.2f} points (95% interval "
-                f"{row['low']:+.2f} to {row['high']:+.2f}): "
+                f"{title}: {row['contrast']} is {row['estimate']:+z.2f} points (95% interval "
+                f"{row['low']:+z.2f} to {row['high']:+z.2f}): "
                 f"{'a difference' if differs else 'no difference that these data show'}."
             )
     means = statistics["ratings"]
@@ -75,11 +75,11 @@ def _of_models(statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
     for row in together.to_dict("records"):
         if pd.isna(row["spearman"]):
             continue
-        ends = f"95% interval {row['spearman_low']:.2f} to {row['spearman_high']:.2f}"
+        ends = f"95% interval {row['spearman_low']:z.2f} to {row['spearman_high']:z.2f}"
         if "measure" not in row:
             yield (
                 f"{row['label']}: over {row['n_items']:.0f} items its surprisal difference and "
-                f"the difference of the ratings correlate by {row['spearman']:.2f} (Spearman; "
+                f"the difference of the ratings correlate by {row['spearman']:z.2f} (Spearman; "
                 f"{ends})."
             )
         elif row["measure"] == "mean":
@@ -88,7 +88,7 @@ def _of_models(statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
             known = f"; the noise ceiling is {ceiling:.2f}" if ceiling > 0 else ""
             yield (
                 f"{of}: over {row['n_items']:.0f} sentences {row['judge']}'s log-probability per "
-                f"token and the mean rating correlate by {row['spearman']:.2f} (Spearman; {ends})"
+                f"token and the mean rating correlate by {row['spearman']:z.2f} (Spearman; {ends})"
                 f"{known}."
             )
 

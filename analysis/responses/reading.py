@@ -58,8 +58,8 @@ def _of_effects(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterato
         differs = row["p_holm"] < 0.05
         yield (
             f"{title}: the surest difference is {row['contrast']} in region {row['region']}, "
-            f"{row['percent']:+.1f} % of the reading time (95% interval "
-            f"{row['percent_low']:+.1f} to {row['percent_high']:+.1f}; corrected for all regions "
+            f"{row['percent']:+z.1f} % of the reading time (95% interval "
+            f"{row['percent_low']:+z.1f} to {row['percent_high']:+z.1f}; corrected for all regions "
             "and contrasts of the "
             f"construction, {'a difference' if differs else 'no difference that these data show'})."
         )
@@ -70,10 +70,10 @@ def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     for row in found.to_dict("records"):
         yield (
             f"{row['model']}: a bit of surprisal slows a word by {row['percent']:.2f} % (95% "
-            f"interval {row['percent_low']:.2f} to {row['percent_high']:.2f}); it adds "
+            f"interval {row['percent_low']:z.2f} to {row['percent_high']:z.2f}); it adds "
             f"{1000 * row['delta_loglik']:.2f} thousandths of a nat per word to the "
-            f"log-likelihood of times that were held out ({1000 * row['delta_low']:.2f} to "
-            f"{1000 * row['delta_high']:.2f})."
+            f"log-likelihood of times that were held out ({1000 * row['delta_low']:z.2f} to "
+            f"{1000 * row['delta_high']:z.2f})."
         )
 
 

@@ -47,10 +47,10 @@ def _of_people(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
         bias = "no" if row["criterion_low"] > 0 else "yes" if row["criterion_high"] < 0 else ""
         yield (
             f"People said yes to {row['hits']:.0%} of what is acceptable and to "
-            f"{row['false_alarms']:.0%} of what is not: d' is {row['dprime']:.2f} (95% interval "
-            f"{row['dprime_low']:.2f} to {row['dprime_high']:.2f}), the criterion "
-            f"{row['criterion']:+.2f} ({row['criterion_low']:+.2f} to {row['criterion_high']:+.2f})"
-            + (f": they lean towards {bias}." if bias else ".")
+            f"{row['false_alarms']:.0%} of what is not: d' is {row['dprime']:z.2f} (95% interval "
+            f"{row['dprime_low']:z.2f} to {row['dprime_high']:z.2f}), the criterion "
+            f"{row['criterion']:+z.2f} ({row['criterion_low']:+z.2f} to "
+            f"{row['criterion_high']:+z.2f})" + (f": they lean towards {bias}." if bias else ".")
         )
     if found.empty:
         rates = statistics["yes_rates"]
@@ -65,8 +65,8 @@ def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
             continue
         yield (
             f"{row['judge']}'s log-probability per token and people's share of yes correlate by "
-            f"{row['spearman']:.2f} over {row['n_sentences']:.0f} sentences (Spearman; 95% "
-            f"interval {row['spearman_low']:.2f} to {row['spearman_high']:.2f}; noise ceiling "
+            f"{row['spearman']:z.2f} over {row['n_sentences']:.0f} sentences (Spearman; 95% "
+            f"interval {row['spearman_low']:z.2f} to {row['spearman_high']:z.2f}; noise ceiling "
             f"{row['ceiling']:.2f})"
             + (
                 f". It separates what is acceptable from what is not with an area under the curve "

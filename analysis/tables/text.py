@@ -69,7 +69,7 @@ def _value(row: Mapping[Hashable, Any], column: Column) -> str:
     if column.form == "count":
         return f"{value:,.0f}"
     if column.form == "signed":
-        return f"{value:+.2f}"
+        return f"{value:+z.2f}"
     if column.form == "p":
         return "<.001" if value < 0.001 else f"{value:.3f}".lstrip("0")
     if column.form == "spread":
@@ -77,8 +77,8 @@ def _value(row: Mapping[Hashable, Any], column: Column) -> str:
         return f"{100 * value:.1f}" + ("" if pd.isna(sd) else f" ({100 * sd:.1f})")
     low, high = (row.get(f"{column.key}_{end}") for end in ("low", "high"))
     if column.form == "estimate" and not (pd.isna(low) or pd.isna(high)):
-        return f"{value:.2f} [{low:.2f}, {high:.2f}]"
-    return f"{value:,.2f}"
+        return f"{value:z.2f} [{low:z.2f}, {high:z.2f}]"
+    return f"{value:z,.2f}"
 
 
 def lines(table: Table) -> list[str]:

@@ -26,6 +26,10 @@ from webapp.runs.unblind import unblind
 from webapp.simulation.crowd import simulate
 from webapp.simulation.plan import plan
 
+# When and where a line was written: numbers that may be anybody's time by chance.
+_OF_THE_LOG = frozenset(
+    {"created", "msecs", "relativeCreated", "thread", "process", "lineno", "taskName"}
+)
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
@@ -37,7 +41,8 @@ class _Lines(logging.Handler):
         self.text: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.text.append(f"{record.getMessage()} {record.__dict__}")
+        told = {name: said for name, said in record.__dict__.items() if name not in _OF_THE_LOG}
+        self.text.append(f"{record.getMessage()} {told}")
 
 
 class World:

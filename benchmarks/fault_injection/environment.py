@@ -3,12 +3,13 @@
 import re
 import shutil
 import ssl
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
+from wsgiref.types import WSGIApplication
 
 import httpx
 from flask import Flask
@@ -23,6 +24,7 @@ from webapp.services import EXTENSION, Services
 # Stand-ins speak plain HTTP: reading the authorities' certificates for each person takes 60 ms.
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 LINK = "http://127.0.0.1:1"
+Serve = Callable[[WSGIApplication], AbstractContextManager[str]]
 _BALANCE = 10_000_000
 # One template in two conditions, so that a participant answers two trials.
 _DESIGN = """
@@ -89,13 +91,18 @@ class Environment:
 
 
 @contextmanager
-def open_environment(folder: Path) -> Iterator[Environment]:
-    """Yield a new environment, which is closed afterwards."""
+def open_environment(folder: Path, serve: Serve = in_thread) -> Iterator[Environment]:
+    """Yield a new environment, which is closed afterwards.
+
+    Args:
+        folder: Where it lies.
+        serve: How the marketplace is reached.
+    """
     clock = Clock()
     market = create_marketplace(folder / "market", balance_cents=_BALANCE, now=clock)
     with ExitStack() as stack:
         stack.callback(market.extensions[STORE].engine.dispose)
-        url = stack.enter_context(in_thread(market))
+        url = stack.enter_context(serve(market))
         (folder / "instance").mkdir()
         settings = f'mturk_endpoint = "{url}"\n'
         (folder / "instance" / "parallax.toml").write_text(settings, encoding="utf-8")

@@ -8,7 +8,14 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from fault_injection.environment import NO_TLS, Clock, Environment, is_finished, last_page
+from fault_injection.environment import (
+    NO_TLS,
+    Clock,
+    Environment,
+    Serve,
+    is_finished,
+    last_page,
+)
 from marketplace.prolific import create_prolific
 from marketplace.prolific.ids import new_id
 from marketplace.prolific.store import EXTENSION as STORE
@@ -49,8 +56,15 @@ class ProlificEnvironment(Environment):
 
 
 @contextmanager
-def open_prolific_environment(folder: Path) -> Iterator[ProlificEnvironment]:
-    """Yield a new environment, which is closed afterwards."""
+def open_prolific_environment(
+    folder: Path, serve: Serve = in_thread
+) -> Iterator[ProlificEnvironment]:
+    """Yield a new environment, which is closed afterwards.
+
+    Args:
+        folder: Where it lies.
+        serve: How the stand-in and the installation reach each other.
+    """
     clock = Clock()
     market = create_prolific(
         folder / "prolific", currency="USD", balance_minor=_BALANCE_MINOR, now=clock,
@@ -58,7 +72,7 @@ def open_prolific_environment(folder: Path) -> Iterator[ProlificEnvironment]:
     )  # fmt: skip
     with ExitStack() as stack:
         stack.callback(market.extensions[STORE].engine.dispose)
-        url = stack.enter_context(in_thread(market))
+        url = stack.enter_context(serve(market))
         web = stack.enter_context(httpx.Client(base_url=url, trust_env=False, timeout=_TIMEOUT_S))
         secret = _new_secret(web)
         (folder / "instance").mkdir()
@@ -67,7 +81,7 @@ def open_prolific_environment(folder: Path) -> Iterator[ProlificEnvironment]:
         app = create_app(folder / "instance", now=clock)
         app.logger.setLevel("CRITICAL")
         stack.callback(app.extensions[EXTENSION].engine.dispose)
-        _subscribe(web, stack.enter_context(in_thread(app)))
+        _subscribe(web, stack.enter_context(serve(app)))
         yield ProlificEnvironment(folder, url, app, clock, web)
 
 

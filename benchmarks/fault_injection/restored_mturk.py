@@ -14,6 +14,7 @@ from faults import faults, take_compensation, work
 
 from fault_injection.books import Booked, Side
 from fault_injection.environment import Environment, Worker, open_environment
+from fault_injection.in_process import in_process
 from fault_injection.restores import Restored
 from webapp.recruiters.mturk.client import MturkClient, open_client
 
@@ -30,7 +31,7 @@ class Operators(Restored):
 @contextmanager
 def opened(folder: Path) -> Iterator[tuple[Environment, MturkClient]]:
     """Yield an environment and its platform."""
-    with open_environment(folder) as environment:
+    with open_environment(folder, in_process) as environment:
         # As in life, a call that only reads is repeated; here without the pauses.
         ExponentialBackoff.delay_amount = lambda *_: 0.0
         yield environment, open_client(environment.url, attempts=3)

@@ -8,6 +8,7 @@ from pathlib import Path
 from faults_prolific import ProlificOperator, faults, quietly, work
 
 from fault_injection.books import Booked, Side
+from fault_injection.in_process import in_process
 from fault_injection.prolific import Participant, ProlificEnvironment, open_prolific_environment
 from fault_injection.restores import Restored
 from webapp.recruiters.prolific.client import ProlificClient
@@ -26,7 +27,7 @@ class Operators(Restored, ProlificOperator):
 @contextmanager
 def opened(folder: Path) -> Iterator[tuple[ProlificEnvironment, ProlificClient]]:
     """Yield an environment and its platform."""
-    with open_prolific_environment(folder) as environment:
+    with open_prolific_environment(folder, in_process) as environment:
         settings = ProlificSettings(endpoint=environment.url)
         platform = open_prolific(settings, live=False, attempts=1, now=environment.clock)
         assert platform.currency == "USD"

@@ -12,7 +12,7 @@ from experiment.responses.registry import response_of
 # The narrowest phone, and how many letters its page has room for in one line, as measured with the
 # page's own style: a whole line, and half of one where two words stand side by side.
 _NARROWEST_PX = 320
-_IN_LINE, _IN_HALF = 23, 9
+_IN_LINE, _IN_HALF = 23, 13
 
 
 def widths(examined: Examined) -> Iterator[ParallaxError]:

@@ -42,7 +42,8 @@ class Recruitment(BaseModel):
         default=None,
         ge=8,
         le=99,
-        description="what share of the reward who withdraws gets at once, where the platform can",
+        description="what share of the reward who withdraws gets at once, where the platform can,"
+        " after at least that share of median_minutes",
     )
     median_minutes: float = Field(gt=0, description="how long it takes at the median")
     duration_minutes: PositiveInt = Field(

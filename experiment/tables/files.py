@@ -177,7 +177,8 @@ def check_columns(schema: TableSchema, seen: Sequence[str], path: Path) -> None:
 
 
 def _from_text(column: Column, text: str | None, place: str) -> object:
-    if text is None or (text == "" and column.type != "string"):
+    # A column of words may hold an empty one, but not where the words are listed.
+    if text is None or (text == "" and (column.type != "string" or column.values)):
         if column.optional:
             return None
         raise TableError(f'the column "{column.name}" is empty', where=place)

@@ -1,28 +1,26 @@
-"""One machine with forged browsers, and a class behind one address: benchmarks/crowding.py."""
+"""One machine with forged browsers and a class, both in one run: benchmarks/crowding.py."""
+
+import pytest
 
 from benchmarks import crowding
 
-PLACES, PEOPLE = 240, 200
+PLACES, BROWSERS, PEOPLE = 240, 80, 200
 
 
-def test_a_class_of_200_is_in_within_a_minute_and_one_machine_keeps_20_places(tmp_path):
-    lab = crowding.Installation(tmp_path / "class", PLACES)
-    begun = lab.clock()
-    came = 0
-    for _ in range(PEOPLE):
-        came += lab.browser(crowding.SCHOOL).arrive()
-        lab.clock.go_on(crowding.MINUTE_S / PEOPLE)
-    assert (lab.clock() - begun).total_seconds() <= 60.1
-    assert came == lab.held(crowding.SCHOOL) == PEOPLE
-    # The machine answers everything as fast as it can, which counts for nothing.
-    taken, others, kept = crowding.attack(tmp_path / "machine", PLACES, PLACES + 20, "everything")
-    assert (taken, others, kept) == (PLACES, PLACES - 20, 20)
-
-
-def test_a_machine_that_came_first_leaves_a_class_behind_one_address_its_half_at_once(tmp_path):
-    # Nothing tells 200 people behind one address from 200 forged browsers in their first minute.
-    lab = crowding.Installation(tmp_path / "both", PLACES)
-    for _ in range(PLACES):
-        assert lab.browser(crowding.MACHINE).arrive()
-    came = sum(lab.browser(crowding.SCHOOL).arrive() for _ in range(PEOPLE))
-    assert came == lab.held(crowding.SCHOOL) == lab.held(crowding.MACHINE) == PLACES // 2
+@pytest.mark.parametrize("theirs", [crowding.MACHINE, crowding.SCHOOL])
+def test_a_class_of_200_is_in_within_a_minute_and_one_machine_holds_20_places(tmp_path, theirs):
+    clock = crowding.Clock()
+    lab = crowding.Installation(tmp_path / "lab", PLACES, clock)
+    machine, people = crowding.Crowd(lab, crowding.MACHINE), crowding.Crowd(lab, theirs)
+    begun = clock()
+    for number in range(PEOPLE):
+        # The machine comes first each time; it answers everything as fast as it can.
+        if number < BROWSERS:
+            machine.come(crowding.WAYS["everything"])
+        people.come()
+        clock.go_on(crowding.MINUTE_S / PEOPLE)
+    assert (clock() - begun).total_seconds() <= 60.1
+    crowding.give_places_to_workers(lab.services)
+    assert len(people.inside) == PEOPLE
+    assert len(machine.inside) == lab.finished(machine.tokens) == BROWSERS
+    assert lab.held(machine.tokens) <= 20

@@ -83,11 +83,13 @@ TESTED_ELSEWHERE = {
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
     *("installation_faults", "models_against_models"),
     *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
+    "own_studies",
     *("substitutions", "takers_campaign", "takers_http", "takers_memory"),
 }
 # They need what the tests install nowhere: raw data of others, another browser, packages of npm, or
-# the network for a quarter of an hour.
+# the network for a quarter of an hour, or minutes by the clock.
 NOT_RUN = {
+    "crowding_phone",
     *("eight_commands", "firefox", "reading_published", "reading_timing", "static_faults"),
     "store_clients",
 }

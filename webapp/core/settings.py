@@ -70,7 +70,7 @@ class Settings(BaseModel):
         ),
     )
     arrivals_per_hour: int = Field(
-        default=600,
+        default=1000,
         ge=0,
         description="how many people may arrive from one address within an hour; 0: any number",
     )
@@ -78,8 +78,8 @@ class Settings(BaseModel):
         default=20,
         ge=0,
         description=(
-            "how many places of a full run one network address keeps, beside those of people at"
-            " work, when others come; 0: all of them"
+            "how many places of a run one network address holds at once, and again for each minute"
+            " of people at work; who comes beyond works beside the places; 0: any number"
         ),
     )
     sign_in_header: str = Field(

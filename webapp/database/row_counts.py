@@ -9,7 +9,18 @@ one, so nobody waits for anybody. On SQLite, where writers take turns, a count h
 
 from collections import Counter
 
-from sqlalchemy import Connection, Integer, Select, case, delete, func, insert, literal, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    case,
+    delete,
+    func,
+    insert,
+    literal,
+    select,
+)
 
 from webapp.database.models import Participant, Place, Response, RunCount, Trial, Verdict
 
@@ -99,7 +110,7 @@ def _there(connection: Connection, run_id: int | None) -> Counter[Key]:
             .join(Participant, Participant.id == Trial.participant_id)
             .group_by(Participant.run_id),
         ),
-        (Participant.run_id, _verdicts()),
+        _verdicts(),
     ]
     found = Counter[Key]()
     for run, statement in counted:
@@ -108,7 +119,7 @@ def _there(connection: Connection, run_id: int | None) -> Counter[Key]:
     return found
 
 
-def _verdicts() -> Select[int, str, int, int]:
+def _verdicts() -> tuple[ColumnElement[int], Select[int, str, int, int]]:
     subject = case((Verdict.kept, KEPT), else_=f"{EXCLUDED} " + Verdict.rule)
     # Named first: PostgreSQL would not see that two parameters of the same text are the same.
     each = (
@@ -118,7 +129,7 @@ def _verdicts() -> Select[int, str, int, int]:
     )
     key = each.c.run_id, each.c.subject
     counted: Select[int, str, int, int] = select(*key, literal(0), func.count()).group_by(*key)
-    return counted
+    return each.c.run_id, counted
 
 
 def _counter(connection: Connection, statement: Select[int, str, int, int]) -> Counter[Key]:

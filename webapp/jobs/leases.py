@@ -1,10 +1,11 @@
-"""What ends by itself, even while nobody new arrives: leases, and digests of addresses."""
+"""What is done even while nobody new arrives: leases end, places are given, addresses deleted."""
 
 from sqlalchemy import select
 
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.services import Services
+from webapp.sessions.beside import anybody_waits, give_places
 from webapp.sessions.crowding import forget_addresses
 from webapp.sessions.lease import any_expired, release_expired
 from webapp.users.guessing import delete_old_guesses
@@ -22,6 +23,19 @@ def release_leases(services: Services) -> int:
             run = session.scalars(select(Run).where(Run.id == run_id).with_for_update()).one()
             freed += len(release_expired(session, run, now))
     return freed
+
+
+def give_places_to_workers(services: Services) -> int:
+    """Give places of every open run to people at work beside them, and return how many."""
+    now, holds = services.now(), services.settings.unanswered_places
+    with reading(services.sessions) as session:
+        runs = [r.id for r in session.scalars(_OPEN) if anybody_waits(session, r, holds, now)]
+    given = 0
+    for run_id in runs:
+        with services.sessions.begin() as session:
+            run = session.scalars(select(Run).where(Run.id == run_id).with_for_update()).one()
+            given += give_places(session, run, holds, now)
+    return given
 
 
 def delete_addresses(services: Services) -> int:

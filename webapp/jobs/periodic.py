@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from webapp.jobs.leases import delete_addresses, release_leases
+from webapp.jobs.leases import delete_addresses, give_places_to_workers, release_leases
 from webapp.jobs.notifications import look_at_balances, tell_researchers
 from webapp.jobs.platforms import finish_payments, poll_platforms
 from webapp.jobs.reports import send_reports
@@ -29,6 +29,7 @@ class PeriodicJob:
 
 PERIODIC: Mapping[str, PeriodicJob] = {
     "release_leases": PeriodicJob(60, release_leases),
+    "give_places": PeriodicJob(60, give_places_to_workers),
     "delete_addresses": PeriodicJob(300, delete_addresses),
     "empty_log": PeriodicJob(60, empty_database_log),
     "erase_identities": PeriodicJob(3600, erase_due_identities),

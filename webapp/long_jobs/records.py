@@ -79,6 +79,16 @@ class Job:
     basis: int = 0
     last: int = 0
 
+    @property
+    def makes_report(self) -> bool:
+        """Whether it leaves a report that can be read."""
+        return bool(self.steps) and self.steps[-1].arguments[0] == "compare"
+
+    @property
+    def uses_people(self) -> bool:
+        """Whether it is about a run, whose people may take back their data."""
+        return " " not in self.subject
+
     def is_lost(self, now: datetime) -> bool:
         """Return whether the server that did it has died."""
         if self.state is not JobState.WORKING:

@@ -57,7 +57,7 @@ def show(ref: str) -> ResponseReturnValue:
     with reading(services.sessions) as session:
         run = requested_run(session, ref)
         study = services.study_of(session, run)
-        arrival, link = _come(session, run, study)
+        arrival, _ = _come(session, run, study)
         if not arrival.preview:
             _refuse_other_offers(session, run, arrival)
         try:
@@ -65,8 +65,7 @@ def show(ref: str) -> ResponseReturnValue:
                 # Work that a platform pays is asked about first, when the button is pressed.
                 refuse_earlier(session, run, study, arrival.platform_id)
             if not arrival.preview and not is_returning(session, run, arrival.platform_id):
-                counted = _counted(run, arrival, link, confirmed=None)
-                refuse_newcomers(session, run, services.now(), counted)
+                refuse_newcomers(session, run, services.now())
         except NoRoomError as error:
             return turned_away(run, study, arrival, error)
     return _consent(study, arrival)

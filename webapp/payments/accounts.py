@@ -114,19 +114,28 @@ def names_of_account(account: PayeeAccount) -> frozenset[str]:
     return frozenset((person.ref, person.code, *((work.platform_id,) if work else ())))
 
 
-def accounts(session: Session, run: Run) -> list[PayeeAccount]:
-    """Return the account of everybody who consented, in order of arrival."""
-    people = session.execute(
+def accounts(session: Session, run: Run, only: Sequence[int] | None = None) -> list[PayeeAccount]:
+    """Return the account of everybody who consented, in order of arrival.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        only: The ids of some participants, of whom alone anything is read; None for all.
+    """
+    asked = (
         select(Participant, _answered_everything(), Verdict.kept)
         .outerjoin(Verdict, Verdict.participant_id == Participant.id)
         .where(Participant.run_id == run.id, Participant.consented_at.is_not(None))
         .order_by(Participant.id)
-    ).all()
-    submitted = _submitted(session, run)
+    )
+    if only is not None:
+        asked = asked.where(Participant.id.in_(only))
+    people = session.execute(asked).all()
+    submitted = _submitted(session, run, only)
     blind = is_blind(session, run)
-    catch = {} if blind else _correct_catch_trials(session, run)
+    catch = {} if blind else _correct_catch_trials(session, run, only)
     payments = defaultdict[int | None, list[Payment]](list)
-    for payment in payments_of(session, run):
+    for payment in payments_of(session, run, only):
         payments[payment.participant_id].append(payment)
     return [
         PayeeAccount(
@@ -161,9 +170,11 @@ def _answered_everything() -> ColumnElement[bool]:
     return or_(Participant.state == State.FINISHED, late, withdrawn)
 
 
-def _submitted(session: Session, run: Run) -> dict[int, Assignment]:
+def _submitted(session: Session, run: Run, only: Sequence[int] | None) -> dict[int, Assignment]:
+    of_whom = [] if only is None else [Assignment.participant_id.in_(only)]
     rows: Sequence[Assignment] = session.scalars(
         select(Assignment)
+        .where(*of_whom)
         .join(Hit, Hit.id == Assignment.hit_id)
         .where(Assignment.run_id == run.id, Assignment.participant_id.is_not(None))
         .where(Hit.purpose == "recruitment", Assignment.status.in_(SUBMITTED_STATUSES))
@@ -174,12 +185,13 @@ def _submitted(session: Session, run: Run) -> dict[int, Assignment]:
     return {row.participant_id: row for row in rows if row.participant_id is not None}
 
 
-def _correct_catch_trials(session: Session, run: Run) -> dict[int, int]:
+def _correct_catch_trials(session: Session, run: Run, only: Sequence[int] | None) -> dict[int, int]:
+    of_whom = [] if only is None else [Trial.participant_id.in_(only)]
     rows = session.execute(
         select(Trial.participant_id, func.count(Response.id))
         .join(RunItem, RunItem.id == Trial.run_item_id)
         .join(Response, Response.trial_id == Trial.id)
-        .where(RunItem.run_id == run.id, RunItem.kind == Kind.CATCH)
+        .where(RunItem.run_id == run.id, RunItem.kind == Kind.CATCH, *of_whom)
         .where(Response.chosen_side == Trial.good_side)
         .group_by(Trial.participant_id)
     )

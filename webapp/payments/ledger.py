@@ -78,11 +78,12 @@ def record_payments(
     return payments
 
 
-def payments_of(session: Session, run: Run) -> Sequence[Payment]:
-    """Return the run's whole ledger, in the order it was written."""
-    return session.scalars(
-        select(Payment).where(Payment.run_id == run.id).order_by(Payment.id)
-    ).all()
+def payments_of(session: Session, run: Run, only: Sequence[int] | None = None) -> Sequence[Payment]:
+    """Return the run's ledger in the order it was written, whole or of some participants alone."""
+    lines = select(Payment).where(Payment.run_id == run.id).order_by(Payment.id)
+    if only is not None:
+        lines = lines.where(Payment.participant_id.in_(only))
+    return session.scalars(lines).all()
 
 
 def _promised_minor(payments: Iterable[Payment]) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Literal
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
@@ -26,6 +27,7 @@ class Departure:
         parameters: What their link said, as the arrival kept it.
         receipt: What proves to us, when a platform shows it again, who left; empty for somebody
             of whom nothing is stored.
+        stayed: From the consent to the withdrawal; nothing where nobody withdrew.
     """
 
     ending: Ending
@@ -34,6 +36,7 @@ class Departure:
     acceptance: Acceptance | None = None
     parameters: Mapping[str, str] = field(default_factory=dict)
     receipt: str = ""
+    stayed: timedelta = timedelta()
 
 
 @dataclass(frozen=True, slots=True)

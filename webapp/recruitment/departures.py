@@ -1,5 +1,7 @@
 """Departures: what a recruiter learns about a visit that has ended."""
 
+from datetime import timedelta
+
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending
@@ -36,4 +38,10 @@ def departure_of(
         acceptance=acceptance,
         parameters=kept_parameters(session, participant),
         receipt=receipt,
+        stayed=_stayed(participant),
     )
+
+
+def _stayed(participant: Participant) -> timedelta:
+    begun, withdrew = participant.consented_at, participant.withdrawn_at
+    return withdrew - begun if begun is not None and withdrew is not None else timedelta()

@@ -11,6 +11,7 @@ from webapp.database.models import Payment
 from webapp.researcher.access import PREFIX, guarded
 from webapp.researcher.accounts import account_pages
 from webapp.researcher.api import api
+from webapp.researcher.archive import archive_pages
 from webapp.researcher.audit import audit_pages
 from webapp.researcher.charts import chart_pages
 from webapp.researcher.code import code_pages
@@ -25,10 +26,12 @@ from webapp.researcher.notes import note_pages
 from webapp.researcher.notifications import notification_pages
 from webapp.researcher.participants import participant_pages
 from webapp.researcher.passwords import password_pages
+from webapp.researcher.powering import power_pages
 from webapp.researcher.projects import project_pages
 from webapp.researcher.read_reports import reading_pages
 from webapp.researcher.reconciling import reconciling_pages
 from webapp.researcher.recruitment import recruitment_pages
+from webapp.researcher.rehearsing import rehearsing_pages
 from webapp.researcher.reports import reports_pages
 from webapp.researcher.rights import rights_of_people_pages
 from webapp.researcher.runs import run_pages
@@ -46,9 +49,11 @@ _PAGES = (
     password_pages,
     account_pages,
     run_pages,
+    archive_pages,
     chart_pages,
     study_pages,
     editor_pages,
+    power_pages,
     launch_pages,
     live_pages,
     participant_pages,
@@ -60,6 +65,7 @@ _PAGES = (
     recruitment_pages,
     reports_pages,
     reading_pages,
+    rehearsing_pages,
     audit_pages,
     installation_pages,
     project_pages,

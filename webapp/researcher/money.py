@@ -7,9 +7,8 @@ from flask.typing import ResponseReturnValue
 
 from experiment.errors import ParallaxError
 from experiment.money import in_words, minor_units
-from experiment.payment.payment import SETTLED_FOR_GOOD, PaymentError, PaymentItem, PaymentKind
+from experiment.payment.payment import PaymentError, PaymentItem, PaymentKind
 from webapp.database.engine import reading
-from webapp.payments.accounts import accounts
 from webapp.payments.acts import (
     all_rewards,
     bonuses_of_rule,
@@ -20,16 +19,12 @@ from webapp.payments.acts import (
 )
 from webapp.payments.compensation_request import by_bonus, compensation_entry, payee
 from webapp.payments.entry import Entry
-from webapp.payments.ledger import payments_of
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
-from webapp.payments.statement import statements
 from webapp.projects.rights import Right
-from webapp.recruitment.publish import recruitment_of
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.paging import page_of
+from webapp.researcher.money_shown import money_of
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
-from webapp.users.audit_log import audit_entries
 
 money_pages = Blueprint("money", __name__)
 
@@ -45,14 +40,6 @@ FOR_ONE = {
     "bonus": "Pay a bonus",
     "compensate": "Compensate: they worked and could not submit",
 }
-_ACTS_OF_MONEY = (
-    "payment ordered",
-    "payment made",
-    "payment settled by hand",
-    "compensation withdrawn",
-    "discrepancies mended",
-)
-_LATEST = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,27 +192,13 @@ def _confirm(
 
 
 def _page(ref: str, problem: str = "") -> str:
-    services = current_services()
-    with reading(services.sessions) as session:
-        run = find_run(session, ref)
-        study, owed = services.study_of(session, run), accounts(session, run)
-        ledger, recruitment = payments_of(session, run), recruitment_of(session, run)
-        acts = [each for each in audit_entries(session, ref) if each.act in _ACTS_OF_MONEY]
-    of_payee = {each.payee: each for each in statements(owed, ledger, study)}
-    people = [(account, of_payee.pop(account.participant.ref)) for account in owed]
-    shown = page_of("people", people)
+    asked = Asked.from_form() if problem else Asked(who=request.args.get("who", ""))
     return render_template(
         "researcher/money.html",
-        run=run,
         problem=problem,
-        **shown,
-        strangers=list(of_payee.values()) if shown["page"] == 1 else [],
-        refs={account.participant.id: account.participant.ref for account, _ in people},
-        unsettled=[line for line in ledger if line.state not in SETTLED_FOR_GOOD],
-        published=recruitment,
-        acts=acts[: -_LATEST - 1 : -1],
         for_all=FOR_ALL,
         for_one=FOR_ONE,
-        asked=Asked.from_form() if problem else Asked(who=request.args.get("who", "")),
+        asked=asked,
         in_words=in_words,
+        **money_of(ref),
     )

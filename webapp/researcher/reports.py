@@ -49,14 +49,7 @@ def make(ref: str) -> ResponseReturnValue:
         refuse_blind(session, run)
         last = latest(session, run)
         basis = basis_of(session, run, last)
-    waiting = [job for job in jobs.about(ref) if job.state not in OVER]
-    if len(waiting) >= _MOST_WAITING:
-        raise RequestError(
-            f"{len(waiting)} reports of this run are waiting or being made. Wait for them, or"
-            " cancel one.",
-            status=409,
-            code="enough_jobs",
-        )
+    refuse_too_many(ref)
     models = [name for name in request.form.getlist("model") if name in installed_models()]
     files = [file for file in request.files.getlist("scores") if file.filename]
     if len(models) + len(files) > _MOST_MODELS:
@@ -73,7 +66,7 @@ def make(ref: str) -> ResponseReturnValue:
     )
     _store_scores(jobs.folder(job.id), files)
     note_of_report(ref, "report asked for", report=job.id, models=str(len(models) + len(files)))
-    _queue().put(job.id)
+    queue_of_jobs().put(job.id)
     return redirect(url_for("reports.show_all", ref=ref), 303)
 
 
@@ -102,6 +95,22 @@ def delete(ref: str) -> Response:
 def refuse(error: RunError) -> ResponseReturnValue:
     """Show the paragraph on the run's page: the run is blind."""
     return run_page((request.view_args or {})["ref"], problem=str(error)), 409
+
+
+def refuse_too_many(ref: str) -> None:
+    """Let pass only where few jobs of a run wait.
+
+    Raises:
+        RequestError: Enough of them do.
+    """
+    waiting = [job for job in jobs_here().about(ref) if job.state not in OVER]
+    if len(waiting) >= _MOST_WAITING:
+        raise RequestError(
+            f"{len(waiting)} reports or other jobs of this run are waiting or at work. Wait for"
+            " them, or cancel one.",
+            status=409,
+            code="enough_jobs",
+        )
 
 
 def installed_models() -> list[str]:
@@ -154,7 +163,8 @@ def page_of_reports(ref: str, link: str = "") -> str:
     )
 
 
-def _queue() -> "LongQueue":
+def queue_of_jobs() -> "LongQueue":
+    """Return the queue of long jobs."""
     # Not above: the queue's library imports PostgreSQL's driver, which must not happen before a
     # worker's requests take turns (gevent), or they would all wait with the first that waits.
     from webapp.long_jobs.queue import open_long_queue

@@ -41,7 +41,9 @@ def show_all() -> str:
     """List the runs, the latest first."""
     page = page_asked_for()
     with reading(current_services().sessions) as session:
-        seen, before = runs_seen_by(current_user()), (page - 1) * ON_A_PAGE
+        archive, before = "archive" in request.args, (page - 1) * ON_A_PAGE
+        put_aside = Run.archived_at.is_not(None) if archive else Run.archived_at.is_(None)
+        seen = runs_seen_by(current_user()) & put_aside
         found = progress(session, seen, latest=ON_A_PAGE + 1, after=before)[::-1]
         projects = projects_of(session, current_user())
         titles = titles_of(session, [each.run for each in found])
@@ -50,6 +52,7 @@ def show_all() -> str:
         runs=found[:ON_A_PAGE],
         more=len(found) > ON_A_PAGE,
         page=page,
+        archive=archive,
         titles=titles,
         projects=projects,
         names={each.id: each.name for each in projects},

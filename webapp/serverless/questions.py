@@ -29,4 +29,4 @@ def question_data(question: Question, accept: Iterable[str] | None = None) -> di
     if accept is None:
         return known
     limits = {name: getattr(question, name, None) for name in ("at_least", "at_most")}
-    return {**known, **limits, "accept": [each.strip().lower() for each in accept]}
+    return {**known, **limits, "accept": list(accept)}

@@ -70,7 +70,7 @@ def screen(
         study: The run's study.
         given: Field names and answers.
         now: The time.
-        sender: Where they come from; None for nobody for whom others give way.
+        sender: Where they come from; None for somebody who is not counted.
         give: What gives a place to who may take part.
 
     Returns:
@@ -114,7 +114,7 @@ def check_comprehension(
         study: The run's study.
         given: Field names and answers.
         now: The time.
-        sender: Where they come from; None for nobody for whom others give way.
+        sender: Where they come from; None for somebody who is not counted.
         give: What gives a place to who may take part.
 
     Returns:

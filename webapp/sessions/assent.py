@@ -48,7 +48,7 @@ def assent(
         study: The run's study.
         decision: Theirs.
         now: The time.
-        sender: Where they come from; None for nobody for whom others give way.
+        sender: Where they come from; None for somebody who is not counted.
 
     Raises:
         NoRoomError: They agree, nothing else is asked, and no place is free.

@@ -47,11 +47,19 @@ _AT_ONCE = 32
 
 
 class FreePlace(NamedTuple):
-    """A place that is about to be taken."""
+    """A place that is about to be taken.
+
+    Attributes:
+        id: Its row.
+        list: Its list.
+        place: Its number there.
+        is_beside: Whether it stays free: somebody gets its trials alone.
+    """
 
     id: int
     list: int
     place: int
+    is_beside: bool = False
 
 
 def has_free_place(session: Session, run: Run) -> bool:
@@ -93,7 +101,9 @@ def next_place(session: Session, run: Run, only: int | None = None) -> FreePlace
 
 
 def take(session: Session, place: FreePlace, participant_id: int) -> None:
-    """Give a place that ``next_place`` found in this transaction."""
+    """Give a place that ``next_place`` found in this transaction, unless it stays free."""
+    if place.is_beside:
+        return
     connection = session.connection()
     taken = {"place_id": place.id, "participant_id": participant_id}
     _statements(connection.dialect).take.do(connection, [taken])

@@ -19,7 +19,7 @@ from webapp.sessions.consent_texts import agreed_text_id
 from webapp.sessions.dealing import deal_trials
 from webapp.sessions.lease import any_expired, release_expired
 from webapp.sessions.newcomer import Newcomer, is_closed, known_newcomer, may_still_agree
-from webapp.sessions.sharing import Sender, give_way, someone_gives_way
+from webapp.sessions.sharing import Sender, is_beside, place_beside
 
 
 class Decision(StrEnum):
@@ -59,7 +59,7 @@ def enroll(
             platform names them: pressing it twice makes one participant too.
         link: The link by which they come, if it is one that was given out.
         text: What they read and agree to; empty where nobody read anything.
-        sender: Where they come from; None for nobody for whom others give way.
+        sender: Where they come from; None for somebody who is not counted.
 
     Raises:
         NoRoomError: The run is closed or has no free place.
@@ -79,7 +79,7 @@ def enroll(
     if decision is Decision.DECLINE:
         entered = newcomer.enter(session, State.DECLINED)
     elif study.asks_before_start:
-        refuse_newcomers(session, run, now, sender)
+        refuse_newcomers(session, run, now)
         agreed = agreed_text_id(session, run, text, now) if text else None
         entered = newcomer.enter(session, State.ARRIVED, consent_text_id=agreed, consented_at=now)
     else:
@@ -109,7 +109,7 @@ def _agree_after_all(
     participant.consent_text_id = agreed_text_id(session, run, text, now) if text else None
     participant.consented_at = now
     if study.asks_before_start:
-        refuse_newcomers(session, run, now, sender)
+        refuse_newcomers(session, run, now)
         session.flush()
         return
     give_place(session, run, study, participant, now, sender)
@@ -138,12 +138,18 @@ def _enter_working(
 def _free_place(
     session: Session, run: Run, link: Link | None, now: datetime, sender: Sender | None
 ) -> FreePlace:
-    """Return a place that nobody else gets in this transaction.
+    """Return a place that nobody else gets in this transaction, or one beside which somebody works.
 
     Raises:
         NoRoomError: None is free.
     """
     only = None if link is None else link.list
+    if sender is not None and is_beside(session, run, sender):
+        release_expired(session, run, now)
+        refuse_another_participant(session, run)
+        if (place := place_beside(session, run, sender, only)) is None:
+            raise run_is_full()
+        return place
     for alone in (False, True):
         if alone:
             # Others may just be freeing places, or give up the ones they took: all who are in the
@@ -153,10 +159,7 @@ def _free_place(
         refuse_another_participant(session, run)
         if (place := next_place(session, run, only)) is not None:
             return place
-    place = next_place(session, run, only) if give_way(session, run, sender, now, only) else None
-    if place is None:
-        raise run_is_full()
-    return place
+    raise run_is_full()
 
 
 def give_place(
@@ -175,7 +178,7 @@ def give_place(
         study: Its study.
         participant: Who agreed, and answered what is asked before the start.
         now: The time.
-        sender: Where they come from; None for nobody for whom others give way.
+        sender: Where they come from; None for somebody who is not counted.
 
     Raises:
         NoRoomError: The run is closed or has no free place.
@@ -218,9 +221,7 @@ def run_is_closed() -> NoRoomError:
     )
 
 
-def refuse_newcomers(
-    session: Session, run: Run, now: datetime, sender: Sender | None = None
-) -> None:
+def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
     """Let pass only where somebody new would get a place.
 
     Raises:
@@ -231,9 +232,5 @@ def refuse_newcomers(
     refuse_another_participant(session, run)
     if run.closed_at is not None:
         raise run_is_closed()
-    if (
-        not has_free_place(session, run)
-        and not any_expired(session, run, now)
-        and not someone_gives_way(session, run, sender, now)
-    ):
+    if not has_free_place(session, run) and not any_expired(session, run, now):
         raise run_is_full()

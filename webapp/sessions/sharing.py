@@ -1,188 +1,143 @@
-"""How a full run's places are shared among network addresses.
+"""How a run's places are shared among network addresses.
 
-Nobody is refused because many come from where they come from: while places are free, a class
-behind one address gets in at once, and so does a program. Where no place is free, an address that
-holds more than it may keep gives one to a newcomer from elsewhere. What an address may keep:
+Nobody is refused because many come from where they come from, and nobody who began is sent away for
+others. But an address holds only what it may hold: ``unanswered_places`` of the run (at most half
+of its places), and as many again for each minute after the first since somebody came from there.
 
-- ``unanswered_places`` of the run (at most half of its places), whatever happens there;
-- beyond these, the places of people at work: of sessions that answered and are older than a
-  minute, and of those that were finished in no less. That is as many for each minute after the
-  first since somebody came from there.
+Who comes from there beyond that begins at once too, beside the places: the trials are those of a
+free place, which stays free for everybody else. Once they are at work, that is after a minute with
+an answer, or when they finished in no less, a job gives them a place of their list as far as their
+address may hold one and one is free; what they did counts in any case.
 
-So a program that takes every place keeps that many, however it answers within the first two
-minutes, and later as many a minute as it can pretend to be people at work. The session that has
-done least gives its place up; it goes on if its place becomes free again.
+So a program that opens any number of browsers holds so few places, however it answers, and a class
+is in at once, even behind the address of that program, which a count by address cannot tell from
+it. The price: while many come from one address, more may take part than there are places.
 """
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from functools import cache
 
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import ColumnElement, Dialect, Integer, String, bindparam, func, select
 from sqlalchemy.orm import Session
 
-from experiment.participation import State, move
-from webapp.database.models import ArrivalAddress, Participant, Place, Response, Run, Trial
-from webapp.sessions.assign import free_places, has_free_place
+from webapp.database.models import ArrivalAddress, Participant, Place, Run, RunCount
+from webapp.database.prepared import Prepared
+from webapp.database.row_counts import PLACES
+from webapp.sessions.assign import FreePlace
+from webapp.sessions.crowding import wait_for_others
 
-AT_WORK_AFTER = timedelta(minutes=1)
 # Of a small run too, somebody and whoever sits beside them can begin.
 _ALWAYS = 2
+# How many people of one address a run takes for each of its places, so that they end somewhere.
+_MOST_FOR_EACH_PLACE = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Where a newcomer comes from, and what an address keeps.
+    """Where a newcomer comes from, and what an address holds.
 
     Attributes:
         digest: What stands for the address; empty of somebody who is not counted.
-        keeps: How many places of a run it keeps in any case; 0 where none ever gives one up.
+        holds: How many places of a run it holds in any case; 0 where it holds any number.
     """
 
     digest: str
-    keeps: int
+    holds: int
 
 
-_Row = Row[int, str, datetime, int, str, datetime, datetime, int]
+def is_beside(session: Session, run: Run, sender: Sender | None) -> bool:
+    """Return whether a newcomer's address holds all that it may when somebody comes."""
+    if sender is None or not (sender.digest and sender.holds):
+        return False
+    wait_for_others(session, sender.digest)
+    _came, held = _counted(session, run, sender)
+    return held >= in_any_case(sender.holds, places_of(session, run))
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """A place that is held from a counted address."""
+def place_beside(
+    session: Session, run: Run, sender: Sender, only: int | None = None
+) -> FreePlace | None:
+    """Return the free place whose trials a newcomer gets who does not hold it.
 
-    participant_id: int
-    digest: str
-    came_at: datetime
-    list: int
-    answers: int
-    at_work: bool
-
-
-def someone_gives_way(session: Session, run: Run, sender: Sender | None, now: datetime) -> bool:
-    """Return whether ``give_way`` would free a place."""
-    return _who_gives_way(session, run, sender, now, None) is not None
-
-
-def give_way(
-    session: Session, run: Run, sender: Sender | None, now: datetime, only: int | None = None
-) -> bool:
-    """Free a place of the address that holds most beyond what it keeps; return whether one is.
+    It is one that the fewest people have, so that lists and sides stay even; which of these, chance
+    says, or a program that comes in step with a class would leave it one list.
 
     Args:
-        session: An open session that writes.
-        run: The run, of which no place is free.
-        sender: Who comes; None for nobody for whom a place would be freed.
-        now: The time.
+        session: An open session.
+        run: The run.
+        sender: Where they come from.
         only: The list of which the place must be, if it must.
+
+    Returns:
+        None where none is free, or five times as many came from there as there are places.
     """
-    found = _who_gives_way(session, run, sender, now, only)
-    if found is None:
-        return False
-    locked = select(Participant).where(Participant.id == found).with_for_update(skip_locked=True)
-    participant = session.scalar(locked.execution_options(populate_existing=True))
-    # They may have left, or begun to answer, before they were locked.
-    if participant is None or _who_gives_way(session, run, sender, now, only) != participant.id:
-        return has_free_place(session, run)
-    if participant.state != State.FINISHED:
-        participant.state = move(State(participant.state), State.ABANDONED)
-    free_places(session, [participant.id])
-    session.flush()
-    return True
-
-
-def _who_gives_way(
-    session: Session, run: Run, sender: Sender | None, now: datetime, only: int | None
-) -> int | None:
-    if sender is None or not sender.keeps:
+    came, _held = _counted(session, run, sender)
+    if came >= _MOST_FOR_EACH_PLACE * places_of(session, run):
         return None
-    session.flush()
-    places = session.execute(select(func.count(Place.id)).where(Place.run_id == run.id))
-    keeps = min(sender.keeps, max(_ALWAYS, places.scalar_one() // 2))
-    number = dict(session.execute(_places_by_address(run)).all())
-    crowded = {digest for digest, n in number.items() if n > keeps}
-    if not crowded:
-        return None
-    held = [_held(row, now) for row in session.execute(_places_from(run, crowded))]
-    if not held:
-        return None
-    excess = _excess(held, keeps, now)
-    # With one more the newcomer's address must not hold more too much than the other with one less.
-    digest = max(excess, key=lambda each: (excess[each], each))
-    theirs_then = excess.get(sender.digest, number.get(sender.digest, 0) - keeps) + 1
-    if max(theirs_then, 0) > excess[digest] - 1:
-        return None
-    theirs = [each for each in held if each.digest == digest and only in (None, each.list)]
-    least = min(
-        theirs,
-        key=lambda each: (
-            each.at_work,
-            each.answers,
-            -each.came_at.timestamp(),
-            -each.participant_id,
-        ),
-        default=None,
-    )
-    return None if least is None else least.participant_id
-
-
-def _excess(held: Iterable[_Held], keeps: int, now: datetime) -> dict[str, int]:
-    """Return how many more places each address holds than it keeps."""
-    number, at_work, since = Counter[str](), Counter[str](), dict[str, datetime]()
-    for each in held:
-        number[each.digest] += 1
-        at_work[each.digest] += each.at_work
-        since[each.digest] = min(each.came_at, since.get(each.digest, each.came_at))
-    return {
-        digest: n - keeps - min(at_work[digest], keeps * _further_minutes(now - since[digest]))
-        for digest, n in number.items()
-    }
-
-
-def _further_minutes(span: timedelta) -> int:
-    return max(0, span // timedelta(minutes=1) - 1)
-
-
-def _held(row: _Row, now: datetime) -> _Held:
-    id_, digest, came_at, list_, state, consented_at, finished_at, answers = row
-    begun = consented_at or came_at
-    if state == State.FINISHED:
-        at_work = (finished_at or now) - begun >= AT_WORK_AFTER
-    else:
-        at_work = answers > 0 and now - begun >= AT_WORK_AFTER
-    return _Held(id_, digest, came_at, list_, answers, at_work)
-
-
-def _places_by_address(run: Run) -> Select[str, int]:
-    return (
-        select(ArrivalAddress.digest, func.count())
-        .join(Place, Place.participant_id == ArrivalAddress.participant_id)
-        .where(Place.run_id == run.id)
-        .group_by(ArrivalAddress.digest)
-    )
-
-
-def _places_from(run: Run, digests: set[str]) -> Select[Any]:
-    answers = (
-        select(func.count(Response.id))
-        .join(Trial, Trial.id == Response.trial_id)
-        .where(Trial.participant_id == Participant.id)
-        .correlate(Participant)
-        .scalar_subquery()
-    )
-    return (
-        select(
-            Participant.id,
-            ArrivalAddress.digest,
-            ArrivalAddress.at,
-            Place.list,
-            Participant.state,
-            Participant.consented_at,
-            Participant.finished_at,
-            answers,
+    free = (
+        select(Place.id, Place.list, Place.place)
+        .outerjoin(
+            Participant,
+            (Participant.run_id == Place.run_id)
+            & (Participant.list == Place.list)
+            & (Participant.place == Place.place),
         )
-        .join(Place, Place.participant_id == Participant.id)
-        .join(ArrivalAddress, ArrivalAddress.participant_id == Participant.id)
-        .where(Place.run_id == run.id, ArrivalAddress.digest.in_(digests))
+        .where(*free_of(run))
+        .group_by(Place.id, Place.list, Place.place)
+        .order_by(func.count(Participant.id), func.random())
+        .limit(1)
     )
+    found = session.execute(free if only is None else free.where(Place.list == only)).first()
+    return None if found is None else FreePlace(*found, is_beside=True)
+
+
+def free_of(run: Run) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """Return what is true of a run's free places."""
+    return Place.run_id == run.id, Place.participant_id.is_(None)
+
+
+def in_any_case(holds: int, places: int) -> int:
+    """Return how many of a run's places an address holds whatever happens there."""
+    return min(holds, max(_ALWAYS, places // 2))
+
+
+def places_of(session: Session, run: Run) -> int:
+    """Return how many places a run has."""
+    connection = session.connection()
+    [(places,)] = _statements(connection.dialect).places.find(connection, run=run.id)
+    return int(places or 0)
+
+
+def _counted(session: Session, run: Run, sender: Sender) -> tuple[int, int]:
+    """Return how many people of a run came from an address, and how many places they hold."""
+    session.flush()
+    connection = session.connection()
+    statement = _statements(connection.dialect).counted
+    [(came, held)] = statement.find(connection, run=run.id, digest=sender.digest)
+    return came, held
+
+
+class _Statements:
+    """What every counted arrival waits for, in one database's words."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        run = bindparam("run", type_=Integer)
+        self.places = Prepared(
+            select(func.sum(RunCount.n)).where(RunCount.run_id == run, RunCount.subject == PLACES),
+            dialect,
+        )
+        self.counted = Prepared(
+            select(func.count(Participant.list), func.count(Place.id))
+            .select_from(ArrivalAddress)
+            .join(Participant, Participant.id == ArrivalAddress.participant_id)
+            .outerjoin(Place, Place.participant_id == Participant.id)
+            .where(
+                Participant.run_id == run,
+                ArrivalAddress.digest == bindparam("digest", type_=String),
+            ),
+            dialect,
+        )
+
+
+# Made once for each kind of database.
+_statements = cache(_Statements)

@@ -28,6 +28,15 @@ def items(tmp_path):
     return tmp_path / "items.csv"
 
 
+def test_scores_of_single_sentences_have_no_accuracy_and_are_said_to_have_none(tmp_path, items):
+    rows = [row for row in small_run.score_rows(more=()) if row["variant"] == "good"]
+    alone = small_run.write_scores(tmp_path / "alone.parquet", rows)
+    done = CliRunner().invoke(accuracy, [str(items), str(alone)])
+    assert isinstance(done.exception, AnalysisError)
+    assert "every item has one version alone" in str(done.exception)
+    assert "Score the materials again" not in str(done.exception)
+
+
 @pytest.fixture
 def scored(tmp_path):
     rows = small_run.score_rows(more=())

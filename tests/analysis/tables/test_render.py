@@ -63,6 +63,14 @@ Study small.
     assert to_text(table) == expected
 
 
+def test_no_zero_has_a_minus_sign(table):
+    near = table.frame.assign(people=-0.001, people_low=-0.004, people_high=0.001)
+    columns = (Column("people", "", "estimate"), Column("m_judged", "", "signed"))
+    text = to_text(replace(table, frame=near.assign(m_judged=-0.001), columns=columns))
+    assert "0.00 [0.00, 0.00]" in text and "+0.00" in text
+    assert "-0.00" not in text
+
+
 def test_markdown_escapes_bars_and_lists_the_notes(table):
     lines = to_markdown(table).splitlines()
     assert lines[0] == "**Table 1.** Accuracy."

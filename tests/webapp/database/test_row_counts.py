@@ -68,6 +68,8 @@ def test_verdicts_are_counted_by_what_they_say(sessions, visitor):
         found = {name: n for name, n in counts(sessions).items() if name.startswith("verdict")}
         assert found == counted, change
         assert wrong(sessions) == {}
+        with reading(sessions) as session:
+            assert miscounted(session.connection(), run_id=1) == {}
 
 
 def test_a_transaction_that_fails_is_not_counted(sessions, visitor):

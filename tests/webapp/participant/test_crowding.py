@@ -1,4 +1,4 @@
-"""One client cannot take all the places, and neither stands in the way of anybody else."""
+"""One client cannot take all the places, and stands in nobody's way."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -10,8 +10,8 @@ from tests.webapp.participant.test_admission import COMPREHENSION, RIGHT, come, 
 from webapp.core.addresses import Addresses
 from webapp.core.settings import Settings
 from webapp.database.engine import reading
-from webapp.database.models import ArrivalAddress, Participant, Place
-from webapp.jobs.leases import delete_addresses
+from webapp.database.models import ArrivalAddress, Participant, Place, Verdict
+from webapp.jobs.leases import delete_addresses, give_places_to_workers
 
 __all__ = ["come", "launch_panel", "link"]
 HERE, THERE = "203.0.113.5", "198.51.100.7"
@@ -66,6 +66,12 @@ def sender(app):
     return lambda address: services.tokens.digest(f"address {address}")
 
 
+@pytest.fixture
+def give(app):
+    """Return what gives places to people at work, as the server does each minute."""
+    return lambda: give_places_to_workers(app.extensions["parallax"])
+
+
 def answer_nothing(_visitor: Visitor) -> None: ...
 
 
@@ -73,80 +79,108 @@ def answer_one(visitor: Visitor) -> None:
     visitor.answer(1)
 
 
-def answer_all(visitor: Visitor) -> None:
-    visitor.answer_all()
-
-
 def finish(visitor: Visitor) -> None:
     visitor.answer_all()
     visitor.questionnaire(native_language="English")
 
 
-@pytest.mark.parametrize("do", [answer_nothing, answer_one, answer_all, finish])
-def test_one_machine_keeps_its_share_however_it_answers_and_everybody_else_gets_in(
-    app, arrive, n_places, sessions, sender, clock, do
+@pytest.mark.parametrize("theirs", [HERE, THERE], ids=["the same address", "their own"])
+@pytest.mark.parametrize("do", [answer_nothing, answer_one, finish])
+def test_one_machine_holds_its_share_however_it_answers_and_a_class_is_in_at_once(
+    app, arrive, n_places, sessions, sender, clock, limited, give, do, theirs
 ):
-    for n in range(3 * n_places):
+    limited(unanswered_places=2)
+    for _ in range(3 * n_places):
         begun = arrive()
-        if begun.status_code == 303:
-            do(Visitor(app.test_client(), begun.location))
+        assert begun.status_code == 303
+        do(Visitor(app.test_client(), begun.location))
         clock.go_on(seconds=60 / (3 * n_places))
-        assert begun.status_code == (303 if n < n_places else 409)
-    # A minute later everybody else comes, each from an address of their own.
-    assert held(sessions, sender(HERE)) == n_places
-    others = [f"192.0.2.{n}" for n in range(n_places)]
-    said = [arrive(address).status_code for address in others]
-    assert said == [303] * (n_places // 2) + [409] * (n_places // 2)
-    assert held(sessions, sender(HERE)) == n_places // 2
-    # And what it tries then takes nobody's place.
-    assert [arrive().status_code for _ in range(n_places)] == [409] * n_places
-    assert count(sessions, Place.participant_id) == n_places
+    assert give() == 0
+    assert held(sessions, sender(HERE)) == 2
+    people = [arrive(theirs) for _ in range(n_places)]
+    assert [each.status_code for each in people] == [303] * n_places
+    finished = count(sessions, Participant.finished_at)
+    for each in people:
+        finish(Visitor(app.test_client(), each.location))
+    assert count(sessions, Participant.finished_at) == finished + n_places
+    assert count(sessions, Place.participant_id) == (2 if theirs == HERE else 4)
 
 
-def test_a_class_behind_one_address_is_in_at_once_and_finishes(app, arrive, n_places, sessions):
+def test_people_at_work_get_places_so_many_a_minute_and_idle_browsers_do_not(
+    app, arrive, n_places, sessions, sender, clock, limited, give
+):
+    limited(unanswered_places=2)
     begun = [arrive() for _ in range(n_places)]
-    assert [each.status_code for each in begun] == [303] * n_places
+    for each in begun[2:]:
+        answer_one(Visitor(app.test_client(), each.location))
+    kept = []
+    for _ in range(4):
+        clock.go_on(minutes=1)
+        give()
+        kept.append(held(sessions, sender(HERE)))
+    assert kept == [2, 4, 6, 8]
+    assert give() == 0, "every place is taken"
+    assert arrive(THERE).status_code == 409
+
+
+def test_idle_browsers_never_get_a_place(arrive, n_places, sessions, clock, limited, give):
+    limited(unanswered_places=2)
+    for _ in range(n_places):
+        arrive()
+    clock.go_on(minutes=10)
+    assert give() == 0
+    assert count(sessions, Place.participant_id) == 2
+
+
+def test_places_that_become_free_go_to_the_address_that_holds_fewer(
+    app, arrive, n_places, sessions, sender, clock, limited, give
+):
+    limited(unanswered_places=2)
+    here = [arrive(HERE) for _ in range(n_places)]
+    there = [arrive(THERE) for _ in range(4)]
+    for each in [*here, *there]:
+        answer_one(Visitor(app.test_client(), each.location))
+    clock.go_on(minutes=9)
+    assert give() == n_places - 4
+    assert count(sessions, Place.participant_id) == n_places
+    assert held(sessions, sender(THERE)) >= 3
+
+
+def test_who_works_beside_the_places_gets_lists_as_even_as_everybody_else(
+    arrive, n_places, sessions, limited
+):
+    limited(unanswered_places=2)
+    for _ in range(2 * n_places):
+        arrive()
+    with reading(sessions) as session:
+        dealt = select(Participant.list, func.count()).group_by(Participant.list)
+        numbers = [n for _, n in session.execute(dealt)]
+    assert sum(numbers) == 2 * n_places
+    assert max(numbers) - min(numbers) <= 2
+
+
+def test_who_is_excluded_gets_no_place_again(app, arrive, n_places, sessions, clock, limited, give):
+    limited(unanswered_places=2)
+    begun = [arrive() for _ in range(3)]
+    clock.go_on(minutes=3)
     for each in begun:
         finish(Visitor(app.test_client(), each.location))
-    assert count(sessions, Participant.finished_at) == n_places
+    with sessions.begin() as session:
+        last = session.scalars(select(Participant).order_by(Participant.id.desc())).first()
+        session.add(
+            Verdict(
+                participant_id=last.id, kept=False, rule="fast", evidence="", decided_at=clock()
+            )
+        )
+    assert give() == 0
+    assert count(sessions, Place.participant_id) == 2
 
 
-def test_people_at_work_keep_their_places_and_idle_browsers_do_not(
-    app, arrive, n_places, sessions, sender, clock, limited
-):
+def test_one_address_is_not_taken_without_end(arrive, n_places, limited, sessions):
     limited(unanswered_places=2)
-    begun = [arrive() for _ in range(n_places)]
-    for each in begun[:3]:
-        answer_one(Visitor(app.test_client(), each.location))
-    clock.go_on(minutes=3)
-    said = [arrive(f"192.0.2.{n}").status_code for n in range(n_places)]
-    assert said.count(303) == n_places - 2 - 3
-    for each in begun[:3]:
-        assert Visitor(app.test_client(), each.location).answer(2).status_code == 200
-
-
-def test_who_gave_way_is_told_and_goes_on_where_the_place_is_free_again(
-    app, arrive, n_places, limited, clock
-):
-    limited(unanswered_places=2)
-    begun = [arrive() for _ in range(n_places)]
-    last = Visitor(app.test_client(), begun[-1].location)
-    took = arrive(THERE)
-    assert "There is nothing more to do" in last.page().text
-    browser = app.test_client()
-    assert browser.post(f"{took.location}withdraw", data={"wish": "erase"}).status_code == 303
-    assert "There is nothing more to do" not in last.page().text
-    assert last.answer(1).status_code == 200
-
-
-def test_an_address_that_holds_as_much_too_much_takes_nothing_from_another(
-    arrive, n_places, limited, sessions, sender
-):
-    limited(unanswered_places=1)
-    said = [arrive(HERE).status_code for _ in range(n_places)]
-    said += [arrive(THERE).status_code for _ in range(n_places)]
-    assert said.count(303) == n_places + n_places // 2
-    assert held(sessions, sender(HERE)) == held(sessions, sender(THERE)) == n_places // 2
+    said = [arrive().status_code for _ in range(5 * n_places + 2)]
+    assert said == [303] * (5 * n_places) + [409] * 2
+    assert arrive(THERE).status_code == 303
 
 
 def test_posts_at_the_same_moment_never_hold_more_than_there_is(app, run, n_places, sessions):
@@ -161,23 +195,10 @@ def test_posts_at_the_same_moment_never_hold_more_than_there_is(app, run, n_plac
     assert count(sessions, Place.participant_id) == n_places
 
 
-def test_places_are_kept_by_all_where_the_setting_says_so(arrive, n_places, limited):
+def test_an_address_holds_every_place_where_the_setting_says_so(arrive, n_places, limited):
     limited(unanswered_places=0)
     assert {arrive().status_code for _ in range(n_places)} == {303}
-    assert arrive(THERE).status_code == 409
-
-
-def test_what_a_second_minute_and_a_third_leave_to_an_address(
-    app, arrive, n_places, sessions, sender, clock, limited
-):
-    limited(unanswered_places=2)
-    for each in [arrive() for _ in range(n_places)]:
-        answer_one(Visitor(app.test_client(), each.location))
-    clock.go_on(minutes=2)
-    said = [arrive(f"192.0.2.{n}").status_code for n in range(n_places)]
-    # Two in any case, and two people at work for the second minute.
-    assert said.count(303) == n_places - 2 - 2
-    assert held(sessions, sender(HERE)) == 4
+    assert arrive(THERE).status_code == arrive(HERE).status_code == 409
 
 
 def test_who_is_refused_is_told_when_to_come_again(arrive, limited):
@@ -206,7 +227,7 @@ def test_places_are_shared_after_the_questions_before_the_start_too(
     waiting = [come(COMPREHENSION, person=f"{n:024x}") for n in range(4)]
     said = [client.post(f"{each.home}comprehension", data=form).status_code for each in waiting]
     assert set(said) == {303}
-    assert count(sessions, Place.participant_id) == 4
+    assert count(sessions, Place.participant_id) == 1
 
 
 def test_so_many_arrive_within_an_hour_and_no_more(arrive, limited, clock, sessions):

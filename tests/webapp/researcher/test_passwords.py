@@ -17,10 +17,15 @@ from webapp.core.settings import Settings
 from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, User
 from webapp.database.schema import alone, migrate
+from webapp.errors import RequestError
+from webapp.projects.invitations import invite, invited_to
+from webapp.projects.projects import add_project
+from webapp.projects.rights import ProjectRole, Scope
+from webapp.projects.tokens import make_token
 from webapp.users.audit_log import first_broken, record_act
 from webapp.users.password_links import make_link
 from webapp.users.roles import Role
-from webapp.users.users import set_role
+from webapp.users.users import named_user, set_role
 
 pytestmark = pytest.mark.one_database
 NEW = "another horse battery"
@@ -177,6 +182,10 @@ def test_a_restored_backup_signs_nobody_in_and_opens_no_old_link(
 ):
     owner = researcher(Role.OWNER)
     token = link_for(owner, "owner")
+    with sessions.begin() as session:
+        program = make_token(session, named_user(session, "owner"), "a", [Scope.READ], 9, clock())
+        project = add_project(session, "lab", by="a test", now=clock())
+        code = invite(session, project, ProjectRole.MANAGER, by="a test", now=clock())
     shell("db", "backup", str(tmp_path / "backup"))
     owner.post("/sessions/end")
     sessions.kw["bind"].dispose()
@@ -184,6 +193,10 @@ def test_a_restored_backup_signs_nobody_in_and_opens_no_old_link(
     assert "Everybody is signed out of the room." in said
     assert "/sign-in" in owner.get("/").location
     assert set_by_link(browser(), token).status_code == 404
+    asked = {"headers": {"Authorization": f"Bearer {program}"}}
+    assert browser().client.get("/researcher/api/runs", **asked).status_code == 401
+    with reading(sessions) as session, pytest.raises(RequestError):
+        invited_to(session, code, clock())
     with sqlite3.connect(instance / "parallax.sqlite3") as raw:
         assert raw.execute("SELECT count(*) FROM sign_in WHERE ended_at IS NULL").fetchone() == (0,)
 

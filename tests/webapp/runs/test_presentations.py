@@ -1,14 +1,18 @@
 """Ratings, three options, yes and no go from the study's folder through the pages to the report."""
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from math import isnan
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from analysis import comparison
-from analysis.data.load import load_run
+from analysis.data.load import ExportedRun, load_run
 from analysis.data.tasks import of_task, parts
 from analysis.errors import AnalysisError
 from analysis.options import ComparisonOptions
@@ -66,6 +70,11 @@ def test_ratings_are_stored_exported_and_reported_and_are_never_right_or_wrong(f
     assert Counter(pairs["version"]) == {"good": 64, "bad": 64}
     assert (pairs.groupby("item_id")["version"].nunique() == 2).all()
     assert run.verdicts["kept"].all()
+    for stored in folder.glob("*.parquet"):
+        stored.unlink()
+    as_text = load_run(folder).responses
+    assert as_text["rating"].tolist() == run.responses["rating"].tolist()
+    assert as_text["chosen_side"].isna().all()
 
     found = compared(folder, scores_of(folder, ("bad",)))
     table = {one.name: one.frame for one in found.tables}
@@ -175,6 +184,25 @@ def test_the_scales_of_a_trial_are_stored_exported_and_compared_each_by_itself(f
         list(parts(run, "plausible", Path("out")))
 
 
+def shape_of(run: ExportedRun, slower: Callable[[np.ndarray], np.ndarray]) -> pd.Series:
+    """What the finding surprisal_shape says where surprisals slow regions in a known way."""
+    rng = np.random.default_rng(3)
+    assert run.readings is not None
+    ids = run.readings["item_id"].astype(str) + ":" + run.readings["version"].astype(str)
+    read = run.readings.assign(text_id=ids)
+    words = read[["text_id", "step", "text"]].astype({"text": str}).drop_duplicates()
+    words = words.assign(surprisal_bits=rng.uniform(2, 14, len(words)))
+    bits = read.merge(words.drop(columns="text"), on=["text_id", "step"])
+    times = 6 + slower(bits["surprisal_bits"].to_numpy()) + rng.normal(0, 0.05, len(bits))
+    planted = replace(run, readings=run.readings.assign(rt_ms=np.exp(times)))
+    options = ComparisonOptions(
+        resamples=100, surprisal={"m": words.rename(columns={"step": "position"})}
+    )
+    found = comparison.compare(planted, [], options, code_version="x")
+    assert "surprisal_shape" in {one.name for one in found.drawings}
+    return found.statistics["surprisal_shape"].iloc[0]
+
+
 @pytest.mark.parametrize("study", [MIXED], indirect=True, ids=["mixed"])
 def test_the_tasks_of_a_session_are_stored_exported_and_compared_each_by_itself(folder, study):
     run = load_run(folder)
@@ -194,6 +222,10 @@ def test_the_tasks_of_a_session_are_stored_exported_and_compared_each_by_itself(
     for part, expected in ((reading, "reading_times"), (judgment, "ratings")):
         found = comparison.compare(part, [], ComparisonOptions(resamples=100), code_version="x")
         assert expected in {table.name for table in found.tables}
+    straight = shape_of(reading, lambda bits: 0.03 * bits)
+    bent = shape_of(reading, lambda bits: 0.02 * (bits - 8) ** 2)
+    assert straight["delta_low"] <= 0 <= straight["delta_high"]
+    assert bent["edf"] > straight["edf"] + 1 and bent["delta_low"] > 1
     places = [place for _, place in parts(run, "", Path("out"))]
     assert places == [Path("out/self_paced"), Path("out/rating")]
     with pytest.raises(AnalysisError, match="each is analysed by itself"):

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import webapp
+from experiment.studies.admission import ComprehensionQuestion, ScreeningQuestion
 from experiment.studies.answers import Mistake
 from tests.experiment.studies.test_answers import ANSWERS, question
 from tests.prerequisites import NODE
@@ -19,12 +20,50 @@ console.log(JSON.stringify(found));
 """
 
 
+ADMITTING = """
+import { admits } from %s;
+console.log(JSON.stringify(%s.map(([question, answer]) =>
+  admits([question], { [question.name]: answer }))));
+"""
+WHO = {"name": "who", "label": "Who?"}
+SCREENING = [
+    ({"accept": ["Straße", "Oslo"]}, ["straße", "STRASSE", " oslo ", "Os lo", "İstanbul"]),
+    ({"type": "choice", "options": ["yes", "no"], "accept": ["yes"]}, ["yes", "no"]),
+    ({"type": "number", "at_least": 18, "at_most": 30.5}, ["18", "17.9", "30,5", "30.6", "+20"]),
+    ({"type": "number", "at_most": 3}, ["-4", "3.0", "4"]),
+]
+COMPREHENSION = [
+    ({"type": "number", "correct": ["1"]}, ["1", "2", "1.0", " 1"]),
+    ({"type": "choice", "options": ["a", "B"], "correct": ["B"]}, ["a", "B"]),
+    ({"correct": ["Two", "2"]}, ["two", "TWO", "2", "three"]),
+]
+
+
+def test_the_browser_lets_in_whom_the_server_lets_in():
+    asked, expected = [], []
+    for keys, answers in SCREENING:
+        question = ScreeningQuestion(**WHO, **keys)
+        asked += [(question_data(question, question.accept), answer) for answer in answers]
+        expected += [question.accepts(answer) for answer in answers]
+    for keys, answers in COMPREHENSION:
+        right = ComprehensionQuestion(**WHO, **keys)
+        asked += [(question_data(right, right.correct), answer) for answer in answers]
+        expected += [right.is_right(answer) for answer in answers]
+    assert {True, False} == set(expected)
+    assert ran(ADMITTING % (json.dumps(PROGRESS.as_uri()), json.dumps(asked))) == expected
+
+
+def ran(program: str) -> object:
+    done = subprocess.run(
+        [str(NODE.require()), "--input-type=module"], input=program, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 def test_the_browser_finds_the_mistakes_that_the_server_finds(monkeypatch):
     names = {mistake.value: mistake.value for mistake in Mistake}
     monkeypatch.setattr("webapp.serverless.questions.every_word", lambda _: names)
     asked = [(question_data(question(name)), answer) for name, answer, _ in ANSWERS]
     program = PROGRAM % (json.dumps(PROGRESS.as_uri()), json.dumps(asked))
-    ran = subprocess.run(
-        [str(NODE.require()), "--input-type=module"], input=program, capture_output=True, text=True
-    )
-    assert json.loads(ran.stdout) == [wrong and wrong.value for _, _, wrong in ANSWERS], ran.stderr
+    assert ran(program) == [wrong and wrong.value for _, _, wrong in ANSWERS]

@@ -30,6 +30,8 @@ class Participant(Base):
             sqlite_where=text("restricted_at IS NOT NULL"),
             postgresql_where=text("restricted_at IS NOT NULL"),
         ),
+        # Pages show them in order of arrival.
+        Index("ix_participant_order", "run_id", "id"),
         # The last who finished say how long it takes.
         Index(
             "ix_participant_finished",

@@ -7,22 +7,25 @@ participant returns the submission, or its time runs out.
 
 import hashlib
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 from experiment.money import in_words
 from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.errors import RunError
+from webapp.recruiters.endings import Departure
 from webapp.recruiters.platform import PlatformError, Task
 from webapp.recruiters.prolific.answers import SCREEN_OUT, StudyAnswer
 from webapp.recruiters.prolific.calls import Calls, NotThere
 
-# The platform's name for each ending that is handed in.
+# The platform's name for each ending that is handed in. Who withdraws has two codes of one name
+# where a share of the reward may be paid: the one pays it, by the other a person decides.
 CODE_TYPES = {
     Ending.COMPLETED: "COMPLETED",
     Ending.FAILED_CHECK: "FAILED_ATTENTION_CHECK",
     # Whoever takes their consent back is paid as the consent text says: a person decides, or
-    # the study's withdrawn_percent does.
+    # the study's withdrawn_percent does, for who stayed long enough.
     Ending.WITHDRAWN: "OTHER",
     Ending.SCREENED_OUT: "FIXED_SCREENOUT",
 }
@@ -39,10 +42,12 @@ def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
         token: The offer's; each offer has codes of its own.
     """
     codes = [
-        _code(ending, token, _decided(task, ending), *_joining(task, ending))
+        _code(ending, token, _REVIEWED, *_joining(task, ending))
         for ending in CODE_TYPES
         if ending is not Ending.SCREENED_OUT
     ]
+    if task.withdrawn_percent is not None:
+        codes.append(_code(Ending.WITHDRAWN, f"{token} in part", _PAID_IN_PART))
     if task.screen_out_minor and task.screen_out_places:
         action: dict[str, object] = {
             "action": SCREEN_OUT,
@@ -53,10 +58,21 @@ def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
     return codes
 
 
-def _decided(task: Task, ending: Ending) -> dict[str, object]:
-    """Return what happens to work that is handed in: a part is paid at once, or somebody looks."""
-    in_part = ending is Ending.WITHDRAWN and task.withdrawn_percent is not None
-    return _PAID_IN_PART if in_part else _REVIEWED
+def share_of(departure: Departure) -> int | None:
+    """Return the per cent of the reward that is paid at once to who withdrew.
+
+    A share is for at least that share of the time which the study takes: nobody gets more for a
+    minute than those who finish.
+
+    Returns:
+        None where a person decides.
+    """
+    terms = departure.study.recruitment
+    percent = terms.withdrawn_percent if terms is not None else None
+    if terms is None or percent is None or departure.ending is not Ending.WITHDRAWN:
+        return None
+    needed = timedelta(minutes=terms.median_minutes) * percent / 100
+    return percent if departure.stayed >= needed else None
 
 
 def _joining(task: Task, ending: Ending) -> Iterator[dict[str, object]]:
@@ -110,14 +126,21 @@ def _code(ending: Ending, token: str, *actions: dict[str, object]) -> dict[str, 
     }
 
 
-def code_of(study: StudyAnswer, ending: Ending) -> str:
+def code_of(study: StudyAnswer, ending: Ending, *, in_part: bool = False) -> str:
     """Return the code by which our server completes a submission that ended so.
+
+    Args:
+        study: The study, as the platform has it.
+        ending: How the visit ended.
+        in_part: Whether a share of the reward is paid by it.
 
     Raises:
         PlatformError: The study has none, so somebody changed it on the platform.
     """
     for each in study.completion_codes:
-        if each.code_type == CODE_TYPES[ending] and each.actor == "researcher" and each.code:
+        pays_in_part = any(act.get("action") == _PAID_IN_PART["action"] for act in each.actions)
+        ours = each.code_type == CODE_TYPES[ending] and each.actor == "researcher"
+        if ours and each.code and pays_in_part is in_part:
             return each.code
     raise PlatformError(
         f"the study on Prolific has lost its completion code {CODE_TYPES[ending]}, which the "

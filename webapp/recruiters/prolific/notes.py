@@ -138,7 +138,8 @@ def _withdrawn(task: Task) -> str:
     if task.withdrawn_percent is None:
         return "submitted by our server, awaits review"
     paid = in_words(task.reward_minor * task.withdrawn_percent // 100, task.currency)
-    return f"is paid {paid} at once, {task.withdrawn_percent} % of the reward"
+    share = f"{task.withdrawn_percent} %"
+    return f"is paid {paid} at once ({share}) after {share} of the study's time; else awaits review"
 
 
 def _screened_out(task: Task) -> str:

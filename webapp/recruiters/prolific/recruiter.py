@@ -13,7 +13,7 @@ from webapp.recruiters.base import Recruiter, ReportTerms
 from webapp.recruiters.endings import Departure, Exit, ExitForm
 from webapp.recruiters.platform import Platform, PlatformError, Submission
 from webapp.recruiters.prolific.asking import Asking
-from webapp.recruiters.prolific.codes import CODE_TYPES, code_of, refuse_uneven_share
+from webapp.recruiters.prolific.codes import CODE_TYPES, code_of, refuse_uneven_share, share_of
 from webapp.recruiters.prolific.drafts import entry_link
 from webapp.recruiters.prolific.hooks import submission_of_hook
 from webapp.recruiters.prolific.settings import ProlificSettings
@@ -150,9 +150,8 @@ class ProlificRecruiter(Recruiter):
             raise PlatformError("the link did not say which submission it was for")
         # Completing costs what publishing has set aside, and was agreed to then.
         platform = open_prolific(self._settings, live=True, attempts=1)
-        code = code_of(platform.study(study), departure.ending)
-        terms, withdrew = departure.study.recruitment, departure.ending is Ending.WITHDRAWN
-        percent = terms.withdrawn_percent if terms is not None and withdrew else None
+        percent = share_of(departure)
+        code = code_of(platform.study(study), departure.ending, in_part=percent is not None)
         return platform.complete(session, code, percent)
 
     def heard(self, headers: Mapping[str, str], body: bytes, at: datetime) -> Submission | None:

@@ -17,7 +17,7 @@ import { BETWEEN_CHOICES, isAsked } from "../questions.js";
  * @property {[number, number, number]} numbers A slider's lowest, highest and step.
  * @property {Record<string, string[]>} [only_if] The answers to earlier questions that let it be asked.
  * @property {Record<string, string>} [words] What is said of each mistake.
- * @property {string[]} [accept] The answers that let somebody go on, in lower case.
+ * @property {string[]} [accept] The answers that let somebody go on; none where a number does.
  * @property {number | null} [at_least]
  * @property {number | null} [at_most]
  *
@@ -191,15 +191,23 @@ function onSlider({ numbers: [low, high, step] }, number) {
 }
 
 /**
- * Returns whether every answer lets somebody go on.
+ * Returns whether every answer lets somebody go on: one of those that do, or a number between two.
  * @param {Question[]} questions
  * @param {Record<string, string>} given
  */
 export function admits(questions, given) {
-  return questions.every(({ name, type, accept, at_least, at_most }) => {
+  return questions.every(({ name, accept, at_least, at_most }) => {
     const answer = cleaned(given[name] ?? "");
-    if (type !== "number") return !accept || accept.includes(answer.toLowerCase());
+    if (accept?.length) return accept.map(folded).includes(folded(answer));
     const number = Number(answer.replace(",", "."));
     return number >= (at_least ?? -Infinity) && number <= (at_most ?? Infinity);
   });
+}
+
+/**
+ * A text without its capitals, also where a capital is two letters.
+ * @param {string} text
+ */
+function folded(text) {
+  return text.trim().toUpperCase().toLowerCase();
 }

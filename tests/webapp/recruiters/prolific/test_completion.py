@@ -192,11 +192,12 @@ def part_for_who_withdraws(study_folder):
 
 
 def test_who_withdraws_is_paid_the_studys_share_at_once_and_the_statement_has_it(
-    part_for_who_withdraws, lab, stand_in, shell, problems
+    part_for_who_withdraws, lab, stand_in, shell, problems, clock, study_folder
 ):
     submission, way = lab.arrive(stand_in.person(), lab.publish())
     visitor = lab.visit(lab.agree(way))
     visitor.answer(1)
+    clock.go_on(minutes=load_study(str(study_folder)).recruitment.median_minutes / 4)
     visitor.client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
     assert lab.report() == ["done"]
     assert stand_in.submission(submission)["status"] == "PARTIALLY APPROVED"
@@ -207,6 +208,16 @@ def test_who_withdraws_is_paid_the_studys_share_at_once_and_the_statement_has_it
     stated = shell("statement", lab.run.ref)
     assert "$0.05" in stated.output, stated.output
     assert problems() == []
+
+
+def test_of_who_withdraws_after_one_answer_a_person_decides(part_for_who_withdraws, lab, stand_in):
+    submission, way = lab.arrive(stand_in.person(), lab.publish())
+    visitor = lab.visit(lab.agree(way))
+    visitor.answer(1)
+    visitor.client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
+    assert lab.report() == ["done"]
+    assert stand_in.submission(submission)["status"] == "AWAITING REVIEW"
+    assert stand_in.payments() == []
 
 
 def test_a_share_that_is_no_whole_cent_is_not_launched(study_folder):

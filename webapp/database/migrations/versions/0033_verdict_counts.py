@@ -13,6 +13,7 @@ _INDEXES = {"ix_participant_restricted": "restricted_at", "ix_participant_finish
 
 def upgrade() -> None:
     """Make the indexes; the verdicts are counted after the migration."""
+    op.create_index("ix_participant_order", "participant", ["run_id", "id"])
     for name, column in _INDEXES.items():
         there = sa.text(f"{column} IS NOT NULL")
         op.create_index(
@@ -26,5 +27,6 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Drop them."""
+    op.drop_index("ix_participant_order", "participant")
     for name in _INDEXES:
         op.drop_index(name, "participant")

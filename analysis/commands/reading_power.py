@@ -1,0 +1,184 @@
+"""The part of ``parallax power`` for studies that are read step by step."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+import pandas as pd
+from tqdm import tqdm
+
+from analysis.data.own_columns import in_namespace
+from analysis.errors import AnalysisError
+from analysis.findings.contrasts import planned
+from analysis.findings.design import cell_names, crossing
+from analysis.statistics.reading_power import (
+    MAZE,
+    SELF_PACED,
+    ReadDesign,
+    Spread,
+    simulate,
+    summary,
+)
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.render import FORMATS, save_table, to_text
+from experiment.design.lists import ListEntry
+from experiment.materials.read import item_row
+from experiment.records import Kind, Variant
+from experiment.studies.study import Study
+from experiment.tables.atomic_write import atomic_folder
+from experiment.version import code_version
+
+_PERCENT = 100.0
+_STRONG = 0.8
+_USUAL_PERCENT = 5.0
+_PARTS = 5
+
+
+def spread_of(study: Study, given: str) -> Spread:
+    """Return the standard deviations that are given, or those of the study's type of response.
+
+    Raises:
+        click.BadParameter: These are not five numbers of 0 or more.
+    """
+    if not given:
+        return MAZE if study.response == "maze" else SELF_PACED
+    try:
+        parts = [float(one) for one in given.split(",")]
+    except ValueError:
+        parts = []
+    if len(parts) != _PARTS or min(parts) < 0:
+        raise click.BadParameter(
+            f'"{given}" is not five standard deviations of 0 or more, such as '
+            "0.35,0.08,0.07,0.03,0.42: of participants, of their effects, of frames, of their "
+            "effects, and the residual one",
+            param_hint="--log-sds",
+        )
+    return Spread(*parts)
+
+
+def power_of_reading(
+    study: Study,
+    lists: Sequence[Sequence[ListEntry]],
+    sizes: Sequence[int],
+    simulations: int,
+    out: Path | None,
+    seed: int,
+    *,
+    slowdown_percent: float | None,
+    log_sds: str,
+) -> None:
+    """Print the power of each planned contrast of each construction, and write the table.
+
+    Raises:
+        AnalysisError: No construction has two conditions.
+        click.BadParameter: The standard deviations are not five numbers.
+    """
+    percent = slowdown_percent or _USUAL_PERCENT
+    spread = spread_of(study, log_sds)
+    designs = list(_designs(study, lists))
+    if not designs:
+        raise AnalysisError(
+            "no construction of the targets has two conditions, so no times are compared",
+            where=str(study.folder),
+            expected="two conditions or more in the column condition",
+        )
+    numbers = tqdm(range(simulations), desc="Simulating", unit=" studies", disable=None)
+    slowdown = percent / _PERCENT
+    found = summary(simulate(designs, spread, sizes, numbers, slowdown=slowdown, seed=seed))
+    titles = {one.name: one.title for one in study.constructions}
+    table = _table(study, found, titles, spread, percent, simulations, seed)
+    click.echo(to_text(table))
+    for line in _answers(found, titles, study.design.n_lists, percent):
+        click.echo(line)
+    if out:
+        with atomic_folder(out, frozenset(f"power{suffix}" for suffix in FORMATS)) as folder:
+            save_table(table, folder)
+        click.echo(f"Table: {out}")
+
+
+def _table(
+    study: Study,
+    found: pd.DataFrame,
+    titles: dict[str, str],
+    spread: Spread,
+    slowdown_percent: float,
+    simulations: int,
+    seed: int,
+) -> Table:
+    frame = pd.DataFrame(
+        {
+            "group": found["construction"].map(titles) + ": " + found["contrast"],
+            "label": found["per_list"].astype(str),
+            "participants": found["per_list"] * study.design.n_lists,
+            "percent": found["half_width"] * _PERCENT,
+            "power": found["power"],
+        }
+    )
+    return Table(
+        name="power",
+        title="Power",
+        caption=f"What {study.name} would find in one region, over {simulations} simulated "
+        "studies.",
+        frame=frame,
+        columns=(
+            Column("label", "per list", "text"),
+            Column("participants", "recruited", "count"),
+            Column("percent", "half the 95% interval, %", "number"),
+            Column("power", "power", "number"),
+        ),
+        notes=(
+            f"Power: to tell a difference of {slowdown_percent:g} % of the reading time from none, "
+            "in a region that was named beforehand; without a correction for others.",
+        ),
+        origin=(
+            f"Logarithms of times with sd {spread.participants:g} between participants, "
+            f"{spread.their_effect:g} between their effects, {spread.frames:g} between frames, "
+            f"{spread.frames_effect:g} between their effects and {spread.residual:g} residual.",
+            f"Study {study.name}, version {study.study.version}; seed {seed}; "
+            f"code {code_version()}.",
+        ),
+    )
+
+
+def _designs(study: Study, lists: Sequence[Sequence[ListEntry]]) -> Iterator[ReadDesign]:
+    rows = pd.concat([_targets(entries).assign(list=n) for n, entries in enumerate(lists)])
+    for name, own in rows.groupby("construction", sort=False):
+        items = in_namespace(pd.DataFrame([item_row(one) for one in dict.fromkeys(own["item"])]))
+        cross = crossing(own, items)
+        if len(cross.cells) < 2:
+            continue
+        per_list = [
+            own.loc[own["list"] == number, ["unit", "cell"]].reset_index(drop=True)
+            for number in range(len(lists))
+        ]
+        yield ReadDesign(str(name), per_list, planned(cross, study.analysis))
+
+
+def _targets(entries: Sequence[ListEntry]) -> pd.DataFrame:
+    """Return a list's targets, each with its cell and what repeats over cells.
+
+    Of an item with two versions each is read by every second participant; here, as in half of a
+    list's trials, the good one.
+    """
+    kept = [entry for entry in entries if entry.kind is Kind.TARGET]
+    frame = pd.DataFrame(
+        {
+            "construction": [entry.item.construction for entry in kept],
+            "condition": [entry.item.condition for entry in kept],
+            "unit": [entry.item.frame or entry.item.item_id for entry in kept],
+            "version": str(Variant.GOOD),
+            "item": [entry.item for entry in kept],
+        }
+    )
+    return frame.assign(cell=cell_names(frame))
+
+
+def _answers(
+    found: pd.DataFrame, titles: dict[str, str], n_lists: int, percent: float
+) -> Iterator[str]:
+    for (name, contrast), rows in found.groupby(["construction", "contrast"], sort=False):
+        enough = rows.loc[rows["power"] >= _STRONG, "per_list"]
+        size = "more participants than were tried"
+        if len(enough):
+            size = f"{enough.min() * n_lists} participants ({enough.min()} per list)"
+        yield f"{titles[str(name)]}, {contrast}: a power of .80 to tell {percent:g} % needs {size}."
