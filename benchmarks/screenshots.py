@@ -153,6 +153,7 @@ def take_examples(browser: Browser) -> None:
                 page.locator("#trial").wait_for()
                 page.wait_for_timeout(500)
                 if page.locator(".overtime").count():
+                    page.set_viewport_size({"width": 720, "height": 440})
                     page.locator(".overtime:not(:empty)").wait_for()
                 save(page, EXAMPLES / "images", name)
                 page.close()

@@ -65,7 +65,7 @@ def list_checks(
     yield check("items in each list, by condition", _cells_text(squares), _cells(squares))
     yield check("showings of one frame in one list", "at most 1", _repeated_frames(squares))
     yield check("lists that show one frame in one condition", "1", _frame_conditions(squares))
-    yield check("catch trials in each list", _catch_text(squares), _catch(squares))
+    yield check("targets used as catch trials, in each list", _catch_text(squares), _catch(squares))
     yield check("kinds of the other items", "their own", _kinds(squares))
     yield check(
         "conditions next to catch trials, over the lists", "1 apart at most", _turns(squares)

@@ -25,7 +25,11 @@ IBEX = """# Results on Tue, 01 Jan 2019
 PENN = "1635000000,abcdef0123456789,PennController"
 PCIBEX = f"""{PENN},9,0,rel,NULL,Controller-Maze,DS,0,The,1635000001,x-x-x,0,yes,500,The dog.,500
 {PENN},9,0,rel,NULL,Controller-Maze,DS,1,dog.,1635000002,am.,1,yes,610,The dog.,610
-{PENN},3,0,spr,2,Controller-DashedSentence,DS,1,Cats,1635000003,333,false,Cats sleep.
+# 13. Reading time.
+# 14. Newline?.
+# 15. Sentence (or sentence MD5).
+# 16. Comments.
+{PENN},3,0,spr,2,Controller-DashedSentence,DS,1,Cats,1635000003,333,false,Cats sleep.,a comment
 {PENN},9,0,rel,NULL,PennController,9,_Trial_,Start,1635000000,NULL
 """
 ITEMS = """0 "For practice";

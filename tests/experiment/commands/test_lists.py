@@ -45,7 +45,9 @@ def test_the_audit_names_what_was_changed_by_hand(tmp_path: Path):
     build(tmp_path)
     path = tmp_path / "lists.csv"
     path.write_text(path.read_text().replace(",catch\n", ",target\n", 1))
-    with pytest.raises(DesignError, match=r"the lists fail .* catch trials in each list"):
+    with pytest.raises(
+        DesignError, match=r"the lists fail .* targets used as catch trials, in each list"
+    ):
         run("audit", str(tmp_path))
 
 
