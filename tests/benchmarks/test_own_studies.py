@@ -34,7 +34,7 @@ def test_a_crash_and_a_refusal_are_faults(tmp_path):
 
 
 def test_a_drawn_study_goes_through_every_command_without_a_fault(tmp_path: Path):
-    one = drawn(1)
+    one = drawn(3)
     with workshop(tmp_path) as work:
         taken_through(one, work)
         assert list(faults(one, work)) == []
