@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from analysis.errors import AnalysisError
 from analysis.maze.distractors import Use, Wanted, audit, choose
+from analysis.maze.judging import write_judging
 from analysis.maze.slots import Sentence, read_sentences, slots_of, written
 from analysis.maze.vocabulary import Vocabulary
 from experiment.materials.formats.raw import RawTable
@@ -96,6 +97,9 @@ def distractors(
     split = {key: text.split() for key, text in texts.items()}
     uses = audit(sentences, split, slots, scorers, words, wanted)
     _report(uses, scorers, out.with_name(f"{out.stem}.audit.tsv"))
+    judging = out.with_name(f"{out.stem}.judging.tsv")
+    number = write_judging(uses, wanted.seed, judging)
+    click.echo(f"{judging}: {number} pairs for a person to judge, and their key beside it")
     click.echo(f"{out}: {len(chosen):,} distractors for {len(uses):,} words")
 
 

@@ -10,7 +10,11 @@ from analysis.data.frames import read_exported
 from experiment.integrity.certificate import Certificate
 from experiment.tables.observation_tables import INTEGRITY
 
-_FIELDS = tuple(name for name in Certificate.__dataclass_fields__ if name != "signals")
+# No export has them, and no rule asks for them: the score is made of them, and is exported.
+_UNTOLD = ("counting", "methods")
+_FIELDS = tuple(
+    name for name in Certificate.__dataclass_fields__ if name not in ("signals", *_UNTOLD)
+)
 
 
 def read_certificates(folder: Path) -> dict[str, Certificate]:
@@ -27,7 +31,7 @@ def read_certificates(folder: Path) -> dict[str, Certificate]:
 
 def _certificate(row: Mapping[Hashable, Any]) -> Certificate:
     fields: dict[str, Any] = {n: None if pd.isna(row[n]) else row[n] for n in _FIELDS}
-    return Certificate(**fields, signals=_signals(row["signals"]))
+    return Certificate(**fields, counting=(), methods=(), signals=_signals(row["signals"]))
 
 
 def _signals(text: str) -> tuple[tuple[str, float], ...]:

@@ -39,7 +39,7 @@ def _run(given: Given, of: str) -> Findings:
     rows = found.assign(group=kinds, label=labels, kind=found["kind"].astype(str))
     table = given.context.table(
         "other_kinds",
-        "Fillers and catch trials",
+        " and ".join(title for title in _TITLES.values() if title in kinds).capitalize(),
         f"{asked.measured} on what is no target.",
         rows.sort_values("kind", ascending=False, kind="stable"),
         (Column("label", "", "text"), Column(asked.column, asked.title, "estimate"), *_COUNTS),

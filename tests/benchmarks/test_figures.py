@@ -18,7 +18,7 @@ def test_a_page_shows_the_outputs_as_they_were_printed(page):
 def test_every_kept_output_names_its_command_its_version_and_its_day_and_is_shown():
     shown = "\n".join(page.read_text(encoding="utf-8") for page in figures.pages())
     source = r"Parallax \d+\.\d+\.\d+ at \w+( with changes)?, \d+ \w+ 20\d\d"
-    heading = rf"\A(\$ |`)python (benchmarks/\w+\.py|-m benchmarks\.\w+).*?{source}"
+    heading = rf"\A(\$ |`)python (benchmarks/\w+\.py|parallax\.py|-m benchmarks\.\w+).*?{source}"
     for path in figures.RESULTS.iterdir():
         assert re.match(heading, path.read_text("utf-8"), re.DOTALL), path.name
         assert f"<!-- output: {path.name} -->" in shown, path.name

@@ -115,13 +115,21 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
         f"runs/{run}/money",
         f"runs/{run}/reports",
         "studies",
+        "studies/power?study=minimal",
+        "notifications",
     ):
         page.goto(f"{room}/{name}")
-        good(name.replace("/", "_") or "runs")
+        good(name.partition("?")[0].replace("/", "_") or "runs")
     page.goto(f"{room}/runs/{run}/participants")
     page.locator("tbody a").first.click()
     expect(page.get_by_text("Trial by trial", exact=True).first).to_be_visible()
     good("participant")
+    page.get_by_text("Write a note or tags").click()
+    page.get_by_label("Note", exact=True).fill(HOSTILE)
+    page.get_by_label("Tags, separated by commas").fill("slow, pilot")
+    page.get_by_role("button", name="Write", exact=True).press("Enter")
+    expect(page.locator(".note .said")).to_have_text(HOSTILE)
+    good("noted")
     page.get_by_role("link", name="Play it as a film").click()
     page.get_by_role("button", name="Next trial").click()
     expect(page.locator("[data-part=count]")).to_contain_text("trial 2 of 8")

@@ -108,15 +108,11 @@ def draft(
         RunError: The run may not be published there.
         PlatformError: The platform cannot tell how far the run's HITs have come.
     """
-    plan = _draft(sessions, platform, run_ref, link, now)
+    plan, posted = _draft(sessions, platform, run_ref, link, now)
     if not plan.task.list_quotas:
         return plan
     with reading(sessions) as session:
-        run = named_run(session, run_ref)
-        hits = recruitment_hits(session, run)
-        posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
-        posted += [each.offer_id for each in plan.lost]
-        free = free_places(session, run)
+        free = free_places(session, named_run(session, run_ref))
     by_list = quotas(run_ref, link, platform, posted, free, plan.unfilled - plan.open)
     places = sum(n for _, n in by_list)
     offers = [replace(each, places=places, quotas=by_list) for each in plan.offers[:1] if by_list]
@@ -126,7 +122,8 @@ def draft(
 
 def _draft(
     sessions: Sessions, platform: Platform, run_ref: str, link: str, now: datetime
-) -> PublishPlan:
+) -> tuple[PublishPlan, list[str]]:
+    """Return the plan without quotas of lists, and the offers that were posted."""
     with reading(sessions) as session:
         run = named_run(session, run_ref)
         study = study_as_launched(session, run)
@@ -160,7 +157,7 @@ def _draft(
     task = task_of(study, not_again=not_again, not_of=not_of, one_of=one_of)
     sizes = [*reopened.values(), missing if grow else 0, *(offer.places for offer in offers)]
     fees = partial(platform.fees_minor, audience=task.audience)
-    return PublishPlan(
+    plan = PublishPlan(
         run_ref=run_ref,
         study=study,
         qualification=own_qualification_words(run_ref) if is_new else None,
@@ -178,6 +175,7 @@ def _draft(
             screening=len(offers) if isinstance(platform, ScreenOuts) else 0,
         ),
     )
+    return plan, posted
 
 
 def _worth_reopening(expired: Mapping[str, int], missing: int) -> dict[str, int]:

@@ -76,6 +76,13 @@ class TooManyArrivalsError(CrowdedError):
     """So many came from one address within an hour that nobody from there is looked at."""
 
 
+def wait_for_others(session: Session, digest: str) -> None:
+    """Wait for whoever comes from the same address at the same moment, so that they are counted."""
+    if session.get_bind().dialect.name == "postgresql":
+        key = int.from_bytes(sha256(digest.encode()).digest()[:8], signed=True)
+        advisory_lock(session.connection(), key, wait=True)
+
+
 def count_arrival(
     session: Session, participant: Participant, digest: str, settings: Settings, now: datetime
 ) -> None:
@@ -93,10 +100,7 @@ def count_arrival(
     """
     if not digest or participant.arrived_at != now:
         return
-    if session.get_bind().dialect.name == "postgresql":
-        # Whoever comes from the same address at the same moment waits, and is then counted too.
-        key = int.from_bytes(sha256(digest.encode()).digest()[:8], signed=True)
-        advisory_lock(session.connection(), key, wait=True)
+    wait_for_others(session, digest)
     if from_where(session, participant) is not None:
         return
     connection = session.connection()

@@ -24,6 +24,7 @@ from webapp.database.models import ArrivalAddress, Participant, Place, Run, RunC
 from webapp.database.prepared import Prepared
 from webapp.database.row_counts import PLACES
 from webapp.sessions.assign import FreePlace
+from webapp.sessions.crowding import wait_for_others
 
 # Of a small run too, somebody and whoever sits beside them can begin.
 _ALWAYS = 2
@@ -48,6 +49,7 @@ def is_beside(session: Session, run: Run, sender: Sender | None) -> bool:
     """Return whether a newcomer's address holds all that it may when somebody comes."""
     if sender is None or not (sender.digest and sender.holds):
         return False
+    wait_for_others(session, sender.digest)
     _came, held = _counted(session, run, sender)
     return held >= in_any_case(sender.holds, places_of(session, run))
 

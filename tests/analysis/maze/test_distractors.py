@@ -86,6 +86,26 @@ def test_what_cannot_be_kept_is_named_word_by_word_and_nothing_else(folder):
         assert short == ("bits" in row[-1] or "know" in row[-1]), row
 
 
+def test_pairs_are_drawn_for_a_person_who_does_not_see_which_goes_on(folder):
+    made(folder, "j.csv")
+    told = [
+        [
+            line.split("\t")
+            for line in (folder / f"j.judging{part}.tsv").read_text("utf-8").splitlines()
+        ]
+        for part in ("", ".key")
+    ]
+    audited = (folder / "j.audit.tsv").read_text("utf-8").splitlines()[1:]
+    known = {(row[0], row[2]): row[3:5] for row in (line.split("\t") for line in audited)}
+    assert told[0][0] == ["number", "beginning", "first", "second", "goes_on"]
+    assert len(told[0]) == len(told[1]) == 1 + min(50, len(audited))
+    for pair, key in zip(told[0][1:], told[1][1:], strict=True):
+        right, wrong = known[key[1], key[2]]
+        shown = pair[2:4] if key[3] == "first" else pair[3:1:-1]
+        assert pair[0] == key[0] and pair[4] == "" and shown == [right, wrong]
+    assert {key[3] for key in told[1][1:]} == {"first", "second"}
+
+
 def test_an_audit_of_a_corrected_table_finds_what_a_person_broke(folder):
     made(folder, "u.csv", "--threshold", "1", "--margin", "0")
     lines = (folder / "u.csv").read_text("utf-8").splitlines()
