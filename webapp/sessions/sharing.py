@@ -16,8 +16,19 @@ it. The price: while many come from one address, more may take part than there a
 
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Dialect, Integer, String, bindparam, func, select
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Dialect,
+    Integer,
+    ScalarSelect,
+    String,
+    bindparam,
+    func,
+    select,
+)
 from sqlalchemy.orm import Session
 
 from webapp.database.models import ArrivalAddress, Participant, Place, Run, RunCount
@@ -50,8 +61,8 @@ def is_beside(session: Session, run: Run, sender: Sender | None) -> bool:
     if sender is None or not (sender.digest and sender.holds):
         return False
     wait_for_others(session, sender.digest)
-    _came, held = _counted(session, run, sender)
-    return held >= in_any_case(sender.holds, places_of(session, run))
+    counted = _counted(session, run, sender)
+    return counted.held >= in_any_case(sender.holds, counted.places)
 
 
 def place_beside(
@@ -71,8 +82,8 @@ def place_beside(
     Returns:
         None where none is free, or five times as many came from there as there are places.
     """
-    came, _held = _counted(session, run, sender)
-    if came >= _MOST_FOR_EACH_PLACE * places_of(session, run):
+    counted = _counted(session, run, sender)
+    if counted.came >= _MOST_FOR_EACH_PLACE * counted.places:
         return None
     free = (
         select(Place.id, Place.list, Place.place)
@@ -103,41 +114,41 @@ def in_any_case(holds: int, places: int) -> int:
 
 def places_of(session: Session, run: Run) -> int:
     """Return how many places a run has."""
-    connection = session.connection()
-    [(places,)] = _statements(connection.dialect).places.find(connection, run=run.id)
-    return int(places or 0)
+    return session.scalar(select(_n_places(run.id))) or 0
 
 
-def _counted(session: Session, run: Run, sender: Sender) -> tuple[int, int]:
-    """Return how many people of a run came from an address, and how many places they hold."""
+class _Counted(NamedTuple):
+    """How many people of a run came from an address, the places they hold, and all of the run."""
+
+    came: int
+    held: int
+    places: int
+
+
+def _counted(session: Session, run: Run, sender: Sender) -> _Counted:
     session.flush()
     connection = session.connection()
-    statement = _statements(connection.dialect).counted
-    [(came, held)] = statement.find(connection, run=run.id, digest=sender.digest)
-    return came, held
+    statement = _counting(connection.dialect)
+    [(came, held, places)] = statement.find(connection, run=run.id, digest=sender.digest)
+    return _Counted(came, held, places or 0)
 
 
-class _Statements:
-    """What every counted arrival waits for, in one database's words."""
+def _n_places(run: int | BindParameter[int]) -> ScalarSelect[int]:
+    of_run = RunCount.run_id == run, RunCount.subject == PLACES
+    return select(func.sum(RunCount.n)).where(*of_run).scalar_subquery()
 
-    def __init__(self, dialect: Dialect) -> None:
-        run = bindparam("run", type_=Integer)
-        self.places = Prepared(
-            select(func.sum(RunCount.n)).where(RunCount.run_id == run, RunCount.subject == PLACES),
-            dialect,
+
+@cache
+def _counting(dialect: Dialect) -> Prepared:
+    """Return what every counted arrival waits for, in one database's words; made once for each."""
+    run = bindparam("run", type_=Integer)
+    counted = (
+        select(func.count(Participant.list), func.count(Place.id), _n_places(run))
+        .select_from(ArrivalAddress)
+        .join(Participant, Participant.id == ArrivalAddress.participant_id)
+        .outerjoin(Place, Place.participant_id == Participant.id)
+        .where(
+            Participant.run_id == run, ArrivalAddress.digest == bindparam("digest", type_=String)
         )
-        self.counted = Prepared(
-            select(func.count(Participant.list), func.count(Place.id))
-            .select_from(ArrivalAddress)
-            .join(Participant, Participant.id == ArrivalAddress.participant_id)
-            .outerjoin(Place, Place.participant_id == Participant.id)
-            .where(
-                Participant.run_id == run,
-                ArrivalAddress.digest == bindparam("digest", type_=String),
-            ),
-            dialect,
-        )
-
-
-# Made once for each kind of database.
-_statements = cache(_Statements)
+    )
+    return Prepared(counted, dialect)
