@@ -23,6 +23,7 @@ from benchmarks.own.workshop import Said, Workshop, workshop
 
 _NO_NUMBER = re.compile(r"(?<![\w-])[+-]?(?:nan|inf)(?![\w-])", re.IGNORECASE)
 _MINUS_ZERO = re.compile(r"(?<![\w.])[-\N{MINUS SIGN}]0?\.0+(?!\d)")
+_NO_SPACE = re.compile(r"[a-z]{3}\.(?:[A-Z][a-z]+ |\d+ [a-z]+ )")
 _ABOUT = """\
 [publication]
 description = "A study drawn by seed."
@@ -74,6 +75,8 @@ def faults(one: Drawn, work: Workshop) -> Iterator[str]:
                                     page.read_text(encoding="utf-8"), flags=re.DOTALL))  # fmt: skip
         yield from (f"{page}: {fault}" for fault in _in_text(text))
         yield from (f"{page}: {fault}" for fault in _absent(one, text))
+        if found := _NO_SPACE.search(text):
+            yield f"{page}: no space between sentences: {found[0]!r}"
     yield from _contradicted(work.said)
 
 
@@ -90,7 +93,7 @@ def _absent(one: Drawn, text: str) -> Iterator[str]:
     rated = one.response in ("rating", "scales")
     for word, has in (
         ("catch trial", one.catch > 0), ("Fillers", one.fillers > 0),
-        ("wording", one.between), ("frequency", one.frequency),
+        ("wording", one.between),
         ("accuracy of people", not rated),
     ):  # fmt: skip
         if not has and (place := text.find(word)) >= 0:

@@ -28,6 +28,8 @@ from webapp.users.roles import Role
 from webapp.users.users import add_user
 
 PASSWORD = "correct horse battery"
+# The page of the installation makes every check of the doctor.
+PATIENCE_MS = 180_000
 DESK = {"width": 1100, "height": 900}
 LOOKS = (
     {"color_scheme": "light", "viewport": DESK},
@@ -101,6 +103,8 @@ def take(browser: Browser, folder: Path, out: Path) -> None:
     with served(app) as address:
         room = f"{address}/researcher/"
         contexts = [browser.new_context(**look) for look in LOOKS]  # type: ignore[arg-type]
+        for context in contexts:
+            context.set_default_timeout(PATIENCE_MS)
         save(contexts, room + "sign-in", out / "sign_in.png")
         for context in contexts:
             page = context.new_page()

@@ -17,6 +17,8 @@ from analysis.archive.shown import judged_items
 from analysis.archive.tasks import write_tasks
 from analysis.archive.traces import Kind, Trace, find_traces
 from analysis.errors import AnalysisError
+from experiment.errors import ParallaxError
+from experiment.responses.registry import response_of
 from experiment.studies.load import load_study
 from experiment.studies.publication import About
 from experiment.studies.study import Study
@@ -27,6 +29,9 @@ DATA, PSYCH_DS, PSYCHLING, DEPOSIT = "data", "psych-ds", "psychling-101", "depos
 TASKS = ("lm_eval", "inspect")
 _OWN = (README, DATA, PSYCH_DS, PSYCHLING, DEPOSIT, *TASKS, FILE)
 _PAIRS = ("sentence_pair", "prefix_completion")
+_SESSIONS = f"""\
+| `{PSYCHLING}/` | the sessions as prompts, as PsychLing-101 takes them, with the scripts |
+"""
 _README = """\
 # {title}
 
@@ -36,8 +41,7 @@ _README = """\
 |---|---|
 | `{data}/` | the tables as a Data Package (Frictionless 2) and as Croissant 1.1 |
 | `{psych_ds}/` | the tables as a Psych-DS data set |
-| `{psychling}/` | the sessions as prompts, as PsychLing-101 takes them, with the scripts |
-{tasks}| `{deposit}/` | the metadata that Zenodo and Dataverse take |
+{psychling}{tasks}| `{deposit}/` | the metadata that Zenodo and Dataverse take |
 | `{crate}` | RO-Crate 1.2: every file, with its checksum |
 
 Cite: {citation}
@@ -112,7 +116,8 @@ def write_archive(
         write_frictionless(package, rows, metadata, folder / DATA)
         write_croissant(package, metadata, folder / DATA)
         write_psych_ds(package, rows, metadata, folder / PSYCH_DS)
-        write_psychling(package, rows, metadata, folder / PSYCHLING)
+        if _is_answered_at_once(study):
+            write_psychling(package, rows, metadata, folder / PSYCHLING)
         if study.response in _PAIRS:
             write_tasks(judged_items(package, study), metadata, folder)
         write_deposits(metadata, folder / DEPOSIT)
@@ -130,7 +135,7 @@ def _readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> str:
         description=about.description,
         data=DATA,
         psych_ds=PSYCH_DS,
-        psychling=PSYCHLING,
+        psychling=_SESSIONS if _is_answered_at_once(study) else "",
         deposit=DEPOSIT,
         crate=FILE,
         tasks=_TASKS if study.response in _PAIRS else "",
@@ -139,3 +144,13 @@ def _readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> str:
         statements="".join(f"\n{name}: {text}\n" for name, text in about.statements.items()),
         coarsened=", ".join(sorted(coarsened)) or "nothing",
     )
+
+
+def _is_answered_at_once(study: Study) -> bool:
+    """Return whether a trial is one prompt with one answer: not read by steps, not of tasks."""
+    try:
+        response = response_of(study, own_code=False)
+    except ParallaxError:
+        # A type of the researcher's own is read as one of pairs.
+        return True
+    return response.step_table is None and not response.types

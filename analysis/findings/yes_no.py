@@ -35,7 +35,8 @@ def _run(given: Given) -> Findings:
     found = _detection(known)
     tables = [_rates_table(rates, given.context)]
     if len(found):
-        tables.append(_detection_table(found, given.context))
+        caught = bool((known["kind"].astype(str) == Kind.CATCH).any())
+        tables.append(_detection_table(found, given.context, caught=caught))
     return Findings(tuple(tables), {"yes_rates": rates, "detection": found}, (_LEFT_OUT,))
 
 
@@ -82,7 +83,7 @@ def _rates_table(rates: pd.DataFrame, context: Context) -> Table:
     )
 
 
-def _detection_table(found: pd.DataFrame, context: Context) -> Table:
+def _detection_table(found: pd.DataFrame, context: Context, *, caught: bool) -> Table:
     rows = context.by_construction(found)
     if (rows["construction"] == "").sum() and len(rows) == 2:
         rows = rows[rows["construction"] != ""]
@@ -105,7 +106,8 @@ def _detection_table(found: pd.DataFrame, context: Context) -> Table:
             "d': 0 where people cannot tell the two apart. Criterion: above 0 people lean towards "
             "no, below 0 towards yes. Both are of all answers together; with people of very "
             "different criteria d' is lower than that of each.",
-            f"{ALL_ITEMS}: targets alone, without those that a list uses as catch trials.",
+            f"{ALL_ITEMS}: targets alone"
+            f"{', without those that a list uses as catch trials' if caught else ''}.",
         ),
         Section.ANSWERS,
     )

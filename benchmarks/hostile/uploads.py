@@ -202,7 +202,15 @@ class Doors:
     def _outside(self) -> set[str]:
         """Return what lies around the installation, and in it but for what it makes itself."""
         instance = self._site.instance
-        own = ("studies", "long_jobs", "exports", "projects", "parallax.sqlite3", "study_")
+        own = (
+            "studies",
+            "long_jobs",
+            "exports",
+            "projects",
+            "parallax.sqlite3",
+            "jobs.sqlite3",
+            "study_",
+        )
         inside = {each.name for each in instance.iterdir() if not each.name.startswith(own)}
         return inside | {str(each) for each in instance.parent.iterdir()}
 

@@ -33,8 +33,9 @@ def test_a_crash_and_a_refusal_are_faults(tmp_path):
     assert "study check refused" in refused and "export x crashed: KeyError" in crashed
 
 
-def test_a_drawn_study_goes_through_every_command_without_a_fault(tmp_path: Path):
-    one = drawn(1)
+@pytest.mark.parametrize("seed", [3, 5])
+def test_a_drawn_study_goes_through_every_command_without_a_fault(seed, tmp_path: Path):
+    one = drawn(seed)
     with workshop(tmp_path) as work:
         taken_through(one, work)
         assert list(faults(one, work)) == []

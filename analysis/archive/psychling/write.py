@@ -9,7 +9,10 @@ from analysis.archive.metadata import Metadata
 from analysis.archive.package import Package
 from analysis.archive.psychling import generate_prompts, preprocess_data
 from analysis.archive.shown import shown_texts
+from experiment.errors import ParallaxError
 from experiment.records import SIDES
+from experiment.responses.registry import response_of
+from experiment.studies.study import Study
 from experiment.tables.column import Column, TableSchema
 from experiment.tables.files import write_table
 
@@ -57,13 +60,10 @@ def write_psychling(package: Package, rows: Rows, about: Metadata, folder: Path)
 
 def _study(about: Metadata) -> str:
     study = about.study
-    parameters = study.trial.parameters
     answers: list[str] = []
     labels = list(study.trial.keys)
-    if study.response == "rating":
-        points = parameters.get("points", 7)
-        answers = [str(n) for n in range(1, (points if isinstance(points, int) else 7) + 1)]
-        labels = answers
+    if points := _points(study):
+        labels = answers = [str(n) for n in range(1, points + 1)]
     elif study.response == "yes_no":
         answers = ["yes", "no"]
     content = {
@@ -74,3 +74,13 @@ def _study(about: Metadata) -> str:
         "sides": [str(side) for side in SIDES],
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def _points(study: Study) -> int:
+    """Return how many points the scale has, of several the first; 0 where nothing is rated."""
+    try:
+        response = response_of(study, own_code=False)
+    except ParallaxError:
+        # A type of the researcher's own is read as one of pairs.
+        return 0
+    return int(getattr(response, "points", 0))

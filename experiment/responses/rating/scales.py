@@ -67,13 +67,18 @@ class Scales(Scale):
         return [one.points for one in self.scales.values()]
 
     @property
+    def points(self) -> int:
+        """How many points the first scale has, whose point exclusion rules and archives read."""
+        return self.most_points[0]
+
+    @property
     def n_answers(self) -> int:
         """The most points that a scale has; each has a key."""
         return max(self.most_points)
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
         """Return the version with the first scale's points; only a good one has a side."""
-        return replace(super().arrangement(item, options), points=self.most_points[0])
+        return replace(super().arrangement(item, options), points=self.points)
 
     def accepts(self, given: Given, options: str | None) -> bool:
         """Return whether it has a point of each scale."""
@@ -91,7 +96,7 @@ class Scales(Scale):
     def judged(self, shown: Arrangement, given: Given) -> Judged:
         """Return the first scale's point; no rating is right or wrong."""
         found = replace(given, rating=int(str(given.rating)[0]))
-        return replace(super().judged(shown, found), answer=self.said(shown, given))
+        return super().judged(shown, found)
 
     def faultless(self, shown: Arrangement) -> Given:
         """Return the highest points for a good version, the lowest for another."""
