@@ -17,6 +17,7 @@ import re
 import shutil
 import sys
 import tempfile
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,7 +84,9 @@ def main() -> None:
         for name in [options.only] if options.only else CASES:
             folder = (options.keep or Path(place)) / name.replace(", ", "_").replace(" ", "_")
             told = compared(CASES[name], models, folder, options.per_list)
-            print(f"{name}\n" + "\n".join(f"  {line}" for line in told), flush=True)
+            wrapped = [textwrap.fill(line, 96, initial_indent="  ", subsequent_indent="    ")
+                       for line in told]  # fmt: skip
+            print("\n".join([name, *wrapped]), flush=True)
             failed |= any(line.startswith("LACKS") for line in told)
     sys.exit(failed)
 
