@@ -88,11 +88,10 @@ TESTED_ELSEWHERE = {
     *("substitutions", "takers_campaign", "takers_http", "takers_memory"),
 }
 # They need what the tests install nowhere: raw data of others, another browser, packages of npm, or
-# the network for a quarter of an hour, or minutes by the clock.
+# the network for a quarter of an hour; or minutes by the clock, some for pictures to look at.
 NOT_RUN = {
-    "crowding_phone",
-    *("eight_commands", "firefox", "reading_published", "reading_timing", "static_faults"),
-    "store_clients",
+    *("crowding_phone", "eight_commands", "firefox", "maze_published", "reading_pictures"),
+    *("reading_published", "reading_timing", "room_pictures", "static_faults", "store_clients"),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {
