@@ -79,7 +79,7 @@ def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
 
 _ASKED = AskedFor(
     shown="a sentence, word by word or region by region",
-    asked="reading it, at one's own pace",
+    asked="reading of it, at one's own pace",
     measured="logarithms of reading times",
     unit="frame",
     methods=(
@@ -98,7 +98,7 @@ SELF_PACED_ANALYSIS = ResponseAnalysis(
 )
 MAZE_ANALYSIS = ResponseAnalysis(
     "maze",
-    replace(_ASKED, asked="choosing at each word the one that goes on the sentence"),
+    replace(_ASKED, asked="choice at each word of the one that goes on"),
     _join,
     _summary,
     (READING_TIMES, MAZE_ACCURACY, READING_MODEL, QUESTIONS, SURPRISAL_TIMES, SURPRISAL_SHAPE),
