@@ -171,8 +171,7 @@ def power(
     model = f"items as hard as for the model in {folder}" if folder else ""
     table = _table(loaded, found, people, each, difference, simulations, seed, model)
     click.echo(to_text(table))
-    for line in _answers(found, len(design.lists), difference, width):
-        click.echo(line)
+    click.echo("\n".join(_answers(found, len(design.lists), difference, width)))
     if out:
         write_power(out, table, power_figure(found, difference=difference, wanted_width=width))
 
