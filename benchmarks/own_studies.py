@@ -6,11 +6,12 @@ a margin. Each is made from its table, checked, shown, audited, planned (power),
 simulated people, excluded, exported, compared with a small model, and archived. Then every line
 that a command printed, and every report, is read for what must not be there: a crash, a refusal,
 numbers that are none, a zero with a minus sign, something that the study does not have, counts that
-contradict each other.
+contradict each other. ``--examples`` takes those of docs/examples in their place.
 """
 
 import html
 import re
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from pathlib import Path
 import click
 
 from benchmarks.own.drawn import Drawn, drawn
+from benchmarks.own.examples import FOLDERS, Example, example
 from benchmarks.own.workshop import Said, Workshop, workshop
 
 _NO_NUMBER = re.compile(r"(?<![\w-])[+-]?(?:nan|inf)(?![\w-])", re.IGNORECASE)
@@ -36,18 +38,17 @@ family_name = "Body"
 """
 
 
-def taken_through(one: Drawn, work: Workshop) -> None:
-    """Take a study from its table through every command."""
-    Path(f"{one.name}.csv").write_text(one.table(), encoding="utf-8")
-    work("study", "new", one.name, "--from", f"{one.name}.csv", *one.options())
-    toml = Path(one.name) / "study.toml"
-    toml.write_text(one.edited(toml.read_text(encoding="utf-8")), encoding="utf-8")
+def taken_through(one: Drawn | Example, work: Workshop) -> None:
+    """Take a study from its table, or an example from its folder, through every command."""
+    if isinstance(one, Example):
+        shutil.copytree(one.folder, one.name)
+    else:
+        _made(one, work)
     for words in (["study", "check"], ["study", "show"]):
         work(*words, one.name)
     work("lists", "build", one.name, "--seed", 1, "--out", f"{one.name}-lists")
-    if one.response != "self_paced":
-        given = ["--accuracy", "0.9"] if one.response not in ("rating", "scales") else []
-        work("power", one.name, "--simulations", 2, "--per-list", "4", *given)
+    if one.planned is not None:
+        work("power", one.name, "--simulations", 2, "--per-list", "4", *one.planned)
     work.taken(one.name, 1)
     export, out = f"{one.name}-export", f"{one.name}-report"
     Path("lm.txt").write_text(("The old baker near the bell sees it.\n" * 20), encoding="utf-8")
@@ -61,7 +62,14 @@ def taken_through(one: Drawn, work: Workshop) -> None:
     work("archive", export, "--about", "about.toml", "--out", f"{one.name}-archive")
 
 
-def faults(one: Drawn, work: Workshop) -> Iterator[str]:
+def _made(one: Drawn, work: Workshop) -> None:
+    Path(f"{one.name}.csv").write_text(one.table(), encoding="utf-8")
+    work("study", "new", one.name, "--from", f"{one.name}.csv", *one.options())
+    toml = Path(one.name) / "study.toml"
+    toml.write_text(one.edited(toml.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def faults(one: Drawn | Example, work: Workshop) -> Iterator[str]:
     """Yield what must not be in what the commands printed, or in the reports."""
     for said in work.said:
         words = " ".join(said.command[:2])
@@ -88,9 +96,9 @@ def _in_text(text: str) -> Iterator[str]:
         yield "a traceback"
 
 
-def _absent(one: Drawn, text: str) -> Iterator[str]:
+def _absent(one: Drawn | Example, text: str) -> Iterator[str]:
     """Yield what a report speaks of although the study does not have it."""
-    rated = one.response in ("rating", "scales")
+    rated = one.response in ("rating", "scales", "read_then_rate")
     for word, has in (
         ("catch trial", one.catch > 0), ("Fillers", one.fillers > 0),
         ("wording", one.between),
@@ -113,11 +121,13 @@ def _contradicted(said: list[Said]) -> Iterator[str]:
 @click.option("--studies", default=10, show_default=True)
 @click.option("--first", default=0, show_default=True, help="The first seed.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep what was printed here.")
-def main(studies: int, first: int, keep: Path | None) -> None:
+@click.option("--examples", is_flag=True, help="The examples of docs/examples in their place.")
+def main(studies: int, first: int, keep: Path | None, examples: bool) -> None:
     """Print how many commands ran, and what was found in what they printed."""
     n_commands = n_faults = 0
-    for seed in range(first, first + studies):
-        one, began = drawn(seed), time.monotonic()
+    every = map(example, FOLDERS) if examples else map(drawn, range(first, first + studies))
+    for one in every:
+        began = time.monotonic()
         with tempfile.TemporaryDirectory() as folder, workshop(Path(folder)) as work:
             taken_through(one, work)
             found = list(dict.fromkeys(faults(one, work)))
@@ -135,7 +145,9 @@ def main(studies: int, first: int, keep: Path | None) -> None:
                    f"{time.monotonic() - began:.0f} s")  # fmt: skip
         for fault in found:
             click.echo(f"  {fault}")
-    click.echo(f"{studies} studies, {n_commands} commands, {n_faults} faults")
+    click.echo(
+        f"{len(FOLDERS) if examples else studies} studies, {n_commands} commands, {n_faults} faults"
+    )
 
 
 if __name__ == "__main__":

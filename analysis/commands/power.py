@@ -12,7 +12,7 @@ from analysis.commands.power_scale import (
     AROUND_MIN,
     NAME,
     ScaleOptions,
-    power_of_scale,
+    power_of_scales,
     write_power,
 )
 from analysis.commands.reading_power import power_of_reading
@@ -92,6 +92,9 @@ class Sizes(click.ParamType[tuple[int, ...]]):
 @click.option("--means", type=click.Path(path_type=Path),
               help=("Of ratings and yes/no: a table with the expected mean (of yes, the share) of "
                     "each condition."))  # fmt: skip
+@click.option("--scale",
+              help=("Of several scales this one, in points of its own.  [default: each in "
+                    "turn]"))  # fmt: skip
 @click.option("--lapse", default=0.02, show_default=True, type=_SHARE,
               help="Lapse rate: the share of trials answered at random.")  # fmt: skip
 @click.option("--guessing", default=0.1, show_default=True, type=_SHARE,
@@ -122,6 +125,7 @@ def power(
     sd_items: float,
     sd_effects: float,
     means: Path | None,
+    scale: str | None,
     lapse: float,
     guessing: float,
     accuracy: float | None,
@@ -149,9 +153,9 @@ def power(
     each = None if reward is None else reward * (1 + fee_percent / 100)
     if means is not None or Gives.RIGHT not in response_class(loaded.response).gives:
         _refuse_of_choices(accuracy, folder)
-        power_of_scale(
+        power_of_scales(
             loaded, built, ScaleOptions(people, sd_effects, means, sizes, simulations, difference,
-                                        width, each, _minutes(loaded), seed), out
+                                        width, each, _minutes(loaded), seed), out, scale
         )  # fmt: skip
         return
     difference, width = difference or _DIFFERENCE, width or _DIFFERENCE
@@ -167,8 +171,7 @@ def power(
     model = f"items as hard as for the model in {folder}" if folder else ""
     table = _table(loaded, found, people, each, difference, simulations, seed, model)
     click.echo(to_text(table))
-    for line in _answers(found, len(design.lists), difference, width):
-        click.echo(line)
+    click.echo("\n".join(_answers(found, len(design.lists), difference, width)))
     if out:
         write_power(out, table, power_figure(found, difference=difference, wanted_width=width))
 

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from analysis.commands.power_rows import answers_of, plans, with_means
+from analysis.data.scales import scales_of, study_of_scale
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
 from analysis.figures.drawing import save_figure
@@ -62,6 +63,40 @@ class ScaleOptions:
     each: float | None
     minutes: float
     seed: int
+
+
+def power_of_scales(
+    study: Study, built: BuiltLists, asked: ScaleOptions, out: Path | None, scale: str | None
+) -> None:
+    """Print the power of each contrast, on each of a trial's scales or on the named one.
+
+    Raises:
+        click.UsageError: There is no such scale, or means are given and it is not said of which.
+        AnalysisError: See ``power_of_scale``.
+    """
+    several = scales_of(study)
+    names = list(several.scales) if several else []
+    if scale is not None and scale not in names:
+        raise click.UsageError(
+            f'the study has no scale "{scale}". Expected one of: {", ".join(names)}.'
+            if names
+            else "--scale chooses among several scales, and the study's trials do not have them."
+        )
+    if several is None:
+        power_of_scale(study, built, asked, out)
+        return
+    if asked.means is not None and scale is None:
+        raise click.UsageError("--means are of one scale; say which with --scale.")
+    for name in [scale] if scale is not None else names:
+        click.echo(f"Scale {name}, as if it stood alone:\n")
+        folder = None if out is None else out if scale is not None else out / name
+        power_of_scale(study_of_scale(study, several, name), built, asked, folder)
+        click.echo("")
+    if study.exclusion:
+        click.echo(
+            "Each scale was planned with the exclusion rules applied to its own points; in the "
+            f"study they read the first scale, {names[0]}."
+        )
 
 
 def power_of_scale(study: Study, built: BuiltLists, asked: ScaleOptions, out: Path | None) -> None:

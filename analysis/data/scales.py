@@ -46,16 +46,26 @@ def of_scale(run: ExportedRun, response: Scales, name: str) -> ExportedRun:
             where=str(run.folder),
             expected="a column for each scale of the study",
         )
-    one = response.scales[name]
-    parameters = one.model_dump(exclude={"question"})
-    titled = run.study.study.model_copy(update={"title": one.question})
-    study = run.study.model_copy(
-        update={
-            "response": Rating.name,
-            "study": titled,
-            "trial": run.study.trial.model_copy(update={"parameters": parameters}),
-        }
-    )
+    study = study_of_scale(run.study, response, name)
     columns = [f"{PREFIX}{each}" for each in response.scales]
     responses = run.responses.assign(rating=run.responses[column]).drop(columns=columns)
     return replace(run, study=study, responses=responses)
+
+
+def study_of_scale(study: Study, response: Scales, name: str) -> Study:
+    """Return a study as one of ratings on one of its scales alone.
+
+    Args:
+        study: The study.
+        response: Its scales.
+        name: The scale's.
+    """
+    one = response.scales[name]
+    parameters = one.model_dump(exclude={"question"})
+    return study.model_copy(
+        update={
+            "response": Rating.name,
+            "study": study.study.model_copy(update={"title": one.question}),
+            "trial": study.trial.model_copy(update={"parameters": parameters}),
+        }
+    )

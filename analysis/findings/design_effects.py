@@ -151,21 +151,39 @@ def sentences(effects: pd.DataFrame, context: Context) -> list[str]:
     for name, rows in effects.groupby("construction", sort=False):
         crossed = rows[rows["contrast"].str.startswith("Interaction: ")]
         told = (crossed if len(crossed) else rows).to_dict("records")
-        found += [_sentence(titles.get(str(name), str(name)), row) for row in told]
+        n = int(rows["p_holm"].notna().sum())
+        found += [_sentence(titles.get(str(name), str(name)), row, n) for row in told]
     return found
 
 
-def _sentence(title: str, row: Mapping[object, object]) -> str:
+def _sentence(title: str, row: Mapping[object, object], n: int) -> str:
     contrast = row["contrast"]
     estimate, low, high = (100 * float(str(row[name])) for name in ("estimate", "low", "high"))
     if pd.isna(low):
         return f"{title}: too few judgments for an interval of {contrast}."
-    differs = float(str(row["p_holm"])) < _LEVEL
-    said = "a difference" if differs else "no difference that these data show"
+    said = corrected(low, high, float(str(row["p_holm"])), f"{n} contrasts looked at", n)
     return (
         f"{title}: {contrast} is {_points(estimate)} percentage points (95% interval "
-        f"{_points(low)} to {_points(high)}; corrected for the contrasts looked at, {said})."
+        f"{_points(low)} to {_points(high)}; {said})."
     )
+
+
+def corrected(low: float, high: float, p_holm: float, family: str, n: int) -> str:
+    """Return whether a difference is left after correction, where its own interval has none.
+
+    Args:
+        low: The lower end of the difference's own 95% interval.
+        high: Its upper end.
+        p_holm: Its p, corrected for the family by Holm's method.
+        family: What it is corrected for, such as "5 contrasts looked at".
+        n: How many these are.
+    """
+    after = f" after correction for the {family}" if n > 1 else ""
+    if p_holm < _LEVEL:
+        return f"a difference{after}"
+    if n > 1 and not low <= 0 <= high:
+        return f"by itself it excludes no difference, but{after} these data show none"
+    return "no difference that these data show"
 
 
 def _points(value: float) -> str:

@@ -9,6 +9,7 @@ from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.errors import AnalysisError
 from analysis.findings.design import cell_names
+from analysis.findings.design_effects import corrected
 from analysis.findings.finding import Given
 from analysis.findings.maze_accuracy import MAZE_ACCURACY
 from analysis.findings.reading_model import READING_MODEL
@@ -55,13 +56,12 @@ def _of_effects(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterato
             yield f"{title}: too few readings for an interval."
             continue
         row = known.sort_values("p_holm", kind="stable").iloc[0]
-        differs = row["p_holm"] < 0.05
+        low, high, n = row["percent_low"], row["percent_high"], len(known)
+        family = f"{n} comparisons of regions and contrasts in the construction"
         yield (
             f"{title}: the surest difference is {row['contrast']} in region {row['region']}, "
-            f"{row['percent']:+z.1f} % of the reading time (95% interval "
-            f"{row['percent_low']:+z.1f} to {row['percent_high']:+z.1f}; corrected for all regions "
-            "and contrasts of the "
-            f"construction, {'a difference' if differs else 'no difference that these data show'})."
+            f"{row['percent']:+z.1f} % of the reading time (95% interval {low:+z.1f} to "
+            f"{high:+z.1f}; {corrected(low, high, row['p_holm'], family, n)})."
         )
 
 
@@ -79,7 +79,7 @@ def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
 
 _ASKED = AskedFor(
     shown="a sentence, word by word or region by region",
-    asked="reading it, at one's own pace",
+    asked="reading of it, at one's own pace",
     measured="logarithms of reading times",
     unit="frame",
     methods=(
@@ -98,7 +98,7 @@ SELF_PACED_ANALYSIS = ResponseAnalysis(
 )
 MAZE_ANALYSIS = ResponseAnalysis(
     "maze",
-    replace(_ASKED, asked="choosing at each word the one that goes on the sentence"),
+    replace(_ASKED, asked="choice at each word of the one that goes on"),
     _join,
     _summary,
     (READING_TIMES, MAZE_ACCURACY, READING_MODEL, QUESTIONS, SURPRISAL_TIMES, SURPRISAL_SHAPE),

@@ -46,7 +46,7 @@ class AskedFor:
     shown: str = ""
     asked: str = ""
     measured: str = "accuracy"
-    unit: str = "item"
+    unit: str = "frame"
     methods: tuple[str, ...] = ()
     decides: bool = True
 

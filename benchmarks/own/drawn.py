@@ -66,6 +66,13 @@ class Drawn:
         return len(self._texts) > 1
 
     @property
+    def planned(self) -> Sequence[str] | None:
+        """The options of its power; None where there is none to plan."""
+        if self.response == "self_paced":
+            return None
+        return () if self.response in ("rating", "scales") else ("--accuracy", "0.9")
+
+    @property
     def _texts(self) -> list[str]:
         if self.response == "prefix_completion":
             return ["context", "good", "bad"]

@@ -4,14 +4,12 @@ from collections.abc import Iterator
 
 from experiment.authoring.findings import Examined, StudyNote
 from experiment.errors import ParallaxError, StudyError
-from experiment.exclusion.late import TooLate
-from experiment.exclusion.rules import load_rule
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
 
 
 def deadlines(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield deadlines that nobody can keep or that nobody knows, and rules without one."""
+    """Yield deadlines that nobody can keep or that nobody knows."""
     study = examined.study
     try:
         response = response_of(study)
@@ -36,17 +34,6 @@ def deadlines(examined: Examined) -> Iterator[ParallaxError]:
             where=_where(examined, next(iter(with_one))),
             expected="practice trials (docs/studies.md)",
         )
-    for number, rule in enumerate(study.exclusion):
-        try:
-            is_about_it = isinstance(load_rule(rule), TooLate)
-        except ParallaxError:
-            continue
-        if is_about_it and not with_one:
-            yield StudyError(
-                "the rule counts answers after the deadline, and there is none",
-                where=examined.at("exclusion", number, "rule"),
-                expected="deadline_ms below [trial.parameters]",
-            )
 
 
 def _too_early(examined: Examined, task: str, one: ResponseType) -> Iterator[ParallaxError]:

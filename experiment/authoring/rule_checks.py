@@ -1,27 +1,21 @@
 """Checks of the exclusion rules against the items, the lists and the questionnaire."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 
 from experiment.authoring.findings import Examined, StudyNote, placed
+from experiment.authoring.powerless_rules import powerless
 from experiment.errors import ParallaxError, StudyError
-from experiment.exclusion.integrity import AgentLikelihood, DeviceChange, TimingMismatch
-from experiment.exclusion.max_errors import MaxErrors
-from experiment.exclusion.outlier import Outlier
+from experiment.exclusion.integrity import AgentLikelihood
 from experiment.exclusion.rating_gap import RatingGap
 from experiment.exclusion.rules import ExclusionRule, load_rule, needs, needs_everyone
 from experiment.exclusion.selection import Selection
 from experiment.exclusion.sides import SameSide
-from experiment.exclusion.times import TooFast
-from experiment.integrity.certificate import FEWEST_INTERVALS
 from experiment.integrity.rates import METHODS, SCORE, is_safe
 from experiment.plugins import unknown_name
 from experiment.records import Item
+from experiment.responses.rating.scales import Scales
 from experiment.responses.registry import response_of
 from experiment.studies.study import Rule
-
-# No session stores more.
-MOST_DEVICES = 20
 
 # Names a key of the rule that is asked about.
 _At = Callable[..., str]
@@ -91,12 +85,21 @@ def _simple(examined: Examined, rule: ExclusionRule, at: _At) -> Iterator[Parall
         yield from _simple(examined, part, lambda *_: at("rules"))
     if isinstance(rule, Selection):
         unknown = list(_names(examined, rule, at))
-        yield from unknown or _numbers(examined, rule, at)
+        if wrong := unknown or list(_numbers(examined, rule, at)):
+            yield from wrong
+            return
     if isinstance(read := getattr(rule, "right_answers", None), Mapping):
         yield from _questions(examined, read, at)
-    if isinstance(rule, TooFast):
-        yield from _lockout(examined, rule, at)
-    yield from _of_certificate(examined, rule, at)
+    for never in powerless(examined, rule):
+        yield StudyError(
+            f"the rule can never exclude anyone: {never.reason}",
+            where=at(never.key),
+            expected=never.expected,
+        )
+    yield from _first_scale(examined, rule, at)
+    if isinstance(rule, AgentLikelihood):
+        longest = max(map(len, examined.built.lists), default=0) if examined.built else 0
+        yield from _of_score(rule, longest, at)
 
 
 def _names(examined: Examined, rule: Selection, at: _At) -> Iterator[ParallaxError]:
@@ -132,7 +135,7 @@ def _column(
 
 
 def _numbers(examined: Examined, rule: Selection, at: _At) -> Iterator[ParallaxError]:
-    """Yield lists of which a rule counts nothing, and bounds that nobody can cross."""
+    """Yield lists of which a rule counts nothing."""
     numbers = [
         sum(
             rule.selects(
@@ -144,59 +147,13 @@ def _numbers(examined: Examined, rule: Selection, at: _At) -> Iterator[ParallaxE
     ]
     if not numbers:
         return
-    most, key = max(numbers), "construction" if rule.construction else "rule"
+    key = "construction" if rule.construction else "rule"
     if 0 in numbers:
         yield StudyError(
             f"the rule counts the {rule.trials}, but list {numbers.index(0)} has none",
             where=at(key),
             expected="trials that every list shows",
         )
-    elif isinstance(rule, RatingGap) and (reason := _no_gap(examined, rule)):
-        yield StudyError(
-            f"the rule can never exclude anyone: {reason[0]}", where=at(key), expected=reason[1]
-        )
-    elif never := _never(examined, rule, most):
-        yield StudyNote(
-            f"the rule can never exclude anyone: {never[0]}", where=at(key), expected=never[1]
-        )
-
-
-def _no_gap(examined: Examined, rule: RatingGap) -> tuple[str, str] | None:
-    """Return why a rule of the gap between versions can exclude nobody, if it cannot."""
-    lists = examined.built.lists if examined.built else ()
-    counted = [
-        entry.item
-        for entries in lists
-        for entry in entries
-        if rule.selects(entry.item.construction, entry.item.condition, entry.kind, entry.item.extra)
-    ]
-    if not any(item.alternative for item in counted):
-        return "its sentences have no other version to lie above", (
-            "trials of items with two versions, or another rule, such as one of times or sides"
-        )
-    points = response_of(examined.study).n_answers
-    if rule.min_gap <= 1 - points:
-        return f"no gap on {points} points is below {rule.min_gap:g}", "min_gap above 0"
-    return None
-
-
-def _never(examined: Examined, rule: Selection, most: int) -> tuple[str, str] | None:
-    """Return why a rule can exclude nobody and what was expected, if it cannot."""
-    if isinstance(rule, MaxErrors) and rule.max_errors >= most:
-        return f"it allows {rule.max_errors} errors on {most} trials", f"max_errors below {most}"
-    if isinstance(rule, SameSide) and rule.max_run is not None and rule.max_run >= most:
-        return f"it allows {rule.max_run} in a row of {most} trials", f"max_run below {most}"
-    if isinstance(rule, Outlier) and rule.method == "sd":
-        design = examined.study.design
-        n = design.lists * design.participants_per_list
-        # The largest distance from the mean that one of n values can have (Shiffler 1988).
-        farthest = (n - 1) / math.sqrt(n)
-        if rule.cutoff >= farthest:
-            return (
-                f"among {n} participants none can be {rule.cutoff:g} standard deviations away",
-                f'cutoff below {farthest:.2f}, or method = "mad"',
-            )
-    return None
 
 
 def _questions(
@@ -214,47 +171,33 @@ def _questions(
                 yield placed(unknown_name(f'answer to "{name}",', answer, offered), at())
 
 
-def _lockout(examined: Examined, rule: TooFast, at: _At) -> Iterator[ParallaxError]:
-    """Yield a time in which no press counts at all."""
-    key = "below_ms" if rule.below_ms is not None else "min_median_ms"
-    bound, lockout = rule.below_ms or rule.min_median_ms or 0, examined.study.trial.lockout_ms
-    if bound <= lockout:
-        yield StudyNote(
-            f"the rule can never exclude anyone: no press counts in the first {lockout} ms",
-            where=at(key),
-            expected=f"more than {lockout}",
-        )
+def _first_scale(examined: Examined, rule: ExclusionRule, at: _At) -> Iterator[ParallaxError]:
+    """Yield which of a trial's scales a rule reads."""
+    try:
+        response = response_of(examined.study)
+    except ParallaxError:
+        return
+    for one in response.types.values() or (response,):
+        if isinstance(one, Scales) and isinstance(rule, SameSide | RatingGap):
+            first, *others = one.scales
+            yield StudyNote(
+                f"the rule reads the first scale alone, {first}: answers to"
+                f" {', '.join(others)} exclude nobody",
+                where=at("rule"),
+                expected="the scale that tells most of attention first",
+            )
 
 
-def _of_certificate(examined: Examined, rule: ExclusionRule, at: _At) -> Iterator[ParallaxError]:
-    """Yield bounds on plausibility that nobody crosses, or that too many people would."""
-    longest = max(map(len, examined.built.lists), default=0) if examined.built else 0
-    if isinstance(rule, TimingMismatch) and 0 < longest <= FEWEST_INTERVALS:
-        yield StudyNote(
-            f"the rule can never exclude anyone: it compares {FEWEST_INTERVALS} or more "
-            f"answers with the answer before them, but a list has only {longest} trials",
-            where=at("rule"),
-        )
-    if isinstance(rule, DeviceChange) and rule.max_devices >= MOST_DEVICES:
-        yield StudyNote(
-            f"the rule can never exclude anyone: at most {MOST_DEVICES} devices are stored",
-            where=at("max_devices"),
-            expected=f"max_devices below {MOST_DEVICES}",
-        )
-    if isinstance(rule, AgentLikelihood):
-        yield from _of_score(rule, longest, at)
+def _of_score(rule: AgentLikelihood, longest: int, at: _At) -> Iterator[ParallaxError]:
+    """Yield that the score only proposes, or whom it may not exclude by itself."""
     tried = AgentLikelihood.model_fields["max_likelihood"].default
-    if isinstance(rule, AgentLikelihood) and rule.max_likelihood < tried:
+    if rule.max_likelihood < tried:
         yield StudyNote(
             f"the bound {rule.max_likelihood:g} is below {tried:g}, which at most one in a"
             " hundred simulated people exceeds: more people than that may be excluded",
             where=at("max_likelihood"),
             expected=f"{tried:g} or more",
         )
-
-
-def _of_score(rule: AgentLikelihood, longest: int, at: _At) -> Iterator[ParallaxError]:
-    """Yield that the score only proposes, or whom it may not exclude by itself."""
     if not rule.automatic:
         yield StudyNote(
             "the rule can never exclude anyone by itself: it proposes, and a person decides",

@@ -112,7 +112,8 @@ def _square(square: Square, built: BuiltLists) -> str:
     each = len(entries) // max(1, len(shown))
     only = "".join(f", where {factor} is {level}" for factor, level in square.when.items())
     return (
-        f"{', '.join(square.templates)}: {frames} items x {conditions} conditions, "
+        f"{', '.join(square.templates)}: {frames} items x {conditions} "
+        f"condition{'s' * (conditions != 1)}, "
         f"{each} trials in each list{catch}{only}"
     )
 

@@ -37,7 +37,7 @@ class Words:
         lowest: What stands at the low end of a scale.
         highest: What stands at its high end.
         offer: How the task is described to a platform, with ``{task}``.
-        asked: The words of each way of asking: pair, completion, rating, options.
+        asked: The words of each way of asking: pair, completion, rating, scales, options.
     """
 
     language: str

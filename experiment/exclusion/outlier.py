@@ -14,7 +14,7 @@ from experiment.responses.base import Gives
 
 # The median absolute deviation of a normal distribution times this is its standard deviation.
 _NORMAL = 1.4826
-_FEWEST = 3
+FEWEST = 3
 _MEASURES = {"log_rt": "mean log time", "accuracy": "accuracy"}
 
 
@@ -56,8 +56,8 @@ class Outlier(Selection):
         if session.everyone is None:
             return None, f"{what} {own:.3f}; the other participants' values are not known"
         values = session.everyone.measured(self.model_dump_json(), self._measure)
-        if len(values) < _FEWEST:
-            return None, f"{what} {own:.3f}; fewer than {_FEWEST} participants to compare with"
+        if len(values) < FEWEST:
+            return None, f"{what} {own:.3f}; fewer than {FEWEST} participants to compare with"
         return self._compared(own, values, what)
 
     def _compared(self, own: float, values: list[float], what: str) -> Assessment:

@@ -87,7 +87,7 @@ def load_rule(rule: Rule, *, own_code: bool = True) -> ExclusionRule:
         ) from error
 
 
-def needs(rule: ExclusionRule) -> Gives | None:
+def needs(rule: object) -> Gives | None:
     """Return what a rule needs answers to tell; None where any will do."""
     found: Gives | None = getattr(rule, "needs", None)
     return found

@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 
 from pydantic import Field, PositiveInt, model_validator
 
+from experiment.exclusion.answered import Assessment
 from experiment.exclusion.selection import Selection
 from experiment.records import Judgment
 
@@ -28,14 +29,18 @@ class SameSide(Selection):
             raise ValueError("give either max_share or max_run")
         return self
 
-    def judge(self, judgments: Sequence[Judgment]) -> tuple[bool, str]:
+    def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether the sides vary enough, in the order in which the trials were shown.
+
+        A sentence that no question followed has neither side nor point, and does not count.
 
         Raises:
             StudyError: No trial is selected.
         """
         counted = sorted(self.selected(judgments, self.name), key=lambda one: one.position)
-        sides = [_answer(judgment) for judgment in counted]
+        sides = [_answer(one) for one in counted if one.answer or one.chosen_side]
+        if not sides:
+            return None, f"no answer to the {self.trials} has a side or a point"
         if self.max_run is not None:
             side, longest = max(
                 ((side, len(list(run))) for side, run in groupby(sides)), key=lambda run: run[1]

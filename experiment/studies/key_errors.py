@@ -87,23 +87,25 @@ def misread(given: Mapping[str, object], made: object, where: str) -> Iterator[S
         where: Where the keys stand.
     """
     for key, value in given.items():
-        for one, words in _taken_for(value, getattr(made, key, None)):
-            yield StudyError(f"{key} is {shown(one)}", where=where, expected=words)
+        for name, one, words in _taken_for(key, value, getattr(made, key, None)):
+            yield StudyError(f"{name} is {shown(one)}", where=where, expected=words)
 
 
-def _taken_for(given: object, read: object) -> Iterator[tuple[object, str]]:
+def _taken_for(name: str, given: object, read: object) -> Iterator[tuple[str, object, str]]:
+    if isinstance(read, BaseModel):
+        read = {key: getattr(read, key) for key in type(read).model_fields}
     if isinstance(given, Mapping) and isinstance(read, Mapping):
         for key in given.keys() & read.keys():
-            yield from _taken_for(given[key], read[key])
+            yield from _taken_for(f"{name}.{key}", given[key], read[key])
     elif isinstance(given, list) and isinstance(read, list | tuple):
         for one, own in zip(given, read, strict=False):
-            yield from _taken_for(one, own)
+            yield from _taken_for(name, one, own)
     elif type(read) is bool and type(given) is not bool:
-        yield given, _TYPES["bool"]
+        yield name, given, _TYPES["bool"]
     elif type(read) is int and type(given) is not int:
-        yield given, _TYPES["int"]
+        yield name, given, _TYPES["int"]
     elif type(read) is float and type(given) not in (int, float):
-        yield given, _TYPES["float"]
+        yield name, given, _TYPES["float"]
 
 
 def place(file: str, lines: TomlLines, path: Path) -> str:

@@ -9,6 +9,7 @@ import pytest
 from benchmarks import lint
 from benchmarks.lint_mistakes import held_half, open_half
 from benchmarks.lint_mistakes.tables import PARADIGMS, TABLES, blimp
+from experiment.authoring.check import check_folder
 
 
 def test_every_kind_of_mistake_is_seen():
@@ -24,6 +25,10 @@ def test_a_table_without_a_mistake_is_left_in_peace(make):
 @pytest.mark.parametrize("paradigm", PARADIGMS)
 def test_a_paradigm_like_those_of_blimp_is_left_in_peace(paradigm):
     assert lint.messages(blimp(random.Random("clean 1"), paradigm)) == []
+
+
+def test_a_comma_that_one_of_two_constructions_is_about_is_left_in_peace():
+    assert check_folder("docs/examples/mixed", 1).notes == ()
 
 
 def test_the_written_taxonomy_is_what_is_planted():

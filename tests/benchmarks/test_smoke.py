@@ -80,6 +80,7 @@ TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
     *("blinding", "crowding", "erasures", "faults_restored", "groups", "panel_faults"),
     *("panel_restored", "point_in_time", "three_sessions"),
+    *("hostile_headers", "hostile_uploads"),
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
     *("installation_faults", "models_against_models"),
     *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
@@ -87,11 +88,10 @@ TESTED_ELSEWHERE = {
     *("substitutions", "takers_campaign", "takers_http", "takers_memory"),
 }
 # They need what the tests install nowhere: raw data of others, another browser, packages of npm, or
-# the network for a quarter of an hour, or minutes by the clock.
+# the network for a quarter of an hour; or minutes by the clock, some for pictures to look at.
 NOT_RUN = {
-    "crowding_phone",
-    *("eight_commands", "firefox", "reading_published", "reading_timing", "static_faults"),
-    "store_clients",
+    *("crowding_phone", "eight_commands", "firefox", "maze_published", "reading_pictures"),
+    *("reading_published", "reading_timing", "room_pictures", "static_faults", "store_clients"),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {

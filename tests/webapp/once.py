@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from types import CodeType
 from typing import Any
 
+import pytest
 from flask import Flask
 from jinja2 import Environment
 from jinja2.bccache import Bucket, BytecodeCache
@@ -22,7 +23,6 @@ def make_once() -> None:
     """Let the apps of this process share what each would make anew."""
     _addresses()
     _templates()
-    _evenness()
 
 
 def _addresses() -> None:
@@ -68,14 +68,18 @@ def _templates() -> None:
     Flask.create_jinja_environment = with_made  # type: ignore[method-assign,assignment]
 
 
-def _evenness() -> None:
+# What a launch's audit finds of drawn orders, by what it asks.
+_drawn = dict[str, list[Check]]()
+
+
+def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw the orders of an audit once for each shape of a list, not at each launch of it."""
-    original, made = order_checks._block_checks, dict[str, list[Check]]()
+    original = order_checks._block_checks
 
     def kept(*asked: Any) -> Iterator[Check]:
         key = repr(asked)
-        if key not in made:
-            made[key] = list(original(*asked))
-        yield from made[key]
+        if key not in _drawn:
+            _drawn[key] = list(original(*asked))
+        yield from _drawn[key]
 
-    order_checks._block_checks = kept
+    monkeypatch.setattr(order_checks, "_block_checks", kept)

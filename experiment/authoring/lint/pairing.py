@@ -46,7 +46,7 @@ def same_versions(materials: Materials) -> Iterator[Fault]:
 def twice(materials: Materials) -> Iterator[Fault]:
     """Yield items that show what another item shows, and two conditions that are the same."""
     cells: dict[tuple[str, ...], list[Item]] = defaultdict(list)
-    frames = Counter((item.construction, item.frame) for item in materials.items)
+    frames = {(item.construction, item.frame) for item in materials.items}
     alike: list[tuple[Item, Item]] = []
     same: list[tuple[Item, Item]] = []
     for item in materials.items:
@@ -66,12 +66,19 @@ def twice(materials: Materials) -> Iterator[Fault]:
             f"{_in_a_list(materials, first, second)}",
             "Keep one of them, or write the sentences that were meant",
         )
-    of_design = len({(item.construction, item.frame) for _, item in alike})
-    if alike and of_design <= _DESIGN * len(frames):
-        first, second = alike[0]
+    of_all = Counter(construction for construction, _ in frames)
+    of_alike = Counter({(item.construction, item.frame): item.construction
+                        for _, item in alike}.values())  # fmt: skip
+    # Where most frames of a construction have it, it is what the construction is about: a comma.
+    odd = [
+        pair for pair in alike
+        if of_alike[pair[1].construction] <= _DESIGN * of_all[pair[1].construction]
+    ]  # fmt: skip
+    if odd:
+        first, second = odd[0]
         yield Fault(
             "two conditions that are the same",
-            tuple(second for _, second in alike),
+            tuple(second for _, second in odd),
             f'shows the same texts in the conditions "{first.condition}" and '
             f'"{second.condition}": "{first.good}"',
             "Write the sentence of each condition",

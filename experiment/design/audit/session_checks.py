@@ -7,11 +7,11 @@ from dataclasses import replace
 from experiment.design.audit.check import Check, check
 from experiment.design.audit.option_checks import option_checks
 from experiment.design.audit.sessions import Composition, Session
-from experiment.design.lists import BuiltLists, ListEntry
+from experiment.design.lists import BuiltLists
 from experiment.design.ordering.declared import catch_keys
 from experiment.errors import ParallaxError
 from experiment.exclusion.verdict import verdict
-from experiment.records import Judgment, Side, Trial, Variant
+from experiment.records import PAIR, Judgment, Kind, Side, Trial, Variant
 from experiment.responses.base import Arrangement, Balance, ResponseType
 from experiment.studies.design import Design
 from experiment.studies.study import Study
@@ -158,7 +158,7 @@ def _alike(sessions: Sequence[Session]) -> Iterator[str]:
 
 def _excluded(study: Study, response: ResponseType, sessions: Sequence[Session]) -> Iterator[str]:
     for session in sessions:
-        judgments = [_faultless(trial, session.entries, response) for trial in session.trials]
+        judgments = list(_faultless(session, response))
         try:
             reached = verdict(study.exclusion, judgments)
         except ParallaxError as error:
@@ -168,17 +168,28 @@ def _excluded(study: Study, response: ResponseType, sessions: Sequence[Session])
             yield f"{session.name}: {reached.evidence}"
 
 
-def _faultless(trial: Trial, entries: dict[str, ListEntry], response: ResponseType) -> Judgment:
-    shown = Arrangement(trial.good_side, trial.options, trial.points)
-    judged = response.judged(shown, response.faultless(shown))
-    item = entries[trial.item_id].item
-    return Judgment(
-        position=trial.position,
-        item_id=trial.item_id,
-        kind=trial.kind,
-        construction=item.construction,
-        rt_ms=None,
-        condition=item.condition,
-        extra=item.extra,
-        **judged.fields(),
-    )
+def _faultless(session: Session, response: ResponseType) -> Iterator[Judgment]:
+    """Yield a session's judgments without an error.
+
+    No rating of a sentence that is shown alone is an error: these vary, in every cell of the
+    design and from one cell to the next, as those of somebody who reads them.
+    """
+    seen: dict[tuple[str, str, Kind], int] = {}
+    for trial in session.trials:
+        item, good_side = session.entries[trial.item_id].item, trial.good_side
+        if trial.points is not None and not item.alternative:
+            cell = item.construction, item.condition, trial.kind
+            seen[cell] = seen.get(cell, len(seen)) + 1
+            good_side = Side.FIRST if seen[cell] % len(PAIR) else None
+        shown = Arrangement(good_side, trial.options, trial.points)
+        judged = response.judged(shown, response.faultless(shown))
+        yield Judgment(
+            position=trial.position,
+            item_id=trial.item_id,
+            kind=trial.kind,
+            construction=item.construction,
+            rt_ms=None,
+            condition=item.condition,
+            extra=item.extra,
+            **judged.fields(),
+        )

@@ -36,6 +36,8 @@ class Scales(Scale):
     name: ClassVar[str] = "scales"
     template: ClassVar[str] = "rating/scales.html"
     script: ClassVar[str] = "rating/scales.js"
+    asked: ClassVar[str] = "scales"
+    instructions: ClassVar[str] = "instructions_scales"
     typical_rt_ms: ClassVar[float] = 6000.0
     comments: ClassVar[Mapping[str, str]] = {"scales": "of each trial, in this order"}
 

@@ -1,10 +1,12 @@
 """The report of reading times finds what was planted: regions, effects, accuracies, surprisal."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.data.readings import by_region
+from analysis.data.readings import by_region, readings_of
 from analysis.findings.maze_accuracy import word_accuracy
 from analysis.statistics.rating_contrasts import contrasts
 
@@ -36,6 +38,18 @@ def readings(effect: float, people: int = 30, frames: int = 16) -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows, columns=names).assign(construction="c")
     return frame.assign(log_rt=np.log(frame["rt_ms"]))
+
+
+def test_times_outside_the_planned_bounds_are_left_out_and_counted():
+    times = [99.9, 100, 2000, 2000.1, np.nan]
+    read = pd.DataFrame({"participant": "p", "position": 1, "step": range(1, 6), "judge": "people",
+                         "rt_ms": times})  # fmt: skip
+    plan = SimpleNamespace(least_rt_ms=100.0, most_rt_ms=2000.0)
+    run = SimpleNamespace(readings=read, study=SimpleNamespace(analysis=plan))
+    found = readings_of(run, pd.DataFrame({"participant": ["p"], "position": [1]}))
+    assert found.frame["rt_ms"].tolist() == [100, 2000]
+    [said] = found.left_out
+    assert said.startswith("3 of 5 reading times were left out: below 100 ms, above 2000 ms, or")
 
 
 def test_words_of_a_region_are_read_together():

@@ -22,6 +22,8 @@ MODELS = {"fit"}
 PARTS = {"bounded_rows", "effects", "usual", "item_differences", "reasons"}
 # It draws which pairs of participants it looks at, and resamples nothing.
 DRAWS_PAIRS = {"error_consistency"}
+# It draws studies, each by its own number, so that processes may share them out.
+DRAWS_STUDIES = {"simulate_scale"}
 
 
 def statistics_functions():
@@ -65,4 +67,4 @@ def test_a_statistic_that_resamples_is_given_its_randomness_and_how_often(functi
     assert drawn in ([], ["rng"])
     if drawn and function.__name__ not in DRAWS_PAIRS:
         assert names[names.index("rng") + 1] == "resamples"
-    assert "seed" not in names
+    assert "seed" not in names or function.__name__ in DRAWS_STUDIES

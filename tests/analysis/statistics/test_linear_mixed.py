@@ -53,25 +53,33 @@ def test_a_singular_fit_loses_correlations_first():
     assert fitted.random["correlation"].isna().all()
 
 
-def test_r_agrees_today(tmp_path):
+@pytest.mark.parametrize("slopes", [False, True], ids=["intercepts", "slopes"])
+def test_r_agrees_today(tmp_path, slopes):
     prerequisites.LME4.require()
-    data = rows(20, 12)
+    data = rows() if slopes else rows(20, 12)
     data.to_csv(tmp_path / "d.csv", index=False)
+    effects = "1 + c |" if slopes else "1 "
     script = (
         "suppressMessages(library(lme4)); d <- read.csv('d.csv');"
-        "m <- lmer(y ~ c + (1 | p) + (1 | i), d); cat(fixef(m), sqrt(diag(vcov(m))), sigma(m))"
+        f"m <- lmer(y ~ c + ({effects}| p) + ({effects}| i), d);"
+        "cat(fixef(m), sqrt(diag(vcov(m))), as.data.frame(VarCorr(m))$sdcor, logLik(m))"
     )
     told = subprocess.run(
         ["Rscript", "-e", script], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    wanted = [float(word) for word in told.stdout.split()[-5:]]
-    plain = [
-        RandomTerm(unit, data[unit].to_numpy(), ("1",), np.ones((len(data), 1)))
-        for unit in ("p", "i")
-    ]
-    fitted = fit_linear(data["y"].to_numpy(), data[["c"]], plain)
+    y, c = data["y"].to_numpy(), data[["c"]]
+    if slopes:
+        fitted = fit_linear_by_rule(y, c, terms(data))
+        assert fitted.left_out == "correlations"
+    else:
+        ones = np.ones((len(data), 1))
+        fitted = fit_linear(
+            y, c, [RandomTerm(unit, data[unit].to_numpy(), ("1",), ones) for unit in ("p", "i")]
+        )
     found = [*fitted.coefficients["estimate"], *fitted.coefficients["std_error"]]
-    assert [*found, fitted.residual_sd] == pytest.approx(wanted, rel=1e-3)
+    spreads = [*fitted.random["sd"], fitted.residual_sd]
+    wanted = [float(word) for word in told.stdout.split()]
+    assert [*found, *spreads, fitted.loglik] == pytest.approx(wanted, rel=1e-3)
 
 
 def test_what_surprisal_adds_is_found_and_noise_adds_nothing():

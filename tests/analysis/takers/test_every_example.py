@@ -16,11 +16,13 @@ WITHOUT_PROMPTS = ("sentence", "difference", "after_instructions")
 FIT = {
     "given_lists": ("rating",),
     "ratings": ("rating",),
+    "scales": ("rating",),
     "yes_no": ("acceptability",),
     "right_to_left": WITHOUT_PROMPTS,
     "maze": (),
     "self_paced": (),
     "mixed": (),
+    "read_then_rate": (),
 }
 REASONS = r"asks? for|no model takes sessions of the type|prompts have no words in the language"
 STUDIES = sorted(

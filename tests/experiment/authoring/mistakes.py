@@ -234,7 +234,7 @@ templates = ["agreement"]
     "a rule about no construction": Mistake(TOML, 'construction = "filler"', 'construction = "filer"',
                                             "line 42", 'Did you mean "filler"?'),
     "a rule that excludes nobody": Mistake(TOML, "max_errors = 0", "max_errors = 2", "exclusion 1",
-                                           "can never exclude anyone", note=True),
+                                           "can never exclude anyone"),
     # [[questionnaire]]
     "a required choice without options": Mistake(
         TOML, 'options = ["English", "another one"]\n', "", "questionnaire 1", "no one could finish"),

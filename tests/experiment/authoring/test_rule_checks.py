@@ -1,5 +1,7 @@
 """Mistakes in exclusion rules are named before launch, with their line and a remedy."""
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -52,7 +54,7 @@ MISTAKES = {
     "a share in percent": ('rule = "too_slow"\nabove_ms = 9000\nmax_share = 20', "max_share"),
     "everybody excluded": ('rule = "same_side"\nmax_run = 1', "a session without an error"),
 }  # fmt: skip
-NOTES = {
+POWERLESS = {
     "as many errors as trials": (
         'rule = "max_errors"\nconstruction = "filler"\nmax_errors = 2',
         "it allows 2 errors on 2 trials. Expected max_errors below 2",
@@ -66,9 +68,59 @@ NOTES = {
         'rule = "outlier"\nmeasure = "accuracy"\nmethod = "sd"\ncutoff = 2.5', "cutoff below 2.47",
     ),
     "more devices than are stored": ('rule = "device_change"\nmax_devices = 20', "below 20"),
-    "a score that only proposes": ('rule = "agent_likelihood"', "a person decides"),
     "too few trials for a pace": ('rule = "timing_mismatch"', "compares 10 or more answers"),
+    "every answer accepted": (
+        'rule = "not_native"\nquestion = "native_language"\naccepted = ["English", "another one"]',
+        'every answer that "native_language" offers',
+    ),
+    "as many wrong answers as questions": (
+        'rule = "failed_comprehension"\nanswers = { age = "3" }\nmax_wrong = 1',
+        "Expected max_wrong below 1",
+    ),
+    "as many missing trials as a session has": (
+        'rule = "incomplete"\nmax_missing_trials = 10', "10 missing trials of 10",
+    ),
+    "as many missing answers as may be missing": (
+        'rule = "incomplete"\nmax_missing_answers = 1', "1 of the questions may be left out",
+    ),
 }  # fmt: skip
+# Rules that answers of these examples' types cannot break.
+_RUN, _GAP = 'rule = "same_side"\nmax_run =', 'rule = "rating_gap"\nmin_gap = 1'
+_LATE = 'rule = "too_late"\nmax_share = 0.2'
+OF_TYPES = {
+    "errors of scales": ("scales", ERRORS, "answers that are right or wrong"),
+    "a run of scales": ("scales", f"{_RUN} 8", "8 in a row of 8"),
+    "a gap of scales": ("scales", _GAP, "no other version to lie above"),
+    "no deadline of scales": ("scales", _LATE, "and there is none"),
+    "errors read then rated": ("read_then_rate", ERRORS, "answers that are right or wrong"),
+    "a run read then rated": ("read_then_rate", f"{_RUN} 10", "10 in a row of 10"),
+    "a gap read then rated": ("read_then_rate", _GAP, "no other version"),
+    "a run of ratings": ("given_lists", f"{_RUN} 8", "8 in a row of 8"),
+    "a gap within choices": ("yes_no", _GAP, "points of a scale"),
+    "errors of yes and no": (
+        "yes_no", 'rule = "max_errors"\nmax_errors = 16', "16 errors on 16 trials",
+    ),
+    "errors of a few questions": (
+        "self_paced", 'rule = "max_errors"\nmax_errors = 9', "allows 9 errors on",
+    ),
+    "a deadline that one task lacks": ("mixed", _LATE, "and there is none"),
+    "a late part": (
+        "prefix_completion",
+        f'rule = "any"\nrules = [{{ rule = "incomplete" }}, {{ {_LATE.replace(chr(10), ", ")} }}]',
+        "and there is none",
+    ),
+    "errors with a deadline": (
+        "deadline", 'rule = "max_errors"\nmax_errors = 8', "8 errors on 8 trials",
+    ),
+    "a run in the Maze": ("maze", f"{_RUN} 10", "can never exclude anyone"),
+}  # fmt: skip
+SOUND_OF_TYPES = [
+    # What a new study of sentences proposes.
+    *((one, 'rule = "same_side"\nmax_share = 0.9') for one in ("scales", "given_lists")),
+    ("scales", f"{_RUN} 7"), ("read_then_rate", f"{_RUN} 9"), ("given_lists", f"{_RUN} 7"),
+    ("yes_no", 'rule = "max_errors"\nmax_errors = 4'), ("deadline", _LATE),
+    ("self_paced", 'rule = "max_errors"\nmax_errors = 1'),
+]  # fmt: skip
 SOUND = {
     "fewer errors than trials": f'{ERRORS}construction = "filler"',
     "a column and its value": f'{ERRORS}where = {{ zipf = ["4.1"] }}',
@@ -122,13 +174,54 @@ def test_a_score_that_people_have_is_a_note(checked):
     assert "more people than that" in str(report.notes)
 
 
-@pytest.mark.parametrize(("rule", "said"), NOTES.values(), ids=NOTES)
-def test_a_bound_that_nobody_can_cross_is_a_note(checked, rule: str, said: str):
-    report = checked(rule)
+@pytest.mark.parametrize(("rule", "said"), POWERLESS.values(), ids=POWERLESS)
+def test_a_bound_that_nobody_can_cross_is_refused(checked, rule: str, said: str):
+    [error] = checked(rule).errors
+    assert "the rule can never exclude anyone" in str(error)
+    assert said in str(error)
+
+
+def test_a_score_that_only_proposes_is_a_note(checked):
+    report = checked('rule = "agent_likelihood"')
     assert report.errors == ()
-    [note] = report.notes
-    assert "the rule can never exclude anyone" in str(note)
-    assert said in str(note)
+    assert "by itself: it proposes, and a person decides" in str(report.notes)
+
+
+def test_a_bound_that_nobody_can_cross_is_refused_inside_another_rule(checked):
+    [error] = checked(
+        'rule = "any"\nrules = [{ rule = "incomplete" }, { rule = "same_side", max_run = 10 }]'
+    ).errors
+    assert "the rule can never exclude anyone: it allows 10 in a row of 10" in str(error)
+
+
+@pytest.mark.parametrize(("example", "rule", "said"), OF_TYPES.values(), ids=OF_TYPES)
+def test_a_rule_that_the_answers_of_a_type_cannot_break_is_refused(
+    tmp_path: Path, example: str, rule: str, said: str
+):
+    report = _with_rule(tmp_path, example, rule)
+    assert [one for one in report.errors if said in str(one)], (report.errors, report.notes)
+
+
+@pytest.mark.parametrize(("example", "rule"), SOUND_OF_TYPES)
+def test_a_rule_that_the_answers_of_a_type_can_break_is_sound(
+    tmp_path: Path, example: str, rule: str
+):
+    assert _with_rule(tmp_path, example, rule).errors == ()
+
+
+def test_of_several_scales_the_one_that_a_rule_reads_is_named(tmp_path: Path):
+    [note] = _with_rule(tmp_path, "scales", 'rule = "same_side"\nmax_run = 7').notes
+    assert "reads the first scale alone, acceptability: answers to plausibility" in str(note)
+
+
+def _with_rule(folder: Path, example: str, rule: str):
+    """Return what the check of an example says that has this exclusion rule alone."""
+    made = Path(shutil.copytree(Path("docs/examples") / example, folder / example))
+    toml = (made / "study.toml").read_text("utf-8")
+    toml = re.sub(r"^\[\[exclusion\]\]\n(?:.+\n)+", "", toml, flags=re.MULTILINE)
+    toml = toml.replace("[[questionnaire]]", f"[[exclusion]]\n{rule}\n\n[[questionnaire]]", 1)
+    (made / "study.toml").write_text(toml, encoding="utf-8")
+    return check_folder(str(made), 1)
 
 
 @pytest.mark.parametrize("rule", SOUND.values(), ids=SOUND)

@@ -50,7 +50,10 @@ class Whispered(SentencePair):
 
 OWN = f"{__name__}:Whispered"
 # What a type cannot be without.
-LEAST = {"mixed": {"tasks": {name: {"response": name} for name in ("rating", "sentence_pair")}}}
+LEAST = {
+    "mixed": {"tasks": {name: {"response": name} for name in ("rating", "sentence_pair")}},
+    "scales": {"scales": {name: {"question": name} for name in ("natural", "likely")}},
+}
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from experiment.authoring.new import new_study
 from experiment.errors import StudyError
 from experiment.records import Side
 from experiment.responses.base import Arrangement, Given, Known
@@ -16,6 +17,8 @@ TWO = {
     "likely": {"question": "Likely?", "points": 5},
 }
 SHOWN = Arrangement(Side.FIRST, ("good",), 7)
+SEVERAL = {"de": "mehrere Fragen", "en": "several questions", "es": "varias preguntas",
+           "fr": "plusieurs questions", "it": "più domande", "pt": "várias perguntas"}  # fmt: skip
 
 
 @pytest.fixture
@@ -67,3 +70,13 @@ def test_simulated_people_rate_each_scale_within_its_points(response):
 def test_what_is_no_scale_is_named(scales, said):
     with pytest.raises(StudyError, match=said):
         load_response("scales", {"scales": scales})
+
+
+@pytest.mark.parametrize("language", ["de", "en", "es", "fr", "it", "pt"])
+def test_a_new_study_speaks_of_several_questions(language, tmp_path):
+    table = tmp_path / "items.csv"
+    table.write_text("sentence\nA dog barks.\nTwo cats purr.\n", encoding="utf-8")
+    new_study(tmp_path / "made", table, named={}, language=language, response="scales")
+    for page in ("instructions", "consent"):
+        text = (tmp_path / "made" / "texts" / language / f"{page}.md").read_text("utf-8")
+        assert SEVERAL[language] in " ".join(text.split()), page

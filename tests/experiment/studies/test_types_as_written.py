@@ -107,6 +107,7 @@ REQUIRED = {
     "question": "native_language",
     "questions": ["native_language"],
     "accept": ["English"],
+    "scales": {name: {"question": "How natural?"} for name in ("own", "other")},
 }
 
 
@@ -152,8 +153,9 @@ def test_a_parameter_of_another_type_is_refused(
         trial = study.trial.model_copy(update={"parameters": given})
         changed = study.model_copy(update={"response": name, "trial": trial})
         found = list(response(Examined(changed, 1)))
-    assert [each for each in found if each.problem.startswith(f"{path[0]} is ")
-            or f"{path[0]}: " in each.problem], given  # fmt: skip
+    key = ".".join(part for part in path if isinstance(part, str))
+    assert [each for each in found if each.problem.startswith(f"{key} is ")
+            or f"{key}: " in each.problem], given  # fmt: skip
 
 
 def test_a_run_that_was_launched_with_a_number_in_quotes_is_read_as_ever(folder: Path):

@@ -29,7 +29,7 @@ def test_the_working_page_holds_instructions_and_every_trial(visitor, study):
     session = visitor.session()
     assert set(session) == {
         "trials", "answered", "practice", "response", "script", "keys", "lockout_ms", "gap_ms",
-        "pauses", "pages",
+        "deadline_ms", "pauses", "pages",
         "device_known", "preview",
     }  # fmt: skip
     assert [set(trial) for trial in session["trials"]] == [{"position", "first", "second"}] * 8

@@ -174,7 +174,8 @@ def run_with(sessions, tmp_path, study):
 def test_rules_see_trials_times_conditions_and_the_questionnaire(sessions, send, run_with):
     question = load_study("minimal").questionnaire[0].name
     run = run_with(
-        'rule = "any"\nrules = [{ rule = "incomplete" }, { rule = "too_fast", min_median_ms = 1 },'
+        'rule = "any"\nrules = [{ rule = "incomplete" },'
+        ' { rule = "too_fast", min_median_ms = 151 },'
         f' {{ rule = "not_native", question = "{question}", accepted = "none of these" }}]'
     )
     send(run=run, participants=2, responder="accurate", accuracy=1.0)

@@ -1,0 +1,21 @@
+"""What is said of a difference after correction agrees with the interval beside it."""
+
+import pytest
+
+from analysis.findings.design_effects import corrected
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p_holm", "n", "said"),
+    [
+        (1, 9, 0.01, 5, "a difference after correction for the 5 contrasts"),
+        (1, 9, 0.20, 5, "by itself it excludes no difference, but after correction for the 5 "
+                        "contrasts these data show none"),
+        (-1, 9, 0.20, 5, "no difference that these data show"),
+        (1, 9, 0.01, 1, "a difference"),
+    ],
+)  # fmt: skip
+def test_a_sentence_says_for_how_many_comparisons_a_difference_is_corrected(
+    low, high, p_holm, n, said
+):
+    assert corrected(low, high, p_holm, f"{n} contrasts", n) == said
