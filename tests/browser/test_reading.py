@@ -19,9 +19,14 @@ from tests.browser.reading_steps import (
 from webapp.sessions.steps import read_steps
 
 
-@pytest.mark.parametrize("by", ["key", "button"])
-def test_a_sentence_is_read_region_by_region_and_each_is_timed(site, page, tmp_path: Path, by):
-    link = site.launch(study("self_paced", tmp_path))
+@pytest.mark.parametrize(
+    ("by", "display"),
+    [("key", "moving"), ("button", "moving"), ("key", "centred")],
+)
+def test_a_sentence_is_read_region_by_region_and_each_is_timed(
+    site, page, tmp_path: Path, by, display
+):
+    link = site.launch(study("self_paced", tmp_path, display=display))
     consent(page, link)
     start(page)
     button = page.locator("[data-next]")
