@@ -15,6 +15,8 @@ _SCHEMA = (
     "/ExternalQuestion.xsd"
 )
 _TALLEST = 10_000
+# Python reads no number of thousands of digits.
+_MOST_DIGITS = 9
 
 
 class QuestionError(ValueError):
@@ -63,7 +65,8 @@ def read_question(xml: str) -> Question:
     url, height = (root.findtext(f"{{{_SCHEMA}}}{name}") for name in ("ExternalURL", "FrameHeight"))
     if url is None or height is None:
         raise QuestionError("ExternalURL and FrameHeight are both required")
-    if not height.strip().isdecimal() or int(height) > _TALLEST:
+    height = height.strip()
+    if not height.isdecimal() or len(height) > _MOST_DIGITS or int(height) > _TALLEST:
         raise QuestionError(f"FrameHeight must be a number of pixels up to {_TALLEST}")
     return Question(_safe(url.strip()), int(height))
 

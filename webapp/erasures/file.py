@@ -61,6 +61,17 @@ def append(instance: Path, entries: Iterable[Entry]) -> None:
     add_lines(instance, map(str, entries))
 
 
+def cannot_write(path: Path, error: OSError) -> WebappError:
+    """Return the paragraph that is said where the record cannot be written."""
+    return WebappError(
+        f"the record of erasures cannot be written ({error})",
+        where=str(path),
+        expected="a file of the server's account on a disk with space: nothing is erased or"
+        " changed before it is written down",
+        remedy="Free some space, or give the file back to that account, and ask again",
+    )
+
+
 def add_lines(instance: Path, lines: Iterable[str]) -> None:
     """Add lines to the record, on the disk before this returns.
 
@@ -84,13 +95,7 @@ def add_lines(instance: Path, lines: Iterable[str]) -> None:
             os.close(descriptor)
             lock.release()
     except OSError as error:
-        raise WebappError(
-            f"the record of erasures cannot be written ({error})",
-            where=str(path),
-            expected="a file of the server's account on a disk with space: nothing is erased or"
-            " changed before it is written down",
-            remedy="Free some space, or give the file back to that account, and ask again",
-        ) from error
+        raise cannot_write(path, error) from error
 
 
 def blank(instance: Path, digests: Collection[str] = ()) -> None:
@@ -125,13 +130,7 @@ def blank(instance: Path, digests: Collection[str] = ()) -> None:
         finally:
             lock.release()
     except OSError as error:
-        raise WebappError(
-            f"the record of erasures cannot be written ({error})",
-            where=str(path),
-            expected="a file of the server's account on a disk with space: nothing is erased or"
-            " changed before it is written down",
-            remedy="Free some space, or give the file back to that account, and ask again",
-        ) from error
+        raise cannot_write(path, error) from error
 
 
 def _to_be_blanked(entries: list[Entry], digests: Collection[str]) -> list[Entry]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from webapp.core.instance import replace_text
 from webapp.core.sealing import Sealer
-from webapp.erasures.file import OWNER, add_lines, record_file
+from webapp.erasures.file import OWNER, add_lines, cannot_write, record_file
 from webapp.errors import WebappError
 
 _TEXT = "the record of erasures of this installation"
@@ -71,10 +71,4 @@ def disown(instance: Path) -> None:
         lines = path.read_text(encoding="ascii").splitlines(keepends=True)
         replace_text(path, "".join(each for each in lines if not each.startswith(OWNER)))
     except OSError as error:
-        raise WebappError(
-            f"the record of erasures cannot be written ({error})",
-            where=str(path),
-            expected="a file of the server's account on a disk with space: nothing is erased or"
-            " changed before it is written down",
-            remedy="Free some space, or give the file back to that account, and ask again",
-        ) from error
+        raise cannot_write(path, error) from error

@@ -13,6 +13,7 @@ from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
+from webapp.researcher.typed import whole_number
 from webapp.runs.notes import remove, write
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -40,7 +41,7 @@ def take_away(ref: str) -> Response:
     """Remove a note or a tag."""
     is_tag = "tag" in request.form
     typed = request.form.get("tag" if is_tag else "note", "")
-    number = int(typed) if typed.isascii() and typed.isdigit() and len(typed) <= _DIGITS else 0
+    number = whole_number(typed, _DIGITS)
 
     def change(session: Session, run: Run, person: Participant | None) -> None:
         who, now = current_user().name, current_services().now()

@@ -1,6 +1,5 @@
 """Where one is told, and of what: a user's own addresses."""
 
-import re
 from urllib.parse import urlsplit
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -16,6 +15,7 @@ from webapp.notifications.mail import checked_mail
 from webapp.notifications.notices import causes_of
 from webapp.notifications.outside import NotTold, checked_url
 from webapp.researcher.access import allowed, current_user
+from webapp.researcher.typed import whole_number
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
@@ -25,7 +25,6 @@ _MOST = 10
 _LONGEST = 500
 _DIGITS = 8
 _MOST_MINUTES = 1440
-_MINUTES = re.compile(r"[0-9]{1,6}", re.ASCII)
 _SHOWN = 20
 
 
@@ -43,10 +42,10 @@ def add() -> ResponseReturnValue:
     services, user, address = current_services(), current_user(), _typed_address()
     way = Way.WEBHOOK if "://" in address else Way.MAIL
     causes = [each for each in Cause if each in request.form.getlist("cause")]
-    minutes = request.form.get("quiet", "30")
+    minutes = whole_number(request.form.get("quiet", "30"), _DIGITS)
     if not causes:
         raise NotTold("nothing is chosen", remedy="Choose of what you want to be told")
-    if not (_MINUTES.fullmatch(minutes) and 1 <= int(minutes) <= _MOST_MINUTES):
+    if not 1 <= minutes <= _MOST_MINUTES:
         raise NotTold("the minutes are no number from 1 to 1,440")
     checked_url(address) if way is Way.WEBHOOK else checked_mail(address)
     if way is Way.MAIL and not services.settings.smtp_host:
@@ -61,7 +60,7 @@ def add() -> ResponseReturnValue:
         session.add(
             Notification(
                 user_id=user.id, way=way, address=address, causes=" ".join(causes),
-                quiet_minutes=int(minutes), made_at=services.now(),
+                quiet_minutes=minutes, made_at=services.now(),
             )
         )  # fmt: skip
         _note(session, "notification added", way, address)
@@ -125,7 +124,7 @@ def _typed_address() -> str:
 def _mine(session: Session) -> Notification:
     """Return the user's own notification that the form names."""
     typed = request.form.get("number", "")
-    number = int(typed) if typed.isascii() and typed.isdigit() and len(typed) <= _DIGITS else 0
+    number = whole_number(typed, _DIGITS)
     found = session.get(Notification, number)
     if found is None or found.user_id != current_user().id:
         raise RequestError("You have no such address.", status=404, code="no_notification")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from flask import request
 
+from webapp.researcher.typed import whole_number
 from webapp.runs.people_table import ON_A_PAGE
 
 _DIGITS = 6
@@ -12,7 +13,7 @@ _DIGITS = 6
 def page_asked_for() -> int:
     """Return the number of the page, from 1; the first where the address names no page."""
     page = request.args.get("page", "")
-    return max(1, int(page)) if page.isascii() and page.isdigit() and len(page) <= _DIGITS else 1
+    return max(1, whole_number(page, _DIGITS))
 
 
 def page_of(name: str, rows: Sequence[object]) -> dict[str, object]:

@@ -14,6 +14,7 @@ from webapp.researcher.boundary import present_project
 from webapp.researcher.made_reports import jobs_here, made_report
 from webapp.researcher.reports import queue_of_jobs, refuse_too_many
 from webapp.researcher.study_place import known, note, project_name
+from webapp.researcher.typed import whole_number
 from webapp.researcher.zipped import zipped
 from webapp.services import current_services
 
@@ -36,7 +37,7 @@ def ask() -> ResponseReturnValue:
     form, called = request.form, _study(request.form.get("study", ""))
     per_list, simulations = _numbers(form.get("per_list", "")), form.get("simulations", "")
     difference = form.get("difference", "").strip()
-    n = int(simulations) if simulations.isascii() and simulations.isdigit() else 0
+    n = whole_number(simulations, 4)
     if not 2 <= n <= _MOST_SIMULATIONS:
         raise _wrong(f"The number of simulated studies must be from 2 to {_MOST_SIMULATIONS:,}.")
     refuse_too_many(_subject(called))
@@ -111,8 +112,7 @@ def _job(called: str, job_id: str) -> Job:
 
 def _numbers(typed: str) -> list[int]:
     parts = [each.strip() for each in typed.split(",") if each.strip()]
-    good = all(each.isascii() and each.isdigit() and len(each) <= 4 for each in parts)
-    found = sorted({int(each) for each in parts}) if good else []
+    found = sorted({whole_number(each, 4) for each in parts})
     if not found or len(found) > _MOST_NUMBERS or not 1 <= found[0] <= found[-1] <= _MOST_PEOPLE:
         raise _wrong(
             f"Write from one to {_MOST_NUMBERS} numbers of participants per list, each from 1 to"

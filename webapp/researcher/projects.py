@@ -27,6 +27,7 @@ from webapp.projects.projects import (
 from webapp.projects.rights import ProjectRole, Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.project_page import project_list, project_page
+from webapp.researcher.typed import whole_number
 from webapp.services import current_services
 from webapp.users.roles import Role
 
@@ -96,7 +97,7 @@ def invite_someone(project: str) -> str:
 @allowed(Right.MANAGE)
 def uninvite(project: str) -> Response:
     """Take back an invitation that nobody has used."""
-    number = _whole(request.form.get("number", ""))
+    number = whole_number(request.form.get("number", ""), _DIGITS, otherwise=-1)
 
     def change(session: Session) -> None:
         found = open_project(session, project, change=True)
@@ -110,7 +111,9 @@ def uninvite(project: str) -> Response:
 @allowed(Role.OWNER)
 def limit(project: str) -> Response:
     """Change how much a project may use."""
-    wanted = {name: _whole(request.form.get(name, "")) for name in LIMITS}
+    wanted = {
+        name: whole_number(request.form.get(name, ""), _DIGITS, otherwise=-1) for name in LIMITS
+    }
 
     def change(session: Session) -> None:
         found = open_project(session, project, change=True)
@@ -158,11 +161,6 @@ def _role(typed: str) -> ProjectRole:
             f"{typed!r} is no role in a project", expected=f"one of {', '.join(ProjectRole)}"
         )
     return ProjectRole(typed)
-
-
-def _whole(typed: str) -> int:
-    good = typed.isascii() and typed.isdigit() and len(typed) <= _DIGITS
-    return int(typed) if good else -1
 
 
 def _changed(project: str, change: Callable[[Session], None]) -> Response:

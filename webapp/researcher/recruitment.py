@@ -1,6 +1,5 @@
 """How a published run fills at its platform: look, pause, extend, and publish what is missing."""
 
-import re
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import chain
@@ -33,6 +32,7 @@ from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_
 from webapp.recruitment.writing import Whom, checked_text, recipients, send
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.overview_page import run_page
+from webapp.researcher.typed import whole_number
 from webapp.runs.answerable import refuse_unanswerable
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -40,7 +40,7 @@ from webapp.users.audit_log import record_act
 
 recruitment_pages = Blueprint("recruitment", __name__)
 _MOST_HOURS = 24 * 365
-_HOURS = re.compile(r"[0-9]{1,6}", re.ASCII)
+_DIGITS = 6
 
 
 @recruitment_pages.post("/runs/<ref>/recruitment")
@@ -83,11 +83,11 @@ def hold(ref: str) -> ResponseReturnValue:
 @allowed(Right.CONDUCT)
 def go_on(ref: str) -> ResponseReturnValue:
     """Let people find the run's open offers for more hours from now."""
-    hours = request.form.get("hours", "")
-    if not (_HOURS.fullmatch(hours) and 1 <= int(hours) <= _MOST_HOURS):
+    hours = whole_number(request.form.get("hours", ""), _DIGITS)
+    if not 1 <= hours <= _MOST_HOURS:
         raise RequestError("The hours must be a whole number.", status=400, code="bad_hours")
     sessions, now = current_services().sessions, current_services().now()
-    until = now + timedelta(hours=int(hours))
+    until = now + timedelta(hours=hours)
     return _moved(
         ref,
         "recruitment extended",

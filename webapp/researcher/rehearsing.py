@@ -10,6 +10,7 @@ from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.made_reports import jobs_here, note_of_report
 from webapp.researcher.reports import queue_of_jobs, refuse_too_many
+from webapp.researcher.typed import whole_number
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 
@@ -24,7 +25,7 @@ _AT_A_TIME = "2"
 def rehearse(ref: str) -> ResponseReturnValue:
     """Send programs through the pages of a simulated run."""
     services, typed = current_services(), request.form.get("people", "")
-    people = int(typed) if typed.isascii() and typed.isdigit() and len(typed) <= 4 else 0
+    people = whole_number(typed, 4)
     with reading(services.sessions) as session:
         run = find_run(session, ref)
     if not run.simulated or run.closed_at is not None:

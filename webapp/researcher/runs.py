@@ -18,6 +18,7 @@ from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.overview_page import run_page
 from webapp.researcher.paging import page_asked_for
+from webapp.researcher.typed import whole_number
 from webapp.researcher.zipped import zipped
 from webapp.runs.exclude import Exclusion, exclude
 from webapp.runs.export import export
@@ -31,7 +32,7 @@ from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
 
-_DIGITS = 10
+_DIGITS = 9
 run_pages = Blueprint("runs", __name__)
 
 
@@ -97,7 +98,7 @@ def open_again(ref: str) -> Response:
 def add_places(ref: str) -> ResponseReturnValue:
     """Add places to each list."""
     typed = request.form.get("places", "")
-    n_per_list = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < _DIGITS else 0
+    n_per_list = whole_number(typed, _DIGITS)
 
     def change(session: Session) -> None:
         run = find_run(session, ref)

@@ -19,6 +19,7 @@ from webapp.researcher.browsers import browser_family
 from webapp.researcher.code import ask_for_code
 from webapp.researcher.guesses import guess_of
 from webapp.researcher.signed_in_elsewhere import named_by_header
+from webapp.researcher.typed import whole_number
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
@@ -92,7 +93,7 @@ def leave_elsewhere() -> ResponseReturnValue:
     services, user = current_services(), current_user()
     number = request.form.get("session", "")
     with services.sessions.begin() as session:
-        one = int(number) if number.isascii() and number.isdecimal() and len(number) < 10 else 0
+        one = whole_number(number, 9)
         if sign_out_one(session, user, one, services.now()):
             record_act(session, user.name, "session ended", services.now())
     return redirect(url_for("sign_in.show_sessions"), 303)

@@ -8,6 +8,7 @@ from webapp.projects.projects import ProjectError, named_project, projects_of
 from webapp.projects.rights import Scope
 from webapp.projects.tokens import MOST_DAYS, make_token, revoke, tokens_of
 from webapp.researcher.access import allowed, current_user
+from webapp.researcher.typed import whole_number
 from webapp.services import current_services
 from webapp.users.roles import Role
 
@@ -28,7 +29,8 @@ def add() -> str:
     """Make a token and show it, once."""
     services, name = current_services(), request.form.get("project", "")
     scopes = {scope for scope in Scope if scope in request.form.getlist("scope")}
-    label, days = request.form.get("label", "").strip(), _whole(request.form.get("days", ""))
+    label = request.form.get("label", "").strip()
+    days = whole_number(request.form.get("days", ""), _DIGITS, otherwise=-1)
     with services.sessions.begin() as session:
         user = current_user()
         own = {project.name for project in projects_of(session, user)}
@@ -44,7 +46,7 @@ def add() -> str:
 def end() -> ResponseReturnValue:
     """End a token."""
     services, user = current_services(), current_user()
-    number = _whole(request.form.get("number", ""))
+    number = whole_number(request.form.get("number", ""), _DIGITS, otherwise=-1)
     with services.sessions.begin() as session:
         revoke(session, user, number, by=user.name, now=services.now())
     return redirect(url_for("tokens.show_all"), 303)
@@ -54,11 +56,6 @@ def end() -> ResponseReturnValue:
 def refuse(error: ProjectError) -> ResponseReturnValue:
     """Show the paragraph above the list."""
     return _page(str(error)), 409
-
-
-def _whole(typed: str) -> int:
-    good = typed.isascii() and typed.isdigit() and len(typed) <= _DIGITS
-    return int(typed) if good else -1
 
 
 def _page(problem: str = "") -> str:

@@ -9,6 +9,8 @@ from flask import request
 from marketplace.prolific.errors import RefusedError, UnknownError
 
 _PAGE_SIZE, _LARGEST_PAGE = 20, 1000
+# Python reads no number of thousands of digits.
+_MOST_DIGITS = 9
 
 
 def page_of(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -36,7 +38,7 @@ def page_of(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _asked(name: str, otherwise: int) -> int:
     text = request.args.get(name, str(otherwise))
-    if not text.isdecimal() or int(text) < 1:
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
         raise RefusedError({name: ["A whole number from 1 on."]})
     return int(text)
 
