@@ -20,6 +20,7 @@ from webapp.researcher.film import film_pages
 from webapp.researcher.installation import installation_pages
 from webapp.researcher.joining import joining_pages
 from webapp.researcher.launch import launch_pages
+from webapp.researcher.links import link_pages
 from webapp.researcher.live import live_pages
 from webapp.researcher.money import money_pages
 from webapp.researcher.notes import note_pages
@@ -55,6 +56,7 @@ _PAGES = (
     editor_pages,
     power_pages,
     launch_pages,
+    link_pages,
     live_pages,
     participant_pages,
     film_pages,
