@@ -16,6 +16,7 @@ from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.findings.registry import wanted
 from analysis.options import ComparisonOptions
 from analysis.parallel import in_second_process
+from analysis.report.missing import missing
 from analysis.responses.base import ResponseAnalysis
 from analysis.responses.registry import analysis_of
 from analysis.result import Comparison
@@ -76,7 +77,11 @@ def _compared(response: ResponseAnalysis, given: Given, findings: Sequence[Findi
         statistics=statistics,
         left_out=tuple(sentence for one in findings for sentence in one.left_out),
         folders={name: write for one in findings for name, write in one.folders.items()},
-        summary=(*given.context.origin.peeked, *response.summary(given, statistics)),
+        summary=(
+            *given.context.origin.peeked,
+            *response.summary(given, statistics),
+            *missing(given),
+        ),
     )
 
 

@@ -123,7 +123,7 @@ def _contradicted(said: list[Said]) -> Iterator[str]:
 @click.option("--studies", default=10, show_default=True)
 @click.option("--first", default=0, show_default=True, help="The first seed.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep what was printed here.")
-@click.option("--examples", is_flag=True, help="The examples and the founding studies in their place.")
+@click.option("--examples", is_flag=True, help="The examples and the founding studies instead.")
 @click.option("--only", default="", help="Only the study of this name.")
 def main(studies: int, first: int, keep: Path | None, examples: bool, only: str) -> None:
     """Print how many commands ran, and what was found in what they printed."""

@@ -211,12 +211,12 @@ def test_a_rule_that_the_answers_of_a_type_can_break_is_sound(
 
 @pytest.mark.parametrize(
     ("example", "scale", "said"),
-    [("scales", "plausibilty", 'did you mean "plausibility"'), ("given_lists", "b", "not have several")],
+    [("scales", "plausibilty", 'mean "plausibility"'), ("given_lists", "b", "not have several")],
 )
 def test_a_rule_names_a_scale_that_trials_have(tmp_path: Path, example: str, scale: str, said: str):
     rule = 'rule = "same_side"\nmax_run = 7'
     [error] = _with_rule(tmp_path, example, f'{rule}\nscale = "{scale}"').errors
-    assert said in str(error).replace("Did", "did")
+    assert said in str(error)
     own = '\nscale = "plausibility"' if example == "scales" else ""
     assert _with_rule(tmp_path / "sound", example, rule + own).errors == ()
 
