@@ -21,16 +21,23 @@ class Bonuses:
         waiting: How many must wait for the reward.
         held: Whose are not paid because they had one by hand, which may be the same.
         restricted: How many are not looked at, because they asked that their data not be used.
+        no_rule: Whether the study has no rule, so that nobody gets one by it.
     """
 
     entries: list[Entry]
     waiting: int
     held: tuple[str, ...]
     restricted: int = 0
+    no_rule: bool = False
 
     def notes(self, run_ref: str) -> list[str]:
         """Return what is left out, a sentence each, and what to do about it."""
         told = []
+        if self.no_rule:
+            told.append(
+                "The study's rule gives no bonus (study.toml, payment, bonus). A file lists others:"
+                f" parallax bonus {run_ref} --file FILE"
+            )
         if self.waiting:
             told.append(
                 f"{self.waiting} more can get their bonus once their reward or compensation is "
@@ -68,7 +75,9 @@ def bonuses_of_rule(run_payments: RunPayments, *, additional: bool = False) -> B
     candidates = [account.finisher for account in left]
     found = bonuses(owed, bonuses_by_rule(run_payments.study.payment, candidates))
     told = _without_held(run_payments, *found, additional=additional)
-    return replace(told, restricted=len(finished) - len(left))
+    no_rule = run_payments.study.payment.bonus == "none"
+    restricted = 0 if no_rule else len(finished) - len(left)
+    return replace(told, restricted=restricted, no_rule=no_rule)
 
 
 def _without_held(
@@ -141,6 +150,7 @@ def _refuse_look_alikes(run_payments: RunPayments, entries: Sequence[Entry]) -> 
     """
     lines = run_payments.ledger()
     new = [entry for entry in entries if line_of(entry, run_payments.run.ref, lines) is None]
+    _refuse_two_alike(run_payments, new)
     had = {
         (line.worker_id, line.amount_minor): line.reason
         for line in lines
@@ -160,3 +170,25 @@ def _refuse_look_alikes(run_payments: RunPayments, entries: Sequence[Entry]) -> 
                 "run the command again with --additional"
             ),
         )
+
+
+def _refuse_two_alike(run_payments: RunPayments, new: Sequence[Entry]) -> None:
+    """Let pass only bonuses of which no two are the same amount for the same person.
+
+    Raises:
+        PaymentError: Two are.
+    """
+    first = dict[tuple[str, int], Entry]()
+    for entry in new:
+        other = first.setdefault((entry.worker_id, entry.item.amount_minor), entry)
+        if other is not entry:
+            amount = in_words(entry.item.amount_minor, run_payments.run.currency)
+            raise PaymentError(
+                f"{entry.item.payee} would get {amount} twice, for the reasons"
+                f' "{other.item.reason}" and "{entry.item.reason}"',
+                where=f"run {run_payments.run.ref}",
+                remedy=(
+                    "If it is the same bonus, delete one of the rows; if they are two, run the "
+                    "command again with --additional"
+                ),
+            )
