@@ -23,7 +23,8 @@ def without(run: ExportedRun, condition: str) -> ExportedRun:
 
 
 @pytest.mark.parametrize(
-    ("run", "effects"), [(within(1, 24, 8), "design_effects"), (island_run(1, 24, 8), "rating_effects")]
+    ("run", "effects"),
+    [(within(1, 24, 8), "design_effects"), (island_run(1, 24, 8), "rating_effects")],
 )
 def test_a_cell_that_nobody_judged_is_named_and_in_no_contrast(run, effects):
     whole = found(run, effects)[1]
