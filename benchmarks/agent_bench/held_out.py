@@ -8,12 +8,15 @@ takes a page of Playwright from the run's link to the end.
 import asyncio
 import math
 import random
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from playwright.async_api import Locator, Page
 
 ENDS = "form[action=questionnaire], [data-page=closing], [data-page=exit]"
+# A press that changes nothing is made again after so long.
+AGAIN_S = 2.0
 Choose = Callable[[Sequence[str]], int]
 
 
@@ -149,7 +152,8 @@ async def clumsy(taker: Taker, buttons: Sequence[Locator], texts: Sequence[str])
 async def mouse_mimic(taker: Taker, buttons: Sequence[Locator], texts: Sequence[str]) -> None:
     """Read word by word, then move a hand and press; no memory from trial to trial."""
     await taker.wait(
-        0.5 + 0.16 * _words(texts) * taker.rng.lognormvariate(0, 0.35)
+        0.5
+        + 0.16 * _words(texts) * taker.rng.lognormvariate(0, 0.35)
         + taker.rng.expovariate(1 / 0.5)
     )
     await taker.press_mouse(buttons[taker.choose(texts)])
@@ -210,6 +214,7 @@ async def take_part(taker: Taker, link: str, answer: Answer) -> str:
     await page.locator("[data-go-on]:visible").first.click()
     options = page.locator("#trial .option:visible")
     last: tuple[str | None, ...] = ()
+    since_s = 0.0
     while not await page.locator(ENDS).count():
         further = page.locator("[data-go-on]:visible")
         if await further.count():
@@ -221,11 +226,12 @@ async def take_part(taker: Taker, link: str, answer: Answer) -> str:
             await asyncio.sleep(0.02)
             continue
         seen = (await page.locator("#count").text_content(), *await options.all_text_contents())
-        if seen == last:
+        if seen == last and time.monotonic() - since_s < AGAIN_S:
             await asyncio.sleep(0.02)
             continue
         last = seen
         texts = await page.locator("#trial .option:visible .sentence").all_text_contents()
         await answer(taker, buttons, texts)
         taker.done += 1
+        since_s = time.monotonic()
     return page.url

@@ -8,6 +8,7 @@ from experiment.authoring import (
     admission_checks,
     analysis_checks,
     deadline_checks,
+    humanness_checks,
     key_checks,
     material_checks,
     question_checks,
@@ -49,6 +50,8 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
 MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.items,
     text_checks.texts,
+    humanness_checks.pictures,
+    humanness_checks.humanness,
     material_checks.constructions,
     analysis_checks.named,
     material_checks.readable,

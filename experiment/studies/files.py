@@ -40,7 +40,8 @@ def write_study_files(study: Study, folder: Path) -> None:
 
 
 def _names(study: Study) -> Iterator[str]:
-    named = (study.materials.grammar or study.materials.items, study.trial.practice)
+    rates = study.humanness.rates if study.humanness else ""
+    named = (study.materials.grammar or study.materials.items, study.trial.practice, rates)
     for name in (STUDY_FILE, PUBLISHED_FILE, PLAN_FILE, *filter(None, named)):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:

@@ -304,6 +304,36 @@ TIMINGS = TableSchema(
             unit="ms",
             optional=True,
         ),
+        Column(
+            "hidden_ms",
+            "number",
+            "how long the page was hidden during the trial: behind another window or tab, or while"
+            " the screen was off",
+            unit="ms",
+            optional=True,
+        ),
+        Column(
+            "frames_dropped",
+            "integer",
+            "frames of the screen that the browser missed during the trial, by the usual time"
+            " between two of them",
+            unit="frame",
+            optional=True,
+        ),
+        Column(
+            "pixel_ratio",
+            "number",
+            "pixels of the screen to a pixel of the page: the screen's own, times any zoom",
+            optional=True,
+        ),
+        Column(
+            "round_trip_ms",
+            "number",
+            "time from sending the answer before this one to the server's reply; empty of the"
+            " first",
+            unit="ms",
+            optional=True,
+        ),
     ),
 )
 

@@ -2,6 +2,7 @@
 /** The working page: instructions, practice, one trial after the other, each answer sent at once. */
 
 import { deviceFacts, refusesDevice } from "./device.js";
+import { Display } from "./display.js";
 import { openKeys } from "./key_choice.js";
 import { Keys } from "./keys.js";
 import { isLasting, recallSession, updateSession } from "./memory.js";
@@ -89,6 +90,7 @@ class WorkingPage {
   #signal;
   #sequence;
   #view;
+  #display;
   #tabs;
   #practised;
   #ended = false;
@@ -120,6 +122,7 @@ class WorkingPage {
     const onChoice = (/** @type {Parameters<WorkingPage["_onChoice"]>} */ ...choice) =>
       this._onChoice(...choice);
     this.#view = viewOf(reads, { place: byId("trial"), keys, settings: session, onChoice, signal });
+    this.#display = new Display(signal);
     this.#tabs = globalThis.BroadcastChannel && new BroadcastChannel(`parallax ${this.#here}`);
     this.#listen(this.#begin());
     // Whoever opens a session that another browser began is told so, and asked.
@@ -195,6 +198,7 @@ class WorkingPage {
     byId("feedback").hidden = true;
     this.#showOnly("trial");
     byId("count").textContent = fill(byId("count").dataset[label] ?? "", { position, total });
+    this.#display.begin();
     this.#view.show(trial);
   }
 
@@ -242,6 +246,7 @@ class WorkingPage {
         uuid: newUuid(),
         position: trial.position,
         ...choice,
+        ...this.#display.end(),
         times_shown: times,
         seen_before_ms: ms,
         client_time: new Date().toISOString(),

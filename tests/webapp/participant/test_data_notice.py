@@ -20,7 +20,7 @@ TOLD = {
     TIMINGS.name: {
         "onset_source", "onset_uncertainty_ms", "release_ms", "times_shown", "seen_before_ms",
         "waited_ms", "trusted", "pointer_moves", "pointer_path_px",
-        "pointer_stopped_ms",
+        "pointer_stopped_ms", "hidden_ms", "frames_dropped", "pixel_ratio", "round_trip_ms",
     },
     DEVICES.name: {
         "device", "user_agent_family", "refresh_rate_hz", "time_zone_offset_min", "language",
