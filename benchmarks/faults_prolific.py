@@ -226,7 +226,9 @@ def work(
 ) -> list[Participant]:
     """Send participants until the run is full, and return them all."""
     people = list[Participant]()
-    while unfilled(environment, run) and len(people) < MOST_WORKERS:
+    for _ in range(MOST_WORKERS):  # then places are left, and counted as lost
+        if not unfilled(environment, run):
+            break
         person = Participant(environment, run.ref)
         with person:
             if not person.take(operator.study):

@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from experiment.participation import State
 from experiment.records import SIDES, Side
 from experiment.responses.registry import response_of
+from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
@@ -117,7 +118,9 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         study, record = services.study_of(session, run), record_of(session, run, participant_ref)
         if record is None:
             raise RequestError(
-                f"The run {ref} has no participant {participant_ref}.",
+                gettext(
+                    "The run %(ref)s has no participant %(who)s.", ref=ref, who=participant_ref
+                ),
                 status=404,
                 code="unknown_participant",
             )

@@ -9,12 +9,14 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response
 
+from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.errors import RequestError, RunError
 from webapp.long_jobs.outdated import basis_of, latest
 from webapp.long_jobs.records import OVER, JobState, Step
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
+from webapp.researcher.language import in_english
 from webapp.researcher.made_reports import jobs_here, note_of_report, report_job
 from webapp.researcher.overview_page import run_page
 from webapp.runs.unblind import refuse_blind
@@ -53,7 +55,8 @@ def make(ref: str) -> ResponseReturnValue:
     models = [name for name in request.form.getlist("model") if name in installed_models()]
     files = [file for file in request.files.getlist("scores") if file.filename]
     if len(models) + len(files) > _MOST_MODELS:
-        raise RequestError(f"At most {_MOST_MODELS} models.", status=400, code="too_many_models")
+        problem = gettext("At most %(n)s models.", n=_MOST_MODELS)
+        raise RequestError(problem, status=400, code="too_many_models")
     title = f"People and {', '.join(models) or 'uploaded scores'}" if models or files else "People"
     job = jobs.add(
         ref,
@@ -94,7 +97,7 @@ def delete(ref: str) -> Response:
 @reports_pages.errorhandler(RunError)
 def refuse(error: RunError) -> ResponseReturnValue:
     """Show the paragraph on the run's page: the run is blind."""
-    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
+    return run_page((request.view_args or {})["ref"], problem=in_english(error)), 409
 
 
 def refuse_too_many(ref: str) -> None:
@@ -106,8 +109,11 @@ def refuse_too_many(ref: str) -> None:
     waiting = [job for job in jobs_here().about(ref) if job.state not in OVER]
     if len(waiting) >= _MOST_WAITING:
         raise RequestError(
-            f"{len(waiting)} reports or other jobs of this run are waiting or at work. Wait for"
-            " them, or cancel one.",
+            gettext(
+                "%(n)s reports or other jobs of this run are waiting or at work. Wait for them, or"
+                " cancel one.",
+                n=len(waiting),
+            ),
             status=409,
             code="enough_jobs",
         )
