@@ -25,6 +25,7 @@ from agents import CROWD, SWITCHES, _items, among, people
 from matplotlib import pyplot as plt
 from people_flagged import exact
 from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Error as PlaywrightError
 
 from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import Certificate
@@ -52,13 +53,19 @@ SCORES = {"the product's score": counting, "all signals": score}
 
 async def _one(
     browser: Browser, site: Site, name: str, taker: held_out.Taker, room: asyncio.Semaphore
-) -> str:
+) -> str | None:
+    """Return the session's reference; None where the browser gave up, as on a starved machine."""
     async with room:
         context = await browser.new_context(viewport={"width": 1280, "height": 800})
         context.set_default_timeout(PATIENCE_MS)
         taker.page = await context.new_page()
-        home = await held_out.take_part(taker, site.link, ALL[name])
-        await context.close()
+        try:
+            home = await held_out.take_part(taker, site.link, ALL[name])
+        except PlaywrightError as error:
+            print(f"{name} gave up: {str(error).splitlines()[0]}")
+            return None
+        finally:
+            await context.close()
         return site.ref_of(home)
 
 
@@ -83,7 +90,8 @@ async def browse(
                     tasks[name, number] = _one(browser, site, name, taker, room)
             refs = await asyncio.gather(*tasks.values())
             for (name, _), ref in zip(tasks, refs, strict=True):
-                found.setdefault(name, []).append(ref)
+                if ref is not None:
+                    found.setdefault(name, []).append(ref)
             await browser.close()
     return found
 
