@@ -135,8 +135,8 @@ def show(programs: Judged, denying: Judged, human: Judged) -> None:
           f"{'if it denies':>14}")  # fmt: skip
     rows = {name: [name] for name in programs} | {f"all {k}": list(v) for k, v in GROUPS.items()}
     for label, names in rows.items():
-        found = [one for name in names for one in programs[name]]
-        quiet = [one for name in names for one in denying[name]]
+        found = [one for name in names for one in programs.get(name, ())]
+        quiet = [one for name in names for one in denying.get(name, ())]
         cells = [sum(bool(flags(one)) for one in found)]
         cells += [sum(of(one) > bounds[name] for one in found) for name, of in SCORES.items()]
         cells += [sum(score(one) > bounds["all signals"] for one in quiet)]
@@ -170,7 +170,7 @@ def draw(path: Path, programs: Judged, denying: Judged, human: Judged) -> None:
     for axis, (title, of) in zip(axes, SCORES.items(), strict=True):
         people_of = {way: [of(one) for one in found] for way, found in human.items()}
         for group, source, colour, style, label in lines:
-            values = [of(one) for name in GROUPS[group] for one in source[name]]
+            values = [of(one) for name in GROUPS[group] for one in source.get(name, ())]
             x, y = zip(*curve(people_of, values), strict=True)
             axis.step(x, y, where="post", color=colour, linestyle=style, label=label, linewidth=1.8)
         axis.axvline(0.01, color="#777", linewidth=0.8)
@@ -212,7 +212,7 @@ def main() -> None:
         for group in people(seen, trials, CROWD, f"{options.seed} crowd").values()
         for one in group
     ]
-    sessions = {name: [known[ref] for ref in of] for name, of in refs.items()}
+    sessions = {name: [known[ref] for ref in of if ref in known] for name, of in refs.items()}
     programs = {name: [among(crowd, [one])[0] for one in of] for name, of in sessions.items()}
     denying = {
         name: [among(crowd, [replace(one, automated=False)])[0] for one in of]
