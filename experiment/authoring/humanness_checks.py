@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from experiment.authoring.findings import Examined, StudyNote
 from experiment.errors import ParallaxError, StudyError
+from experiment.integrity.humanness import rates_of
 from experiment.materials.pictures import LIKE_A_PICTURE, PICTURE
 from experiment.records import Item, Variant
 from experiment.responses.choice.option_list import OptionList
 from experiment.responses.choice.prefix_completion import PrefixCompletion
 from experiment.responses.registry import response_of
-from experiment.studies.humanness import Rates, rates_of
+from experiment.studies.humanness import Rates
 
 # A CSV cell has at most 131,072 letters for Python's own reader; base64 takes four for three bytes.
 _MOST_LETTERS = 130_000

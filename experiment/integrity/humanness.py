@@ -10,7 +10,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from experiment.studies.humanness import Count, ItemRate, Rates
+from experiment.errors import StudyError
+from experiment.studies.humanness import Count, ItemRate, Rates, read_rates
+from experiment.studies.study import Study
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,27 @@ class HumannessScore:
     nats: float | None
     people_as_low: float | None
     programs_as_low: float | None
+
+
+def rates_of(study: Study) -> Rates | None:
+    """Return a study's published rates; None where it names no file of them.
+
+    Raises:
+        StudyError: The file is missing, or as ``read_rates`` has it.
+    """
+    block = study.humanness
+    if block is None or not block.rates:
+        return None
+    where = study.folder / block.rates
+    try:
+        text = study.read(block.rates)
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(
+            "the file of published rates is missing or cannot be read",
+            where=str(where),
+            expected="a file in the study's folder, in UTF-8",
+        ) from error
+    return read_rates(text, where)
 
 
 def score(passed: Mapping[str, bool], rates: Rates | None) -> HumannessScore:

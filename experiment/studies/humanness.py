@@ -7,7 +7,7 @@ nothing follows about who answered.
 
 import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import Annotated, Self
 
 from pydantic import (
     BaseModel,
@@ -19,9 +19,6 @@ from pydantic import (
 )
 
 from experiment.errors import StudyError, wrong_keys
-
-if TYPE_CHECKING:
-    from experiment.studies.study import Study
 
 
 class _Table(BaseModel):
@@ -97,27 +94,6 @@ class Rates(_Table):
             if twice is not None:
                 raise ValueError(f'{what} = "{twice}" stands there twice')
         return self
-
-
-def rates_of(study: "Study") -> Rates | None:
-    """Return a study's published rates; None where it names no file of them.
-
-    Raises:
-        StudyError: The file is missing, or as ``read_rates`` has it.
-    """
-    block = study.humanness
-    if block is None or not block.rates:
-        return None
-    where = study.folder / block.rates
-    try:
-        text = study.read(block.rates)
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(
-            "the file of published rates is missing or cannot be read",
-            where=str(where),
-            expected="a file in the study's folder, in UTF-8",
-        ) from error
-    return read_rates(text, where)
 
 
 def read_rates(text: str, where: Path) -> Rates:

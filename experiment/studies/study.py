@@ -122,6 +122,11 @@ class Trials(_Table):
         default=0, ge=0, description="trials from one break page to the next; 0 for none"
     )
     practice: str = Field(default="", description="the file of the practice trials")
+    font: str = Field(
+        default="system",
+        pattern=r"^(system|noto|[\w./-]+\.woff2)$",
+        description="the reader's own (system), noto, or a .woff2 file in the study folder",
+    )
     parameters: dict[str, object] = Field(
         default={}, description="those of the type of response, which checks them itself"
     )

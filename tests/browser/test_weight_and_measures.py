@@ -108,6 +108,10 @@ def send_a_last_request(page: Page) -> None:
         page.evaluate("fetch('/healthz')")
 
 
+# Nothing is painted while the page's own program works.
+WORK = "ms => { for (const end = performance.now() + ms; performance.now() < end; ); }"
+
+
 def test_what_happened_during_a_trial_is_stored_with_its_answer(site, link, new_context):
     page = new_context(viewport={"width": 800, "height": 600}).new_page()
     consent(page, link)
@@ -118,15 +122,14 @@ def test_what_happened_during_a_trial_is_stored_with_its_answer(site, link, new_
 
     def hide_and_choose() -> None:
         page.evaluate(hide % "true" + change)
-        page.wait_for_timeout(80)
+        page.evaluate(WORK, 80)
         page.evaluate(hide % "false" + change)
         page.keyboard.press("2")
 
     def blur_and_choose() -> None:
         page.evaluate("window.dispatchEvent(new Event('blur'))")
-        page.wait_for_timeout(400)
-        # Nothing is painted while the page's own program works.
-        page.evaluate("for (const end = performance.now() + 300; performance.now() < end; );")
+        let_frames_pass(page, 25)
+        page.evaluate(WORK, 300)
         let_frames_pass(page, 2)
         page.keyboard.press("1")
 

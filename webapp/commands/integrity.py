@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from experiment.integrity.certificate import Certificate
-from experiment.integrity.humanness import HumannessScore
-from experiment.studies.humanness import Rates, rates_of
+from experiment.integrity.humanness import HumannessScore, rates_of
+from experiment.studies.humanness import Rates
 from experiment.tables.text_table import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.database.engine import reading

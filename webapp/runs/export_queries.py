@@ -33,11 +33,11 @@ from experiment.tables.schemas import (
     PARTICIPANTS,
     PAYMENTS,
     RESPONSES,
-    TIMINGS,
     TRIALS,
     UNCONFIRMED,
     VERDICTS,
 )
+from experiment.tables.timing_table import TIMINGS
 from experiment.tables.trace_table import TRACES
 from webapp.database.models import (
     Answer,

@@ -7,8 +7,7 @@ from itertools import groupby
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from experiment.integrity.humanness import HumannessScore, score
-from experiment.studies.humanness import rates_of
+from experiment.integrity.humanness import HumannessScore, rates_of, score
 from experiment.studies.study import Study
 from experiment.tables.judge import JUDGE, PERSON, PROGRAM
 from webapp.database.models import Participant, Response, Run, RunItem, Trial

@@ -194,7 +194,8 @@ export class TrialView {
       if (top < -1 || bottom > window.innerHeight + 1) this.#broken.add("scroll");
     }
     if ((window.visualViewport?.scale ?? 1) > 1.01) this.#broken.add("zoom");
-    if (document.fonts?.status === "loading") this.#broken.add("font");
+    const { fontMissing } = this.#place.dataset;
+    if (document.fonts?.status === "loading" || fontMissing !== undefined) this.#broken.add("font");
   }
 
   /**

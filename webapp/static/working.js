@@ -3,6 +3,7 @@
 
 import { deviceFacts, refusesDevice } from "./device.js";
 import { Display } from "./display.js";
+import { bringFont } from "./font.js";
 import { openKeys } from "./key_choice.js";
 import { Keys } from "./keys.js";
 import { isLasting, recallSession, updateSession } from "./memory.js";
@@ -138,6 +139,8 @@ class WorkingPage {
       onSaved: (...saved) => this.#onSaved(...saved),
     });
     this.#sequence.settle(await this.#queue.restore());
+    const { trials, practice } = this.#session;
+    await bringFont(byId("trial"), [...new Set(JSON.stringify([trials, practice]))].join(""));
   }
 
   /** @param {Promise<void>} ready Resolves when what an earlier page left unsent is known. */

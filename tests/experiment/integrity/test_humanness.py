@@ -7,8 +7,8 @@ import pytest
 
 from experiment.authoring.check import check_folder
 from experiment.errors import StudyError
-from experiment.integrity.humanness import score
-from experiment.studies.humanness import rates_of, read_rates
+from experiment.integrity.humanness import rates_of, score
+from experiment.studies.humanness import read_rates
 from experiment.studies.load import load_study
 
 FOLDER = Path(__file__).parents[3] / "docs" / "humanness"
