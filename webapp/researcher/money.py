@@ -9,16 +9,10 @@ from experiment.errors import ParallaxError
 from experiment.money import minor_units
 from experiment.payment.payment import PaymentError, PaymentItem, PaymentKind
 from webapp.database.engine import reading
-from webapp.payments.acts import (
-    all_rewards,
-    bonuses_of_rule,
-    listed_bonuses,
-    rejection_of,
-    rewards_of,
-    stated_reason,
-)
+from webapp.payments.bonuses import bonuses_of_rule, listed_bonuses
 from webapp.payments.compensation_request import by_bonus, compensation_entry, payee
-from webapp.payments.entry import Entry
+from webapp.payments.ledger import Entry
+from webapp.payments.rewards import all_rewards, rejection_of, rewards_of, stated_reason
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user

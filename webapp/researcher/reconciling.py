@@ -11,8 +11,8 @@ from webapp.payments.reconciliation.reconcile import (
     note_compared,
 )
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
+from webapp.payments.reconciliation.statement import in_agreement
 from webapp.payments.run_payments import RunPayments, open_run_payments
-from webapp.payments.statement import in_agreement
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import in_words
