@@ -12,11 +12,11 @@ from analysis.data.several_options import chance
 from analysis.errors import AnalysisError
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings
+from analysis.findings.missing import missing
 from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.findings.registry import wanted
 from analysis.options import ComparisonOptions
 from analysis.parallel import in_second_process
-from analysis.report.missing import missing
 from analysis.responses.base import ResponseAnalysis
 from analysis.responses.registry import analysis_of
 from analysis.result import Comparison
