@@ -7,6 +7,7 @@ from pathlib import Path
 from flask import Blueprint, current_app, redirect, render_template, url_for
 from werkzeug.wrappers import Response
 
+from webapp.core.i18n import gettext
 from webapp.core.own_process import parallax
 from webapp.errors import RequestError
 from webapp.long_jobs.records import OVER, Step
@@ -35,7 +36,9 @@ def show() -> str:
     checked = parallax(Path(current_app.instance_path), "doctor", "--json")
     if not checked.worked:
         raise RequestError(
-            f"The installation could not be checked: {checked.text}", status=500, code="unchecked"
+            gettext("The installation could not be checked: %(text)s", text=checked.text),
+            status=500,
+            code="unchecked",
         )
     findings = json.loads(checked.text)
     worst_first = ("fault", "warning", "good")
