@@ -14,7 +14,7 @@ from webapp.payments.reconciliation.reconcile import (
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
 from webapp.payments.reconciliation.statement import in_agreement
 from webapp.payments.run_payments import RunPayments, open_run_payments
-from webapp.payments.withdraw import settle_by_hand
+from webapp.payments.two_steps import settle_by_hand
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import in_words

@@ -113,7 +113,7 @@ def given_links(
         if most is None
         else Participant.link_id.in_([link.id for link in links])
     )
-    came: dict[int, list[str]] = {}
+    came: dict[int | None, list[str]] = {}
     for link_id, ref in session.execute(people.order_by(Participant.id)):
         came.setdefault(link_id, []).append(ref)
     return [
