@@ -43,7 +43,7 @@ from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import published, recruitment_hits
 from webapp.recruitment.terms import refuse_other_purse, task_of
 from webapp.runs.runs import named_run, study_as_launched
-from webapp.runs.second_person import done_by_two, first_of_two
+from webapp.runs.second_person import Wanted, done_by_two, first_of_two
 from webapp.users.audit_log import record_act
 
 
@@ -290,16 +290,8 @@ class RunPayments:
 
     def _first_of_two(self, proposal: Proposal, order: str) -> str:
         told = f"{len(proposal.entries)} payments, {self._amount(proposal.amount_minor)} in all"
-        return first_of_two(
-            self.sessions,
-            self.run,
-            self.study,
-            "payments",
-            digest=order,
-            told=told,
-            by=self.by,
-            now=self.now(),
-        )
+        wanted = Wanted(self.run, self.study, "payments", order, told, self.by, self.now())
+        return first_of_two(self.sessions, wanted)
 
     def _note(
         self, proposal: Proposal, undo_rejections: bool, first: str, order: str, session: Session
