@@ -1,5 +1,6 @@
 """A run's participants, and one of them replayed."""
 
+import re
 from collections.abc import Mapping
 from functools import partial
 
@@ -16,6 +17,7 @@ from webapp.errors import RequestError
 from webapp.privacy.corrections import correctable, corrected_since_verdict
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed
+from webapp.researcher.language import said
 from webapp.researcher.paging import page_asked_for
 from webapp.runs.integrity import flags_of
 from webapp.runs.notes import tags_in_use, tags_of_people, written_about
@@ -92,7 +94,9 @@ def _text_of_any_side(trial: ShownTrial, side: Side) -> str | None:
 
 
 def _flags(run: Run, judged: Judged | None) -> list[str]:
-    return [] if judged is None else flag_texts(run, judged.certificate)
+    texts = [] if judged is None else flag_texts(run, judged.certificate)
+    # Each begins with the flag's name; a figure may follow.
+    return [re.sub(r"^\w+", lambda name: said(name[0]), text) for text in texts]
 
 
 def _wanted(sorts: Mapping[str, str]) -> Wanted:

@@ -52,8 +52,12 @@ def ask() -> ResponseReturnValue:
     asked += ["--simulations", str(n)]
     if difference:
         asked += ["--difference", str(_share(difference))]
-    title = f"{n} simulated studies each with {', '.join(map(str, per_list))} people a list"
-    steps = [Step("simulating the study", [*asked, "--", known()[called]])]
+    title = gettext(
+        "%(n)s simulated studies each with %(numbers)s people a list",
+        n=n,
+        numbers=", ".join(map(str, per_list)),
+    )
+    steps = [Step(gettext("simulating the study"), [*asked, "--", known()[called]])]
     who, now = current_user().name, current_services().now()
     job = jobs_here().add(_subject(called), title, who, now, steps)
     note("power asked for", study=called)

@@ -44,9 +44,9 @@ def rehearse(ref: str) -> ResponseReturnValue:
         )
     refuse_too_many(ref)
     sent = ("simulate", ref, "--participants", str(people), "--workers", _AT_A_TIME)
-    steps = [Step("programs take part", sent)]
+    steps = [Step(gettext("programs take part"), sent)]
     who, now = current_user().name, services.now()
-    job = jobs_here().add(ref, f"{people} programs", who, now, steps)
+    job = jobs_here().add(ref, gettext("%(n)s programs", n=people), who, now, steps)
     note_of_report(ref, "programs asked to take part", programs=str(people))
     queue_of_jobs().put(job.id)
     return redirect(url_for("reports.show_all", ref=ref), 303)

@@ -57,10 +57,9 @@ def make(ref: str) -> ResponseReturnValue:
     if len(models) + len(files) > _MOST_MODELS:
         problem = gettext("At most %(n)s models.", n=_MOST_MODELS)
         raise RequestError(problem, status=400, code="too_many_models")
-    title = f"People and {', '.join(models) or 'uploaded scores'}" if models or files else "People"
     job = jobs.add(
         ref,
-        title,
+        _title(models, len(files)),
         current_user().name,
         services.now(),
         _steps(ref, models, len(files)),
@@ -127,17 +126,25 @@ def installed_models() -> list[str]:
 
 def _steps(ref: str, models: Sequence[str], n_files: int) -> list[Step]:
     run = "{folder}/run"
-    steps = [Step("exporting the run", ("export", ref, "--out", run))]
+    steps = [Step(gettext("exporting the run"), ("export", ref, "--out", run))]
     scores = [f"{{folder}}/uploaded_{number}.parquet" for number in range(n_files)]
     for number, name in enumerate(models):
         out = f"{{folder}}/scores_{number}.parquet"
         model = str(_instance() / "models" / name)
         scored = ("lm", "score", "--only-judged", run, "--out", out, "--", model, f"{run}/study")
-        steps.append(Step(f"scoring with {name}", scored))
+        steps.append(Step(gettext("scoring with %(model)s", model=name), scored))
         scores.append(out)
     given = [option for path in scores for option in ("--scores", path)]
     report = ("compare", "--run", run, "--out", "{folder}/report", *given)
-    return [*steps, Step("comparing", report)]
+    return [*steps, Step(gettext("comparing"), report)]
+
+
+def _title(models: Sequence[str], n_files: int) -> str:
+    """Return what a report is called, in the language of who asks for it."""
+    if not models and not n_files:
+        return gettext("People")
+    of_models = ", ".join(models) or gettext("uploaded scores")
+    return gettext("People and %(models)s", models=of_models)
 
 
 def _store_scores(folder: Path, files: Sequence[FileStorage]) -> None:
