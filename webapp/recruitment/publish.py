@@ -152,15 +152,8 @@ def _draft(
     reopened = _worth_reopening(reopen, missing)
     missing = max(0, missing - sum(reopened.values()))
     grow = _growth(platform, states, missing)
-    for hit_id in (*reopened, *(hit_id for hit_id, _ in grow)):
-        refuse_another_reward(
-            study,
-            f"run {run_ref}, offer {hit_id}",
-            states[hit_id].reward_minor,
-            "more places would be offered for",
-            "Nothing was published. Restore the reward on the platform's own site, or launch "
-            "another run",
-        )
+    for hit_id in (*reopened, *dict(grow)):
+        _refuse_more_places(study, f"run {run_ref}, offer {hit_id}", states[hit_id])
     sizes = split_places(0 if grow else missing, platform.most_places)
     written = len(hits) + len(lost)
     new = [(places, offer_token(run_ref, written + n)) for n, places in enumerate(sizes, start=1)]
@@ -187,6 +180,22 @@ def _draft(
         ),
     )
     return plan, posted
+
+
+def _refuse_more_places(study: Study, where: str, state: OfferState) -> None:
+    """Let more places be offered only for the study's own reward.
+
+    Raises:
+        RunError: Somebody changed it on the platform.
+    """
+    refuse_another_reward(
+        study,
+        where,
+        state.reward_minor,
+        "more places would be offered for",
+        "Nothing was published. Restore the reward on the platform's own site, or launch another"
+        " run",
+    )
 
 
 def _worth_reopening(expired: Mapping[str, int], missing: int) -> dict[str, int]:
