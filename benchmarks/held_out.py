@@ -179,7 +179,7 @@ def draw(path: Path, programs: Judged, denying: Judged, human: Judged) -> None:
         axis.set_xlabel("people flagged, in the worst way of answering")
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("held-out browsers flagged")
-    axes[1].legend(loc="lower right", frameon=False)
+    axes[0].legend(loc="center right", frameon=False)
     figure.savefig(path, dpi=150)
 
 
