@@ -4,6 +4,7 @@ from pathlib import Path
 
 from flask import current_app
 
+from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.long_jobs.outdated import stands
@@ -29,7 +30,7 @@ def report_job(ref: str, job_id: str) -> Job:
     except KeyError:
         job = None
     if job is None or job.subject != ref:
-        raise RequestError("The run has no such report.", status=404, code="no_report")
+        raise RequestError(gettext("The run has no such report."), status=404, code="no_report")
     return job
 
 
@@ -41,7 +42,7 @@ def made_report(job: Job) -> Path:
     """
     folder = jobs_here().folder(job.id) / MADE
     if job.state is not JobState.DONE or not folder.is_dir():
-        raise RequestError("The report is not made.", status=409, code="not_made")
+        raise RequestError(gettext("The report is not made."), status=409, code="not_made")
     return folder
 
 
@@ -56,8 +57,10 @@ def refuse_outdated(job: Job) -> None:
             return
     jobs_here().remove(job.id)
     raise RequestError(
-        "Somebody has taken back their data since this report was made, so it was deleted. Make it"
-        " again.",
+        gettext(
+            "Somebody has taken back their data since this report was made, so it was deleted. Make"
+            " it again."
+        ),
         status=410,
         code="report_outdated",
     )
