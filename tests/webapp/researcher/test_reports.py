@@ -53,14 +53,18 @@ def test_a_report_is_read_in_a_cage_and_by_its_link_until_that_is_ended(report, 
     policy = read.headers["Content-Security-Policy"]
     assert "the result" in read.text
     assert "sandbox" in policy and "script" not in policy
-    page = here.post(f"/runs/{run.ref}/reports/share", report=report).text
-    link = re.search(r"(/shared\?[^<]+)</code>", page)[1].replace("&amp;", "&")
+    link = link_in(here.post(f"/runs/{run.ref}/reports/share", report=report).text)
     stranger = browser()
     assert "the result" in stranger.get(link).text
     for wrong in (f"{link}x", f"/shared?report={report}", "/shared?report=..&link=x", "/shared"):
         assert stranger.get(wrong).status_code == 404
     here.post(f"/runs/{run.ref}/reports/unshare", report=report)
     assert stranger.get(link).status_code == 404
+
+
+def link_in(page: str) -> str:
+    """The link that a page shows once."""
+    return re.search(r"(/shared\?[^<]+)</code>", page)[1].replace("&amp;", "&")
 
 
 def one_of(session) -> Participant:
@@ -83,14 +87,16 @@ def of_correcting(session, person, now, record):
     ids=["keep", "erase", "restrict", "correct"],
 )
 def test_a_report_is_gone_once_somebody_changes_what_it_stands_on(
-    wish, report, run, start, here, app, instance
+    wish, report, run, start, here, app, instance, browser
 ):
     services = app.extensions["parallax"]
     start(run)  # who came later does not hide it
-    assert here.get(f"/runs/{run.ref}/reports/read?report={report}").status_code == 200
+    page, stranger = here.post(f"/runs/{run.ref}/reports/share", report=report).text, browser()
+    assert stranger.get(link := link_in(page)).status_code == 200
     with services.sessions.begin() as session:
         wish(session, one_of(session), services.now(), services.record)
-    assert here.get(f"/runs/{run.ref}/reports/read?report={report}").status_code == 410
+    assert stranger.get(link).status_code == 410
+    assert here.get(f"/runs/{run.ref}/reports/read?report={report}").status_code == 404
     assert not Jobs(instance).folder(report).exists()
 
 
@@ -133,8 +139,7 @@ def test_who_kept_their_answers_and_erases_them_later_is_in_no_report(run, start
 
 
 def test_a_report_whose_run_is_blind_again_is_shown_to_nobody(report, run, here, browser, sessions):
-    page = here.post(f"/runs/{run.ref}/reports/share", report=report).text
-    link = re.search(r"(/shared\?[^<]+)</code>", page)[1].replace("&amp;", "&")
+    link = link_in(here.post(f"/runs/{run.ref}/reports/share", report=report).text)
     with sessions.begin() as session:  # as a backup from before would have it
         session.execute(delete(Unblinding))
     for path in ("read", "download"):
