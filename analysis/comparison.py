@@ -12,6 +12,7 @@ from analysis.data.several_options import chance
 from analysis.errors import AnalysisError
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings
+from analysis.findings.missing import missing
 from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.findings.registry import wanted
 from analysis.options import ComparisonOptions
@@ -76,7 +77,11 @@ def _compared(response: ResponseAnalysis, given: Given, findings: Sequence[Findi
         statistics=statistics,
         left_out=tuple(sentence for one in findings for sentence in one.left_out),
         folders={name: write for one in findings for name, write in one.folders.items()},
-        summary=(*given.context.origin.peeked, *response.summary(given, statistics)),
+        summary=(
+            *given.context.origin.peeked,
+            *response.summary(given, statistics),
+            *missing(given),
+        ),
     )
 
 

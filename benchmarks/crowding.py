@@ -3,7 +3,10 @@
 Usage: python benchmarks/crowding.py [--places 240] [--browsers 600] [--people 200] [--ways WAY ...]
 
 The clock is passed in: a minute goes by while the machine's browsers arrive from one address,
-evenly, and do nothing, one trial, all trials or everything. A class comes behind the same address
+evenly, and do nothing, one trial, all trials or everything. Or it has a trick, and each browser
+answers one trial: one came 50 minutes before; all came before, fell silent until their leases were
+over, and are back in the minute; each withdraws and comes anew; each invents addresses in front of
+its own; each has another network of one customer (IPv6). A class comes behind the same address
 within the same minute, or when it is over, or then from an address of its own; it answers for
 twelve minutes as people do, and finishes. Printed is how many places the machine holds after the
 minute, how many of the class were in when they came, how many finished, and how many places each
@@ -17,6 +20,7 @@ import re
 import tempfile
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -29,12 +33,13 @@ from experiment.studies.study import Study
 from webapp import create_app
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Place
-from webapp.jobs.leases import give_places_to_workers
+from webapp.jobs.leases import delete_addresses, give_places_to_workers, release_leases
 from webapp.runs.launch import launch
 from webapp.services import EXTENSION, Services
 
 MACHINE, SCHOOL = "203.0.113.5", "198.51.100.7"
 MINUTE_S = 60.0
+LEASE_S = 61 * MINUTE_S
 CLASS_TAKES_MIN = 12
 
 
@@ -88,6 +93,10 @@ class Browser:
             }
             self._web.post(f"{self._home}answers", json=body, headers=self._from)
 
+    def withdraw(self) -> None:
+        """Take the consent back, and with it the place."""
+        self._web.post(f"{self._home}withdraw", data={"wish": "erase"}, headers=self._from)
+
     def finish(self) -> None:
         """Answer everything."""
         self.answer()
@@ -95,9 +104,14 @@ class Browser:
         self._web.post(f"{self._home}questionnaire", data=form, headers=self._from)
 
 
+def one_trial(browser: Browser) -> None:
+    """Answer the first trial that is open."""
+    browser.answer(1)
+
+
 WAYS: dict[str, Callable[[Browser], None]] = {
     "nothing": lambda browser: None,
-    "one trial": lambda browser: browser.answer(1),
+    "one trial": one_trial,
     "every trial": Browser.answer,
     "everything": Browser.finish,
 }
@@ -159,9 +173,11 @@ class Crowd:
     def __init__(self, lab: Installation, address: str) -> None:
         self._lab, self._address, self.inside = lab, address, list[Browser]()
 
-    def come(self, way: Callable[[Browser], None] = lambda _: None) -> None:
+    def come(
+        self, way: Callable[[Browser], None] = lambda _: None, address: str | None = None
+    ) -> None:
         """Let another browser arrive, and do what it does if it is let in."""
-        browser = self._lab.browser(self._address)
+        browser = self._lab.browser(address or self._address)
         if browser.arrive():
             self.inside.append(browser)
             way(browser)
@@ -171,6 +187,51 @@ class Crowd:
         """What names their sessions."""
         return [browser.token for browser in self.inside]
 
+
+# What a machine prepares before the minute, and what it does at each of its steps within it.
+Step = Callable[[int], None]
+Trick = Callable[[Installation, Crowd, Clock, int], Step]
+
+
+def _came_early(_lab: Installation, machine: Crowd, clock: Clock, _browsers: int) -> Step:
+    machine.come(one_trial)
+    clock.go_on(50 * MINUTE_S)
+    return lambda _: machine.come(one_trial)
+
+
+def _fell_silent(lab: Installation, machine: Crowd, clock: Clock, browsers: int) -> Step:
+    for _ in range(browsers):
+        machine.come(one_trial)
+    clock.go_on(LEASE_S)
+    release_leases(lab.services)
+    delete_addresses(lab.services)
+    return lambda number: one_trial(machine.inside[number])
+
+
+def _comes_anew(_lab: Installation, machine: Crowd, _clock: Clock, _browsers: int) -> Step:
+    def step(_: int) -> None:
+        machine.come(one_trial)
+        machine.inside[-1].withdraw()
+        machine.come(one_trial)
+
+    return step
+
+
+def _invents(_lab: Installation, machine: Crowd, _clock: Clock, _browsers: int) -> Step:
+    return lambda n: machine.come(one_trial, f"192.0.2.{n % 250}, {MACHINE}")
+
+
+def _networks(_lab: Installation, machine: Crowd, _clock: Clock, _browsers: int) -> Step:
+    return lambda n: machine.come(one_trial, f"2001:db8:1:{n:x}::1")
+
+
+TRICKS: dict[str, Trick] = {
+    "came early": _came_early,
+    "fell silent": _fell_silent,
+    "comes anew": _comes_anew,
+    "invents": _invents,
+    "networks": _networks,
+}
 
 WHEN = {"the same minute": MACHINE, "a minute later": MACHINE, "elsewhere": SCHOOL}
 
@@ -186,8 +247,12 @@ def meet(folder: Path, options: argparse.Namespace, way: str, when: str) -> list
     lab = Installation(folder, options.places, clock)
     machine, people = Crowd(lab, MACHINE), Crowd(lab, WHEN[when])
     at_once, came = when == "the same minute", 0
+    if (trick := TRICKS.get(way)) is not None:
+        step = trick(lab, machine, clock, options.browsers)
+    else:
+        step = partial(lambda way, _: machine.come(way), WAYS[way])
     for number in range(options.browsers):
-        machine.come(WAYS[way])
+        step(number)
         so_far = options.people * (number + 1) // options.browsers if at_once else 0
         for _ in range(so_far - came):
             people.come()
@@ -220,7 +285,9 @@ def main() -> None:
     parser.add_argument("--places", type=int, default=240)
     parser.add_argument("--browsers", type=int, default=600)
     parser.add_argument("--people", type=int, default=200, help="in the class")
-    parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=WAYS, help="it answers")
+    ways = [*WAYS, *TRICKS]
+    parser.add_argument("--ways", nargs="+", default=ways, choices=ways, help="what it does")
+    parser.add_argument("--when", nargs="+", default=list(WHEN), choices=WHEN, help="a class comes")
     options = parser.parse_args()
     logging.disable()
     with tempfile.TemporaryDirectory() as name:
@@ -230,7 +297,7 @@ def main() -> None:
         print(f"{'the machine':<14}{'the class comes':<18}{'holds then':>10}{'class in':>10}"
               f"{'finished':>10}{'holds':>8}{'class holds':>13}")  # fmt: skip
         for way in options.ways:
-            for when in WHEN:
+            for when in options.when:
                 found = meet(folder / f"{way} {when}".replace(" ", "_"), options, way, when)
                 print(f"{way:<14}{when:<18}{found[0]:>10}{found[1]:>10}{found[2]:>10}"
                       f"{found[3]:>8}{found[4]:>13}")  # fmt: skip

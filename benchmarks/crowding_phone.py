@@ -2,24 +2,28 @@
 
 Usage: python benchmarks/crowding_phone.py [--seconds 60] [--places 240] [--people 200]
 
-A server answers from a thread. A machine opens browsers as fast as two threads can, and answers
-whatever it is asked. A class comes within half of the time, and with it a Chromium whose processor
-is slowed down and whose line is a slow one, as in a phone of ten years ago. First all come from one
-address, where the machine is kept to 600 browsers (1000 may arrive in an hour); then the class has
-an address of its own, and the machine does what it can. Printed is how many places the machine
-holds in the end, and how long the class took from the link to the first trial.
+The server answers as in production, with two processes. A machine opens browsers as fast as two
+processes of four threads can: some answer everything, some one trial, some nothing, some withdraw.
+A class comes within half of the time, and with it a Chromium whose processor is slowed down and
+whose line is a slow one, as in a phone of ten years ago. First all come from one address, where the
+machine is kept to 700 browsers (1000 may arrive in an hour); then the class has an address of its
+own, and the machine does what it can. Printed is how many places the machine holds in the end, and
+how long the class took from the link to the first trial.
 
 Last comes what a proof of work would have to work with: the SHA-256 digests of 64 bytes that two
 processes of openssl make in a second, and those that the slow browser makes.
 """
 
 import argparse
+import itertools
 import logging
+import multiprocessing
 import subprocess
 import tempfile
-import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -29,10 +33,11 @@ from crowding import MACHINE, SCHOOL, Installation
 from playwright.sync_api import sync_playwright
 from reaction_times import SWITCHES
 
-from marketplace.serving import in_thread
 from webapp.core.clock import utc_now
 from webapp.jobs.leases import give_places_to_workers
+from webapp.server import process as server
 
+_THREADS = 4
 DIGESTS = """async (ms) => {
   const block = new Uint8Array(64), began = performance.now();
   let n = 0;
@@ -45,30 +50,74 @@ DIGESTS = """async (ms) => {
 }"""
 
 
-class Flood(threading.Thread):
-    """A machine that opens browsers as fast as one of its threads can, and answers everything."""
+class Flood(multiprocessing.Process):
+    """A processor of a machine that opens browsers as fast as it can, in several threads.
+
+    Each thread goes round: a browser that answers everything, one that answers a trial and stays,
+    one that withdraws, and one that does nothing. Each has no cookie, another name and an invented
+    address in front of its own.
+
+    Args:
+        url: The server.
+        run_ref: The run.
+        until: When it stops, in seconds since the epoch.
+        most: How many browsers it opens at most; None for any number.
+    """
 
     def __init__(self, url: str, run_ref: str, until: float, most: int | None) -> None:
         super().__init__()
-        self._where, self._until, self._most = f"{url}/run/{run_ref}", until, most
-        self.tokens, self.tried = set[str](), 0
+        self._url, self._path = url, f"/run/{run_ref}"
+        self._until, self._most = until, most
+        self._told: multiprocessing.Queue[tuple[int, int, set[str]]] = multiprocessing.Queue()
+        self._numbers = itertools.count()
+
+    def came(self) -> tuple[int, int, set[str]]:
+        """Return how often it came, how often it was refused, and what names its sessions."""
+        return self._told.get()
 
     def run(self) -> None:
         """Come again and again."""
-        headers = {"X-Forwarded-For": MACHINE}
-        with httpx.Client(headers=headers, trust_env=False, timeout=60) as web:
-            while time.monotonic() < self._until and self.tried != self._most:
-                self.tried += 1
-                said = web.post(self._where, data={"decision": "accept"})
-                if said.status_code != httpx.codes.SEE_OTHER:
-                    continue
-                home = httpx.URL(self._where).join(said.headers["location"])
-                self.tokens.add(home.path.strip("/").rpartition("/")[2])
-                for position in range(1, 9):
-                    body = {"uuid": str(uuid4()), "position": position, "side": "first",
-                            "rt_ms": 700.0, "input_method": "key"}  # fmt: skip
-                    web.post(f"{home}answers", json=body)
-                web.post(f"{home}questionnaire", data={"native_language": "English"})
+        with ThreadPoolExecutor(_THREADS) as pool:
+            found = list(pool.map(lambda _: self._go_round(), range(_THREADS)))
+        tokens = set[str]().union(*(each[1] for each in found))
+        came = sum(each[0] for each in found)
+        self._told.put((came, came - len(tokens), tokens))
+
+    def _go_round(self) -> tuple[int, set[str]]:
+        came, tokens = 0, set[str]()
+        while time.time() < self._until:
+            if self._most is not None and next(self._numbers) >= self._most:
+                break
+            came += 1
+            with (
+                httpx.Client(
+                    headers={
+                        "X-Forwarded-For": f"192.0.2.{came % 250}, {MACHINE}",
+                        "User-Agent": f"Mozilla/5.0 (X11; {uuid4()})",
+                    },
+                    base_url=self._url,
+                    trust_env=False,
+                    timeout=60,
+                ) as web,
+                suppress(httpx.HTTPError),
+            ):
+                said = web.post(self._path, data={"decision": "accept"})
+                if said.status_code == httpx.codes.SEE_OTHER:
+                    home = httpx.URL(self._url).join(said.headers["location"]).path
+                    tokens.add(home.strip("/").rpartition("/")[2])
+                    _do(web, home, came % 4)
+        return came, tokens
+
+
+def _do(web: httpx.Client, home: str, way: int) -> None:
+    for position in range(1, (8, 1, 0, 0)[way] + 1):
+        body = {"uuid": str(uuid4()), "position": position, "side": "first",
+                "rt_ms": 700.0, "input_method": "key"}  # fmt: skip
+        web.post(f"{home}answers", json=body)
+    if way == 0:
+        web.post(f"{home}questionnaire", data={"native_language": "English"})
+    if way == 2:
+        web.post(f"{home}withdraw", data={"wish": "erase"})
 
 
 def one_of_the_class(url: str, run_ref: str, address: str, at: float) -> float | None:
@@ -104,12 +153,22 @@ def phone(url: str, run_ref: str, address: str, slower: float, chromium: str) ->
         return time.monotonic() - began
 
 
+@contextmanager
+def served(instance: Path) -> Iterator[str]:
+    """Serve an installation as in production, and yield its address."""
+    started = server.start(instance, workers=2)
+    try:
+        yield started.url
+    finally:
+        server.stop(instance)
+
+
 def in_earnest(folder: Path, options: argparse.Namespace, address: str) -> None:
     """Let machine, class and phone come at the same time, and print what became of them."""
     lab = Installation(folder, options.places, utc_now)
     most = options.browsers // 2 if address == MACHINE else None
-    with in_thread(lab.app) as url, ThreadPoolExecutor(16) as pool:
-        until = time.monotonic() + options.seconds
+    with served(folder) as url, ThreadPoolExecutor(16) as pool:
+        until = time.time() + options.seconds
         floods = [Flood(url, lab.run_ref, until, most) for _ in range(2)]
         for flood in floods:
             flood.start()
@@ -119,12 +178,13 @@ def in_earnest(folder: Path, options: argparse.Namespace, address: str) -> None:
         come = [pool.submit(of_class, moment) for moment in moments]
         of_phone = phone(url, lab.run_ref, address, options.slower, options.chromium)
         took = [each.result() for each in come]
+        came = [flood.came() for flood in floods]
         for flood in floods:
             flood.join()
-        time.sleep(max(0.0, until - time.monotonic()))
+        time.sleep(max(0.0, until - time.time()))
         give_places_to_workers(lab.services)
-        tokens = set().union(*(flood.tokens for flood in floods))
-        held, tried = lab.held(tokens), sum(flood.tried for flood in floods)
+        tokens = set[str]().union(*(each[2] for each in came))
+        held, tried = lab.held(tokens), sum(each[0] for each in came)
     seconds = sorted(each for each in took if each is not None)
     where = "the same address" if address == MACHINE else "an address of its own"
     print(f"a class of {options.people} behind {where}")
@@ -157,7 +217,7 @@ def work(slower: float, chromium: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--places", type=int, default=240)
-    parser.add_argument("--browsers", type=int, default=600, help="of the machine at most")
+    parser.add_argument("--browsers", type=int, default=700, help="of the machine at most")
     parser.add_argument("--people", type=int, default=200, help="in the class")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long")
     parser.add_argument("--slower", type=float, default=10.0, help="the phone's processor")

@@ -25,7 +25,7 @@ from faults_prolific import BONUS, REWARD, ProlificOperator
 
 from experiment.payment.payment import PaymentItem, PaymentKind
 from experiment.studies.load import load_study
-from webapp.payments.ledger_entries import bonuses
+from webapp.payments.bonuses import bonuses
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.settings import ProlificSettings

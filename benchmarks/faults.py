@@ -130,7 +130,9 @@ def work(
 ) -> list[Worker]:
     """Send workers until the run is full, beside those who came already, and return them all."""
     workers = list[Worker]()
-    while unfilled(environment, run) and len(workers) < MOST_WORKERS:
+    for _ in range(MOST_WORKERS):  # then places are left, and counted as lost
+        if not unfilled(environment, run):
+            break
         worker = Worker(environment, run.ref, f"A{run.ref.upper()}X{known + len(workers)}")
         with worker:
             if not worker.accept():

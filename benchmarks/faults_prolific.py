@@ -47,9 +47,8 @@ from webapp.database.engine import reading
 from webapp.database.models import Hit, OutgoingReport, Payment, Run
 from webapp.jobs.reports import send_reports
 from webapp.payments.compensate import compensation, unsubmitted
-from webapp.payments.entry import Entry
-from webapp.payments.ledger import is_claimed
-from webapp.payments.withdraw import settle_by_hand
+from webapp.payments.ledger import Entry, is_claimed
+from webapp.payments.two_steps import settle_by_hand
 from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.settings import ProlificSettings
@@ -226,7 +225,9 @@ def work(
 ) -> list[Participant]:
     """Send participants until the run is full, and return them all."""
     people = list[Participant]()
-    while unfilled(environment, run) and len(people) < MOST_WORKERS:
+    for _ in range(MOST_WORKERS):  # then places are left, and counted as lost
+        if not unfilled(environment, run):
+            break
         person = Participant(environment, run.ref)
         with person:
             if not person.take(operator.study):

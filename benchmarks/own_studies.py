@@ -6,7 +6,8 @@ a margin. Each is made from its table, checked, shown, audited, planned (power),
 simulated people, excluded, exported, compared with a small model, and archived. Then every line
 that a command printed, and every report, is read for what must not be there: a crash, a refusal,
 numbers that are none, a zero with a minus sign, something that the study does not have, counts that
-contradict each other. ``--examples`` takes those of docs/examples in their place.
+contradict each other. ``--examples`` takes those of docs/examples and the founding studies in their
+place.
 """
 
 import html
@@ -20,7 +21,7 @@ from pathlib import Path
 import click
 
 from benchmarks.own.drawn import Drawn, drawn
-from benchmarks.own.examples import FOLDERS, Example, example
+from benchmarks.own.examples import FOLDERS, FOUNDING, Example, example
 from benchmarks.own.workshop import Said, Workshop, workshop
 
 _NO_NUMBER = re.compile(r"(?<![\w-])[+-]?(?:nan|inf)(?![\w-])", re.IGNORECASE)
@@ -41,7 +42,8 @@ family_name = "Body"
 def taken_through(one: Drawn | Example, work: Workshop) -> None:
     """Take a study from its table, or an example from its folder, through every command."""
     if isinstance(one, Example):
-        shutil.copytree(one.folder, one.name)
+        if one.folder is not None:
+            shutil.copytree(one.folder, one.name)
     else:
         _made(one, work)
     for words in (["study", "check"], ["study", "show"]):
@@ -121,11 +123,14 @@ def _contradicted(said: list[Said]) -> Iterator[str]:
 @click.option("--studies", default=10, show_default=True)
 @click.option("--first", default=0, show_default=True, help="The first seed.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Keep what was printed here.")
-@click.option("--examples", is_flag=True, help="The examples of docs/examples in their place.")
-def main(studies: int, first: int, keep: Path | None, examples: bool) -> None:
+@click.option("--examples", is_flag=True, help="The examples and the founding studies instead.")
+@click.option("--only", default="", help="Only the study of this name.")
+def main(studies: int, first: int, keep: Path | None, examples: bool, only: str) -> None:
     """Print how many commands ran, and what was found in what they printed."""
     n_commands = n_faults = 0
-    every = map(example, FOLDERS) if examples else map(drawn, range(first, first + studies))
+    everything = [*FOLDERS, *FOUNDING] if examples else range(first, first + studies)
+    made: Iterator[Drawn | Example] = map(example if examples else drawn, everything)  # type: ignore[arg-type]
+    every = [one for one in made if only in ("", one.name)]
     for one in every:
         began = time.monotonic()
         with tempfile.TemporaryDirectory() as folder, workshop(Path(folder)) as work:
@@ -145,9 +150,7 @@ def main(studies: int, first: int, keep: Path | None, examples: bool) -> None:
                    f"{time.monotonic() - began:.0f} s")  # fmt: skip
         for fault in found:
             click.echo(f"  {fault}")
-    click.echo(
-        f"{len(FOLDERS) if examples else studies} studies, {n_commands} commands, {n_faults} faults"
-    )
+    click.echo(f"{len(every)} studies, {n_commands} commands, {n_faults} faults")
 
 
 if __name__ == "__main__":

@@ -88,6 +88,7 @@ PATTERNS = {
     r"^[A-Za-z]\w*$": _LETTERS_AND_DIGITS,
     r"^[A-Za-z][A-Za-z0-9_-]{0,63}$": "up to 64 letters, digits, hyphens and underscores, a letter "
     "first",
+    r"^(system|noto|[\w./-]+\.woff2)$": "system, noto, or the name of a .woff2 file",
     r"^https://[\w.*-]+(:\d{1,5})?$": "the address of a site, such as https://panel.example",
     r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$": 'a language tag, such as "en", "pt-BR" or "zh-Hant"',
     r"^[A-Z0-9]{1,64}$": "the platform's id of it: capital letters and digits",

@@ -169,7 +169,8 @@ class Judgment:
         rt_ms: Reaction time in milliseconds; None when the browser could not measure it.
         condition: The item's condition.
         extra: The researcher's own columns of the item, as (name, value).
-        rating: The point of the scale, from 1; None of a choice.
+        rating: The point of the scale, from 1; None of a choice. Of several scales the first one's.
+        ratings: The point of each scale, as (name, point), where a trial has several.
         version: The version that was on the screen alone; empty where options were.
         answer: What was answered, as an exclusion's evidence names it; empty where it is the
             side.
@@ -192,6 +193,7 @@ class Judgment:
     answer: str = ""
     steps: Steps | None = None
     is_late: bool | None = None
+    ratings: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

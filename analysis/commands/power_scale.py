@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from analysis.commands.power_rows import answers_of, plans, with_means
-from analysis.data.scales import scales_of, study_of_scale
+from analysis.data.scales import rules_of_scale, scales_of, study_of_scale
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
 from analysis.figures.drawing import save_figure
@@ -90,12 +90,14 @@ def power_of_scales(
     for name in [scale] if scale is not None else names:
         click.echo(f"Scale {name}, as if it stood alone:\n")
         folder = None if out is None else out if scale is not None else out / name
-        power_of_scale(study_of_scale(study, several, name), built, asked, folder)
+        rules = rules_of_scale(study, name)
+        alone = study_of_scale(study, several, name).model_copy(update={"exclusion": rules})
+        power_of_scale(alone, built, asked, folder)
         click.echo("")
     if study.exclusion:
         click.echo(
-            "Each scale was planned with the exclusion rules applied to its own points; in the "
-            f"study they read the first scale, {names[0]}."
+            "Rules that name another scale were left out; those that name none read this one's "
+            "points, where in the study they exclude only who fails on every scale."
         )
 
 

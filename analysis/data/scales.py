@@ -5,11 +5,12 @@ from dataclasses import replace
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from experiment.errors import ParallaxError
+from experiment.exclusion.rules import parts_of
 from experiment.plugins import unknown_name
 from experiment.responses.rating.rating import Rating
 from experiment.responses.rating.scales import PREFIX, Scales
 from experiment.responses.registry import response_of
-from experiment.studies.study import Study
+from experiment.studies.study import Rule, Study
 
 
 def scales_of(study: Study) -> Scales | None:
@@ -50,6 +51,21 @@ def of_scale(run: ExportedRun, response: Scales, name: str) -> ExportedRun:
     columns = [f"{PREFIX}{each}" for each in response.scales]
     responses = run.responses.assign(rating=run.responses[column]).drop(columns=columns)
     return replace(run, study=study, responses=responses)
+
+
+def rules_of_scale(study: Study, name: str) -> list[Rule]:
+    """Return the exclusion rules that can be asked of one of a study's scales alone.
+
+    Args:
+        study: The study.
+        name: The scale's. Rules that name another one are left out.
+    """
+    return [rule for rule in study.exclusion if _scales_named(rule) <= {name}]
+
+
+def _scales_named(rule: Rule) -> set[str]:
+    own = (rule.model_extra or {}).get("scale")
+    return ({own} if isinstance(own, str) else set()).union(*map(_scales_named, parts_of(rule)))
 
 
 def study_of_scale(study: Study, response: Scales, name: str) -> Study:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 
-from analysis.findings.design import Crossing
+from analysis.findings.cells import Crossing
 from analysis.statistics.resample import Floats
 from experiment.studies.analysis_plan import Analysis
 
@@ -39,7 +39,8 @@ def planned(cross: Crossing, plan: Analysis | None = None) -> dict[str, Weights]
     Of each factor its main effect, averaged over the others (with coding "treatment" at the first
     level of each); of two factors the second one's effect at each level of the first; and every
     interaction, which is a difference of differences. A factor of several levels has each two of
-    them; one of more than six each against its first.
+    them; one of more than six each against its first. What needs a cell without answers is not
+    among them.
 
     Args:
         cross: The cells and factors.
@@ -49,6 +50,10 @@ def planned(cross: Crossing, plan: Analysis | None = None) -> dict[str, Weights]
     if len(cross.factors) == 1:
         [steps] = _steps(cross).values()
         return {step.words: _weights(cross, {step.factor: step}, {}) for step in steps}
+    return {label: own for label, own in _of_several(cross, plan).items() if own}
+
+
+def _of_several(cross: Crossing, plan: Analysis) -> dict[str, Weights]:
     found: dict[str, Weights] = dict(_main(cross, plan.coding))
     if plan.simple_effects and len(cross.factors) == _SIMPLE_FACTORS:
         found |= _simple(cross)
@@ -117,7 +122,8 @@ def _weights(
 ) -> dict[str, float]:
     """Return the cells' weights: steps of some factors, one level of others, means over the rest.
 
-    Averaged over are the factors that neither move nor are held; every cell counts alike.
+    Averaged over are the factors that neither move nor are held; every cell counts alike. Without
+    answers in a cell that counts there are none.
     """
     factors = list(cross.factors)
     averaged = [
@@ -125,14 +131,17 @@ def _weights(
     ]
     share = 1.0 / float(np.prod(averaged)) if averaged else 1.0
     found = {}
-    for cell, levels in cross.cells.items():
+    named = {levels: cell for cell, levels in cross.cells.items()}
+    for levels in product(*cross.factors.values()):
         at = dict(zip(factors, levels, strict=True))
         if all(at[name] == level for name, level in held.items()):
             weight = reduce(
-                lambda product, step: product * step.weigh(at[step.factor]), steps.values(), share
+                lambda so_far, step: so_far * step.weigh(at[step.factor]), steps.values(), share
             )
+            if weight and levels not in named:
+                return {}
             if weight:
-                found[cell] = weight
+                found[named[levels]] = weight
     return found
 
 

@@ -1,37 +1,15 @@
 """What a construction crosses: its cells, its factors, and which answers stand in which cell."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import pandas as pd
 
 from analysis.data.own_columns import PREFIX, header, own_columns
+from analysis.findings.cells import CONDITION, VERSION, Crossing
 from analysis.findings.finding import Given
 from analysis.statistics.attraction import feature_columns
 from experiment.studies.study import Study
-
-VERSION, CONDITION = "version", "condition"
-
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """The cells of a construction.
-
-    Attributes:
-        factors: The factors' levels in the order of the items, the version first where items
-            have two, factors between participants last; one factor "condition" where no columns
-            make the conditions.
-        cells: The cells' names, each with its level of every factor.
-    """
-
-    factors: Mapping[str, tuple[str, ...]]
-    cells: Mapping[str, tuple[str, ...]]
-
-    @property
-    def declared(self) -> bool:
-        """Whether the study says more than which conditions there are."""
-        return bool(set(self.factors) - {CONDITION, VERSION})
 
 
 def cell_names(ratings: pd.DataFrame) -> pd.Series:
@@ -78,6 +56,7 @@ def designs(given: Given, *, between: bool = True) -> Iterator[tuple[str, pd.Dat
     of_items = items["construction"].astype(str)
     for name, own in rows.groupby(rows["construction"].astype(str), sort=False):
         own, cross = crossed(own, items[of_items == name], given.run.study, between=between)
+        cross = cross.judged()
         if len(cross.cells) > 1:
             yield str(name), own, cross
 

@@ -9,8 +9,9 @@ import pandas as pd
 from analysis.data.own_columns import PREFIX
 from analysis.figures.drawing import Drawing
 from analysis.figures.ratings import cells_figure
+from analysis.findings.cells import Crossing
 from analysis.findings.contrasts import planned
-from analysis.findings.design import Crossing, designs
+from analysis.findings.design import designs
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.accuracy import people_accuracy
@@ -139,56 +140,4 @@ def _drawing(means: pd.DataFrame, crossed: Mapping[str, Crossing], context: Cont
     )
 
 
-def sentences(effects: pd.DataFrame, context: Context) -> list[str]:
-    """Return what each construction's highest contrasts tell: interactions, or else main effects.
-
-    Args:
-        effects: The statistic ``design_effects``.
-        context: The study, for the constructions' titles.
-    """
-    titles = {one.name: one.title for one in context.study.constructions}
-    found = []
-    for name, rows in effects.groupby("construction", sort=False):
-        crossed = rows[rows["contrast"].str.startswith("Interaction: ")]
-        told = (crossed if len(crossed) else rows).to_dict("records")
-        n = int(rows["p_holm"].notna().sum())
-        found += [_sentence(titles.get(str(name), str(name)), row, n) for row in told]
-    return found
-
-
-def _sentence(title: str, row: Mapping[object, object], n: int) -> str:
-    contrast = row["contrast"]
-    estimate, low, high = (100 * float(str(row[name])) for name in ("estimate", "low", "high"))
-    if pd.isna(low):
-        return f"{title}: too few judgments for an interval of {contrast}."
-    said = corrected(low, high, float(str(row["p_holm"])), f"{n} contrasts looked at", n)
-    return (
-        f"{title}: {contrast} is {_points(estimate)} percentage points (95% interval "
-        f"{_points(low)} to {_points(high)}; {said})."
-    )
-
-
-def corrected(low: float, high: float, p_holm: float, family: str, n: int) -> str:
-    """Return whether a difference is left after correction, where its own interval has none.
-
-    Args:
-        low: The lower end of the difference's own 95% interval.
-        high: Its upper end.
-        p_holm: Its p, corrected for the family by Holm's method.
-        family: What it is corrected for, such as "5 contrasts looked at".
-        n: How many these are.
-    """
-    after = f" after correction for the {family}" if n > 1 else ""
-    if p_holm < _LEVEL:
-        return f"a difference{after}"
-    if n > 1 and not low <= 0 <= high:
-        return f"by itself it excludes no difference, but{after} these data show none"
-    return "no difference that these data show"
-
-
-def _points(value: float) -> str:
-    return f"{value:+z.1f}".replace("-", "\N{MINUS SIGN}")
-
-
-_LEVEL = 0.05
 DESIGN_EFFECTS = Finding("design_effects", Section.ACCURACY, _run)

@@ -6,8 +6,9 @@ from functools import partial
 
 import pandas as pd
 
+from analysis.findings.cells import Crossing
 from analysis.findings.contrasts import fixed_columns
-from analysis.findings.design import Crossing, designs
+from analysis.findings.design import designs
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings, full_titles
 from analysis.findings.model_terms import MOST_CORRELATED, covariates, random_term, units
@@ -81,8 +82,8 @@ def _refused(rows: pd.DataFrame, cross: Crossing, value: str) -> str:
     if min(n_people, n_units) < FEWEST_CLUSTERS:
         return f"fewer than {FEWEST_CLUSTERS} participants or frames are too few"
     by_cell = rows.groupby(rows["cell"].astype(str))[value].nunique()
-    if len(by_cell) < len(cross.cells):
-        return "a cell has no judgment"
+    if cross.empty:
+        return f"nobody's judgments are left in the cell {', '.join(cross.empty[0])}"
     if (by_cell == 1).any():
         return "all judgments of a cell are the same, so that no finite effect fits it"
     effects = (n_people + n_units) * min(len(cross.cells), MOST_CORRELATED)

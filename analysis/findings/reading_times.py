@@ -9,8 +9,9 @@ import pandas as pd
 from analysis.data.readings import by_region, readings_of
 from analysis.figures.drawing import Drawing
 from analysis.figures.reading import regions_figure
+from analysis.findings.cells import Crossing
 from analysis.findings.contrasts import planned
-from analysis.findings.design import Crossing, designs
+from analysis.findings.design import designs
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.paired import adjusted

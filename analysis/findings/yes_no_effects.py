@@ -6,8 +6,9 @@ import pandas as pd
 
 from analysis.figures.drawing import Drawing
 from analysis.figures.ratings import cells_figure
+from analysis.findings.cells import Crossing
 from analysis.findings.contrasts import planned
-from analysis.findings.design import Crossing, designs
+from analysis.findings.design import designs
 from analysis.findings.design_effects import lines_and_points, with_repeats
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings, full_titles

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.load import PEOPLE
-from analysis.report.verdict import BESIDES, Errors, Verdict, errors, verdict
+from analysis.report.verdict import BESIDES, Errors, Verdict, beside_ceiling, errors, verdict
 from analysis.statistics.accuracy import JUDGED
 from analysis.tables.provenance import counted
 from experiment.studies.study import Study
@@ -41,7 +41,7 @@ def summary(
     ]
     overall = np.average(people["accuracy"], weights=people["n_judgments"].astype(float))
     found.append(f"People chose the expected version in {overall:.1%} of all judgments.")
-    return [*found, *_missing(people, study)]
+    return found
 
 
 def _of_model(
@@ -115,8 +115,12 @@ def _apart(model: str, statistics: Statistics, study: Study) -> Iterator[str]:
     own = rows[(rows["judge"] == model) & (rows["construction"] != "")]
     if len(own) < 2:
         return
+    if own["p_holm"].isna().all():
+        yield "Of no single construction is there an interval: they have too few judgments."
+        return
     apart = own[own["p_holm"] < BESIDES]
-    looked = f"corrected for the {len(own)} constructions looked at (Holm, p < {BESIDES:g})"
+    n = int(own["p_holm"].notna().sum())
+    looked = f"corrected for the {n} constructions looked at (Holm, p < {BESIDES:g})"
     if apart.empty:
         yield f"No single construction is shown to differ, {looked}."
         return
@@ -149,22 +153,7 @@ def _correlation(statistics: Statistics, model: str) -> Iterator[str]:
         f"{_signed(found['spearman_high'])})"
     )
     ceiling = statistics["ceiling"]["spearman_ceiling"].item() if "ceiling" in statistics else 0
-    if not ceiling > 0:
-        yield f"{sentence}."
-    elif found["spearman"] > ceiling:
-        yield (
-            f"{sentence}; that is above the noise ceiling of {ceiling:.2f}, which is an estimate "
-            "as well: do not read it as better than people can be known."
-        )
-    else:
-        yield f"{sentence}; the noise ceiling is {ceiling:.2f}."
-
-
-def _missing(people: pd.DataFrame, study: Study) -> Iterator[str]:
-    judged = set(people["construction"].astype(str))
-    missing = [one.title for one in study.constructions if one.name not in judged]
-    if missing and len(missing) < len(study.constructions):
-        yield f"No judgments are left on {', '.join(missing)}."
+    yield f"{sentence}{beside_ceiling(found['spearman'], ceiling)}."
 
 
 def _of_all_items(statistics: Statistics, name: str, model: str) -> Row | None:

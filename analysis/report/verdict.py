@@ -65,3 +65,15 @@ def errors(kappa: Mapping[Hashable, Any] | None) -> Errors:
     if kappa["p"] >= BESIDES:
         return Errors.UNDECIDED
     return Errors.SAME if kappa["kappa"] > 0 else Errors.OTHER
+
+
+def beside_ceiling(correlation: float, ceiling: float) -> str:
+    """Return what is said of a noise ceiling after a model's correlation; empty without one."""
+    if not ceiling > 0:
+        return ""
+    if correlation > ceiling:
+        return (
+            f"; that is above the noise ceiling of {ceiling:.2f}, which is an estimate as well: do "
+            "not read it as better than people can be known"
+        )
+    return f"; the noise ceiling is {ceiling:.2f}"

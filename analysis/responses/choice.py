@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from analysis.data.join import join
-from analysis.findings.design_effects import sentences
 from analysis.findings.finding import Given
+from analysis.findings.told import sentences
 from analysis.report.summary import summary
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor

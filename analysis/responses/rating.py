@@ -8,6 +8,9 @@ from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.findings.design import with_units
 from analysis.findings.finding import Given
+from analysis.findings.told import POINTS
+from analysis.findings.told import sentences as design_sentences
+from analysis.report.verdict import beside_ceiling
 from analysis.responses.base import ResponseAnalysis
 from analysis.statistics.rating_contrasts import with_z_scores
 from analysis.tables.provenance import AskedFor
@@ -41,28 +44,16 @@ def _sentences(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator
             f"{row['mean_good']:.2f} and {row['mean_other']:.2f}."
         )
     if apart.empty:
-        yield from _of_conditions(statistics, titles)
+        yield from _of_conditions(given, statistics, titles)
     yield from _of_models(statistics, titles)
 
 
 def _of_conditions(
-    statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
+    given: Given, statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield each construction's interaction, or else its largest difference, and the means."""
-    effects = statistics.get("rating_effects", pd.DataFrame(columns=["construction"]))
-    for name, rows in effects.groupby("construction", sort=False):
-        title = titles.get(str(name), str(name))
-        crossed = rows[rows["contrast"].str.startswith("Interaction: ")]
-        for row in (crossed if len(crossed) else rows[:1]).to_dict("records"):
-            if pd.isna(row["low"]):
-                yield f"{title}: too few ratings for an interval of {row['contrast']}."
-                continue
-            differs = row["low"] > 0 or row["high"] < 0
-            yield (
-                f"{title}: {row['contrast']} is {row['estimate']:+z.2f} points (95% interval "
-                f"{row['low']:+z.2f} to {row['high']:+z.2f}): "
-                f"{'a difference' if differs else 'no difference that these data show'}."
-            )
+    """Yield each construction's interactions, or else its differences, and the means."""
+    if "rating_effects" in statistics:
+        yield from design_sentences(statistics["rating_effects"], given.context, POINTS)
     means = statistics["ratings"]
     for name, rows in means.groupby("construction", sort=False):
         listed = ", ".join(f"{one} {mean:.2f}" for one, mean in zip(rows["condition"], rows["mean"],
@@ -84,8 +75,7 @@ def _of_models(statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
             )
         elif row["measure"] == "mean":
             of = titles.get(str(row["construction"]), row["construction"]) or "All constructions"
-            ceiling = row["ceiling"]
-            known = f"; the noise ceiling is {ceiling:.2f}" if ceiling > 0 else ""
+            known = beside_ceiling(row["spearman"], row["ceiling"])
             yield (
                 f"{of}: over {row['n_items']:.0f} sentences {row['judge']}'s log-probability per "
                 f"token and the mean rating correlate by {row['spearman']:z.2f} (Spearman; {ends})"

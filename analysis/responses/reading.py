@@ -9,7 +9,6 @@ from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.errors import AnalysisError
 from analysis.findings.design import cell_names
-from analysis.findings.design_effects import corrected
 from analysis.findings.finding import Given
 from analysis.findings.maze_accuracy import MAZE_ACCURACY
 from analysis.findings.reading_model import READING_MODEL
@@ -17,6 +16,7 @@ from analysis.findings.reading_questions import QUESTIONS
 from analysis.findings.reading_times import READING_TIMES
 from analysis.findings.surprisal_shape import SURPRISAL_SHAPE
 from analysis.findings.surprisal_times import SURPRISAL_TIMES
+from analysis.findings.told import corrected
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
 from experiment.responses.registry import response_of

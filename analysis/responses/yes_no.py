@@ -7,12 +7,13 @@ import pandas as pd
 from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.findings.design import with_units
-from analysis.findings.design_effects import sentences as design_sentences
 from analysis.findings.design_model import YES_NO_MODEL
 from analysis.findings.finding import Given
+from analysis.findings.told import sentences as design_sentences
 from analysis.findings.yes_no import YES_NO
 from analysis.findings.yes_no_effects import YES_NO_EFFECTS
 from analysis.findings.yes_no_models import YES_NO_MODELS
+from analysis.report.verdict import beside_ceiling
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
 
@@ -63,18 +64,18 @@ def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     for row in together[together["measure"] == "mean"].to_dict("records"):
         if row["construction"]:
             continue
-        yield (
-            f"{row['judge']}'s log-probability per token and people's share of yes correlate by "
-            f"{row['spearman']:z.2f} over {row['n_sentences']:.0f} sentences (Spearman; 95% "
-            f"interval {row['spearman_low']:z.2f} to {row['spearman_high']:z.2f}; noise ceiling "
-            f"{row['ceiling']:.2f})"
-            + (
-                f". It separates what is acceptable from what is not with an area under the curve "
-                f"of {row['area']:.2f}."
-                if pd.notna(row["area"])
-                else "."
+        known = beside_ceiling(row["spearman"], row["ceiling"])
+        if pd.notna(row["spearman_low"]):
+            yield (
+                f"{row['judge']}'s log-probability per token and people's share of yes correlate "
+                f"by {row['spearman']:z.2f} over {row['n_sentences']:.0f} sentences (Spearman; 95% "
+                f"interval {row['spearman_low']:z.2f} to {row['spearman_high']:z.2f}){known}."
             )
-        )
+        if pd.notna(row["area"]):
+            yield (
+                f"{row['judge']} separates what is acceptable from what is not with an area under "
+                f"the curve of {row['area']:.2f}."
+            )
 
 
 _ASKED = AskedFor(

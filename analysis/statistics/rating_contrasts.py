@@ -80,6 +80,8 @@ def contrasts(ratings: pd.DataFrame, value: str, wanted: Mapping[str, Weights]) 
     rows = ratings[ratings[value].notna()]
     found = [{"contrast": name, **_contrast(rows, value, own)} for name, own in wanted.items()]
     frame = pd.DataFrame(found, columns=["contrast", "estimate", "low", "high", "p", "n_ratings"])
+    if frame.empty:
+        return frame.assign(p_holm=[])
     return adjusted(frame).drop(columns="p_fdr")
 
 

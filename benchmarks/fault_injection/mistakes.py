@@ -13,8 +13,9 @@ from experiment.payment.bonuses import read_bonus_file
 from experiment.payment.payment import PaymentItem, PaymentKind
 from fault_injection.operator import Operator
 from webapp.payments.accounts import PayeeAccount
-from webapp.payments.entry import Entry
-from webapp.payments.ledger_entries import bonuses, rewards
+from webapp.payments.bonuses import bonuses
+from webapp.payments.ledger import Entry
+from webapp.payments.rewards import rewards
 from webapp.recruiters.statuses import AssignmentStatus
 
 _WRONG_FILES = (

@@ -18,15 +18,14 @@ from fault_injection.environment import LINK, Environment
 from webapp.database.engine import make_sessions, reading
 from webapp.database.models import Run
 from webapp.payments.accounts import PayeeAccount, accounts
+from webapp.payments.bonuses import bonuses
 from webapp.payments.compensate import compensation, offer_compensation, taken_up
-from webapp.payments.entry import Entry
-from webapp.payments.ledger import CLAIM_TIMEOUT, payments_of
-from webapp.payments.ledger_entries import bonuses, review_decision, rewards
+from webapp.payments.compensation_request import offers_to, withdraw
+from webapp.payments.ledger import CLAIM_TIMEOUT, Entry, payments_of
 from webapp.payments.pay import pay_entries
-from webapp.payments.reconciliation.discrepancy import Discrepancy
 from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
-from webapp.payments.reconciliation.snapshot import take_snapshot
-from webapp.payments.withdraw import offers_to, withdraw
+from webapp.payments.reconciliation.snapshot import Discrepancy, take_snapshot
+from webapp.payments.rewards import review_decision, rewards
 from webapp.recruiters.platform import Platform, PlatformUnreachable
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import draft, publish

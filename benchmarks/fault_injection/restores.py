@@ -17,12 +17,12 @@ from fault_injection.operator import Death, NotYetDone, Operator
 from webapp.database.engine import reading
 from webapp.database.models import Payment
 from webapp.gate.gate import GateError
-from webapp.payments.paid_elsewhere import is_by_hand
+from webapp.payments.as_listed import is_by_hand
 from webapp.payments.pay import pay
-from webapp.payments.reconciliation.discrepancy import Discrepancy
 from webapp.payments.reconciliation.reconcile import note_compared
+from webapp.payments.reconciliation.snapshot import Discrepancy
 from webapp.payments.spending.lines import RunSpending
-from webapp.payments.withdraw import settle_by_hand
+from webapp.payments.two_steps import settle_by_hand
 from webapp.recruiters.platform import PlatformError
 from webapp.recruiters.statuses import AssignmentStatus
 

@@ -1,4 +1,4 @@
-"""The example studies of the repository, as what is taken through every command."""
+"""The repository's examples and the founding studies, as what is taken through every command."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from experiment.studies.load import load_study
 FOLDERS = tuple(
     path.parent.absolute() for path in sorted(Path().glob("docs/examples/*/study.toml"))
 )
+FOUNDING = ("minimal", "marvin_linzen_2018", "gulordava_2018_italian")
 _OPTIONS = {
     **dict.fromkeys(("sentence_pair", "prefix_completion", "yes_no"), ("--accuracy", "0.9")),
     "read_then_rate": ("--slowdown", "5"),
@@ -22,7 +23,7 @@ class Example:
     """What an example has, and so what may be spoken of: see the fields of ``Drawn``.
 
     Attributes:
-        folder: Where it lies.
+        folder: Where it lies; None for a study that is named without a folder.
         name: Its name.
         response: Its type of response.
         factors: Its conditions.
@@ -32,7 +33,7 @@ class Example:
         has_pairs: Whether its items have two versions.
     """
 
-    folder: Path
+    folder: Path | None
     name: str
     response: str
     factors: tuple[str, ...]
@@ -49,13 +50,13 @@ class Example:
         return None if alone else _OPTIONS.get(self.response, ())
 
 
-def example(folder: Path) -> Example:
-    """Return an example from its folder."""
-    study = load_study(str(folder))
+def example(where: Path | str) -> Example:
+    """Return an example from its folder, or a founding study from its name."""
+    study = load_study(str(where))
     items = load_items(study)
     kinds = [item.kind for item in items]
     return Example(
-        folder, folder.name, study.response,
+        where if isinstance(where, Path) else None, Path(where).name, study.response,
         tuple(dict.fromkeys(item.condition for item in items if item.kind == Kind.TARGET)),
         bool(study.design.factors), kinds.count(Kind.FILLER), kinds.count(Kind.CATCH),
         any(item.alternative for item in items),

@@ -16,6 +16,7 @@ from experiment.exclusion.rules import needs
 from experiment.exclusion.selection import Selection
 from experiment.exclusion.sides import SameSide
 from experiment.responses.base import Arrangement, Judged, ResponseType
+from experiment.responses.rating.scales import Scales
 from experiment.responses.registry import response_of
 
 
@@ -115,7 +116,7 @@ def _no_gap(rule: RatingGap, lists: list[list[_Trial]]) -> Iterator[Powerless]:
             "trials of items with two versions, or another rule, such as one of times or sides",
         )  # fmt: skip
         return
-    points = max(one.shown.points or one.response.n_answers for one in trials)
+    points = min(_points(rule, one) for one in trials)
     if max(map(len, lists)) == 1:
         yield Powerless("it compares two versions, but counts one trial of a session", "rule",
                         "two trials or more")  # fmt: skip
@@ -123,6 +124,14 @@ def _no_gap(rule: RatingGap, lists: list[list[_Trial]]) -> Iterator[Powerless]:
         yield Powerless(
             f"no gap on {points} points is below {rule.min_gap:g}", "rule", "min_gap above 0"
         )
+
+
+def _points(rule: RatingGap, trial: _Trial) -> int:
+    """Return the points of the scale that counts; of several, of the one with the fewest."""
+    if isinstance(trial.response, Scales):
+        scales = trial.response.scales
+        return min(one.points for name, one in scales.items() if rule.scale in (None, name))
+    return trial.shown.points or trial.response.n_answers
 
 
 def _outlier(rule: Outlier, examined: Examined) -> Iterator[Powerless]:

@@ -6,10 +6,9 @@ from experiment.authoring.findings import Examined, StudyNote, placed
 from experiment.authoring.powerless_rules import powerless
 from experiment.errors import ParallaxError, StudyError
 from experiment.exclusion.integrity import AgentLikelihood
-from experiment.exclusion.rating_gap import RatingGap
+from experiment.exclusion.of_scale import OfScale
 from experiment.exclusion.rules import ExclusionRule, load_rule, needs, needs_everyone
 from experiment.exclusion.selection import Selection
-from experiment.exclusion.sides import SameSide
 from experiment.integrity.rates import METHODS, SCORE, is_safe
 from experiment.plugins import unknown_name
 from experiment.records import Item
@@ -85,6 +84,8 @@ def _simple(examined: Examined, rule: ExclusionRule, at: _At) -> Iterator[Parall
         yield from _simple(examined, part, lambda *_: at("rules"))
     if isinstance(rule, Selection):
         unknown = list(_names(examined, rule, at))
+        if isinstance(rule, OfScale):
+            unknown += _scale(examined, rule, at)
         if wrong := unknown or list(_numbers(examined, rule, at)):
             yield from wrong
             return
@@ -96,7 +97,6 @@ def _simple(examined: Examined, rule: ExclusionRule, at: _At) -> Iterator[Parall
             where=at(never.key),
             expected=never.expected,
         )
-    yield from _first_scale(examined, rule, at)
     if isinstance(rule, AgentLikelihood):
         longest = max(map(len, examined.built.lists), default=0) if examined.built else 0
         yield from _of_score(rule, longest, at)
@@ -171,21 +171,24 @@ def _questions(
                 yield placed(unknown_name(f'answer to "{name}",', answer, offered), at())
 
 
-def _first_scale(examined: Examined, rule: ExclusionRule, at: _At) -> Iterator[ParallaxError]:
-    """Yield which of a trial's scales a rule reads."""
+def _scale(examined: Examined, rule: OfScale, at: _At) -> Iterator[ParallaxError]:
+    """Yield that trials do not have the scale that a rule names."""
     try:
         response = response_of(examined.study)
     except ParallaxError:
         return
-    for one in response.types.values() or (response,):
-        if isinstance(one, Scales) and isinstance(rule, SameSide | RatingGap):
-            first, *others = one.scales
-            yield StudyNote(
-                f"the rule reads the first scale alone, {first}: answers to"
-                f" {', '.join(others)} exclude nobody",
-                where=at("rule"),
-                expected="the scale that tells most of attention first",
-            )
+    types = response.types.values() or (response,)
+    known = [name for one in types if isinstance(one, Scales) for name in one.scales]
+    if rule.scale is None or rule.scale in known:
+        return
+    if known:
+        yield placed(unknown_name("scale", rule.scale, known), at("scale"))
+    else:
+        yield StudyError(
+            "the rule names a scale, but the study's trials do not have several",
+            where=at("scale"),
+            expected='no "scale"',
+        )
 
 
 def _of_score(rule: AgentLikelihood, longest: int, at: _At) -> Iterator[ParallaxError]:

@@ -7,19 +7,20 @@ from typing import ClassVar
 from pydantic import Field
 
 from experiment.errors import StudyError
-from experiment.exclusion.selection import Selection
+from experiment.exclusion.answered import Assessment
+from experiment.exclusion.of_scale import OfScale
 from experiment.records import Judgment, Variant
 from experiment.responses.base import Gives
 
 
-class RatingGap(Selection):
+class RatingGap(OfScale):
     """Excludes participants whose mean ratings of good and other versions differ too little."""
 
     name: ClassVar[str] = "rating_gap"
     needs: ClassVar[Gives | None] = Gives.POINT
     min_gap: float = Field(description="the least difference of the means, in points of the scale")
 
-    def judge(self, judgments: Sequence[Judgment]) -> tuple[bool | None, str]:
+    def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether the good versions lie far enough above the others.
 
         Raises:
@@ -32,6 +33,9 @@ class RatingGap(Selection):
                 where="study.toml, exclusion",
                 expected='the type of response "rating", or a rule such as "max_errors"',
             )
+        return self.on_scales(counted, self._gap)
+
+    def _gap(self, counted: Sequence[Judgment]) -> Assessment:
         rated = [(one.version == Variant.GOOD, one.rating or 0) for one in counted]
         good = [rating for is_good, rating in rated if is_good]
         other = [rating for is_good, rating in rated if not is_good]

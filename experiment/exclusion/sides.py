@@ -8,11 +8,11 @@ from typing import ClassVar, Self
 from pydantic import Field, PositiveInt, model_validator
 
 from experiment.exclusion.answered import Assessment
-from experiment.exclusion.selection import Selection
+from experiment.exclusion.of_scale import OfScale
 from experiment.records import Judgment
 
 
-class SameSide(Selection):
+class SameSide(OfScale):
     """Excludes participants who choose one side, or one point, too often or too often in a row."""
 
     name: ClassVar[str] = "same_side"
@@ -38,6 +38,9 @@ class SameSide(Selection):
             StudyError: No trial is selected.
         """
         counted = sorted(self.selected(judgments, self.name), key=lambda one: one.position)
+        return self.on_scales(counted, self._sides)
+
+    def _sides(self, counted: Sequence[Judgment]) -> Assessment:
         sides = [_answer(one) for one in counted if one.answer or one.chosen_side]
         if not sides:
             return None, f"no answer to the {self.trials} has a side or a point"

@@ -18,6 +18,9 @@ from experiment.studies.study import Payment
 # What tells the bonus by the study's rule from those that a file lists.
 RULE = "rule"
 FILE_HEADER = ("participant", "amount", "reason")
+_AS_CSV = "In a spreadsheet, save the file as CSV, separated by commas, in UTF-8"
+_WHO = "parallax review RUN lists the participants. Copy the amounts as numbers, such as 0.50"
+_Rows = Sequence[tuple[int, Mapping[str | None, str | list[str] | None]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,8 @@ def read_bonus_file(path: Path, known: Sequence[str], currency: str) -> list[Pay
     """Return the bonuses that a CSV file lists, one in each row.
 
     The reason tells two bonuses of one participant apart, so a file that is paid twice pays once.
-    Spaces around cells and capitals in a reason make no difference.
+    Spaces around cells, capitals in a reason, empty rows and empty columns at the end make no
+    difference.
 
     Args:
         path: A file with the columns participant, amount and reason.
@@ -96,40 +100,63 @@ def read_bonus_file(path: Path, known: Sequence[str], currency: str) -> list[Pay
     Raises:
         PaymentError: The file cannot be read, or a row is wrong; the message holds every problem.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            header, rows = tuple(reader.fieldnames or ()), list(reader)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise PaymentError(
-            f"the file of bonuses cannot be read: {error}", where=str(path)
-        ) from error
-    if set(header) != set(FILE_HEADER):
-        raise PaymentError(
-            f"the columns are {', '.join(header) or 'missing'}",
-            where=str(path),
-            expected=f"the columns {', '.join(FILE_HEADER)}",
-        )
+    rows = _rows_of(path)
     problems = list(_row_problems(rows, set(known), currency))
     if problems or not rows:
         raise PaymentError(
             "; ".join(problems) or "the file lists no bonus",
             where=str(path),
             expected=f"in each row a participant of the run, an amount of {currency}, and a reason",
+            remedy=_WHO,
         )
     return [
         PaymentItem(
             who, PaymentKind.BONUS, minor_units(amount, currency), reason, f"file\x1f{reason}"
         )
-        for who, amount, reason in map(_cells, rows)
+        for who, amount, reason in (_cells(row) for _, row in rows)
     ]
 
 
-def _row_problems(
-    rows: Sequence[Mapping[str, str]], known: set[str], currency: str
-) -> Iterator[str]:
+def _rows_of(path: Path) -> _Rows:
+    """Return the rows that hold something, each with the number of its line.
+
+    Raises:
+        PaymentError: The file cannot be read, or has other columns.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            names = [name.strip() for name in reader.fieldnames or ()]
+            while names and not names[-1]:
+                names.pop()
+            if sorted(names) != sorted(FILE_HEADER):
+                raise PaymentError(
+                    f"the columns are {', '.join(names) or 'missing'}",
+                    where=str(path),
+                    expected=f"the columns {', '.join(FILE_HEADER)}, each once",
+                    remedy=_AS_CSV,
+                )
+            reader.fieldnames = names
+            return [(reader.line_num, row) for row in reader if any(_texts(row))]
+    except UnicodeDecodeError as error:
+        raise PaymentError(
+            "the file of bonuses is no text in UTF-8", where=str(path), remedy=_AS_CSV
+        ) from error
+    except (OSError, csv.Error) as error:
+        raise PaymentError(
+            f"the file of bonuses cannot be read: {error}", where=str(path)
+        ) from error
+
+
+def _texts(row: Mapping[str | None, str | list[str] | None]) -> list[str]:
+    further = row.get(None) or []
+    cells = [*(row[name] or "" for name in FILE_HEADER), *further]
+    return [str(cell).strip() for cell in cells]
+
+
+def _row_problems(rows: _Rows, known: set[str], currency: str) -> Iterator[str]:
     seen = set[tuple[str, str]]()
-    for line, row in enumerate(rows, start=2):
+    for line, row in rows:
         who, amount, reason = _cells(row)
         if who not in known:
             yield f'line {line}: "{who}" finished nothing in this run'
@@ -137,7 +164,7 @@ def _row_problems(
             yield f'line {line}: "{amount}" is not an amount of {currency}'
         if not 0 < len(reason) <= LONGEST_REASON:
             yield f"line {line}: the reason is empty or longer than {LONGEST_REASON} characters"
-        if len(row) > len(FILE_HEADER):
+        if any(_texts(row)[len(FILE_HEADER) :]):
             yield (
                 f"line {line}: more cells than columns; put quotation marks around a reason "
                 "with a comma"
@@ -154,6 +181,6 @@ def _is_amount(text: str, currency: str) -> bool:
         return False
 
 
-def _cells(row: Mapping[str, str]) -> tuple[str, str, str]:
-    who, amount, reason = (str(row[name] or "") for name in FILE_HEADER)
-    return who.strip(), amount.strip(), plain_reason(reason)
+def _cells(row: Mapping[str | None, str | list[str] | None]) -> tuple[str, str, str]:
+    who, amount, reason, *_ = _texts(row)
+    return who, amount, plain_reason(reason)

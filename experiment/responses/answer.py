@@ -90,6 +90,7 @@ class Judged:
     version: str = ""
     answer: str = ""
     steps: Steps | None = None
+    ratings: tuple[tuple[str, int], ...] = ()
 
     def fields(self) -> dict[str, Any]:
         """Return them by name."""

@@ -7,6 +7,7 @@ from experiment.errors import StudyError
 from experiment.studies.catalogue import CATALOGUE_FILE
 from experiment.studies.study import PLAN_FILE, PUBLISHED_FILE, STUDY_FILE, Study
 
+FONT_SUFFIX = ".woff2"
 LARGEST_STUDY_BYTES = 64 * 1024 * 1024
 
 
@@ -40,7 +41,9 @@ def write_study_files(study: Study, folder: Path) -> None:
 
 
 def _names(study: Study) -> Iterator[str]:
-    named = (study.materials.grammar or study.materials.items, study.trial.practice)
+    rates = study.humanness.rates if study.humanness else ""
+    font = study.trial.font if study.trial.font.endswith(FONT_SUFFIX) else ""
+    named = (study.materials.grammar or study.materials.items, study.trial.practice, rates, font)
     for name in (STUDY_FILE, PUBLISHED_FILE, PLAN_FILE, *filter(None, named)):
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts:

@@ -22,6 +22,8 @@ from experiment.studies.admission import Attention, Comprehension, ScreeningQues
 from experiment.studies.amounts import Amount, checked_amount, checked_currency, with_amounts
 from experiment.studies.analysis_plan import Analysis
 from experiment.studies.design import Design, holds
+from experiment.studies.humanness import Humanness
+from experiment.studies.privacy import Oversight, Privacy
 from experiment.studies.publication import Baseline, Publication
 from experiment.studies.question import FinalQuestion
 from experiment.studies.recruitment import Recruitment
@@ -120,6 +122,11 @@ class Trials(_Table):
         default=0, ge=0, description="trials from one break page to the next; 0 for none"
     )
     practice: str = Field(default="", description="the file of the practice trials")
+    font: str = Field(
+        default="system",
+        pattern=r"^(system|noto|[\w./-]+\.woff2)$",
+        description="the reader's own (system), noto, or a .woff2 file in the study folder",
+    )
     parameters: dict[str, object] = Field(
         default={}, description="those of the type of response, which checks them itself"
     )
@@ -179,41 +186,6 @@ class Payment(_Table):
         return minor_units(self.bonus_amount, self.currency)
 
 
-class Oversight(_Table):
-    """What one person alone may not do."""
-
-    second_person: Annotated[
-        tuple[Literal["payments", "publishing", "unblinding"], ...], BeforeValidator(as_tuple)
-    ] = Field(
-        default=(),
-        description="what is done only once another person has asked for the same: payments, "
-        "publishing, unblinding",
-    )
-
-
-class Privacy(_Table):
-    """How long what identifies participants is kept, and where nothing may be kept."""
-
-    keep_identifying_days: int | None = Field(
-        default=None,
-        ge=0,
-        le=36_500,
-        description="how many days after the run was closed what identifies people is kept; "
-        "without it, until somebody is forgotten",
-    )
-    identifying_questions: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
-        default=(), description="the questions whose answers identify people, by name"
-    )
-    legal_basis: str = Field(
-        default="", description="the legal basis of the processing, as the consent page names it"
-    )
-    shared_device: bool = Field(
-        default=False,
-        description="whether several people take part at one computer: its browser forgets each of "
-        "them at the end",
-    )
-
-
 class Simulation(_Table):
     """Who the simulated participants are."""
 
@@ -258,6 +230,9 @@ class Study(_Table):
     payment: Payment = Field(default=Payment())
     privacy: Privacy = Field(default=Privacy())
     oversight: Oversight = Field(default=Oversight())
+    humanness: Humanness | None = Field(
+        default=None, description="which trials people and programs are known to answer differently"
+    )
     analysis: Analysis = Field(default=Analysis())
     publication: Publication = Field(default=Publication())
     baseline: Baseline = Field(default=Baseline())

@@ -10,6 +10,7 @@ from experiment.tables.column import Column, TableSchema
 from experiment.tables.judge import JUDGE
 from experiment.tables.observation_tables import EVENTS, INTEGRITY
 from experiment.tables.roles import Role
+from experiment.tables.timing_table import TIMINGS
 
 _ITEM_ID = Column("item_id", "string", "the item's id within the study")
 _KIND = Column("kind", "string", "what the item is for", values=tuple(Kind), role=Role.KIND)
@@ -247,63 +248,6 @@ RESPONSES = TableSchema(
         *CHOICE_COLUMNS,
         Column("recorded_at", "datetime", "the clock (UTC) of a server, if any", optional=True),
         JUDGE,
-    ),
-)
-
-TIMINGS = TableSchema(
-    "timings",
-    "How each choice was timed and made: one row per answered trial. What a browser did not report"
-    " is empty.",
-    ("participant", "position"),
-    (
-        _PARTICIPANT,
-        _POSITION,
-        Column(
-            "onset_source",
-            "string",
-            "how the time of the trial's appearance was measured: presentation (reported by the"
-            " browser), frames (two animation frames), or empty",
-        ),
-        Column(
-            "onset_uncertainty_ms",
-            "number",
-            "the uncertainty of that time",
-            unit="ms",
-            optional=True,
-        ),
-        Column(
-            "release_ms",
-            "number",
-            "time from appearance to the end of the press; rt_ms is the time to its beginning",
-            unit="ms",
-            optional=True,
-        ),
-        Column("times_shown", "integer", "how often the trial was shown", optional=True),
-        Column(
-            "seen_before_ms",
-            "number",
-            "how long it had been on the screen before it was shown again, e.g. after a reload",
-            unit="ms",
-            optional=True,
-        ),
-        Column("waited_ms", "number", "time from choice to sending", unit="ms", optional=True),
-        Column(
-            "trusted",
-            "boolean",
-            "whether the press was a real event of the browser, not one made by a script",
-            optional=True,
-        ),
-        Column(
-            "pointer_moves", "integer", "movements of the pointer during the trial", optional=True
-        ),
-        Column("pointer_path_px", "number", "how far the pointer went", unit="px", optional=True),
-        Column(
-            "pointer_stopped_ms",
-            "number",
-            "time from appearance to the pointer's last movement before the press",
-            unit="ms",
-            optional=True,
-        ),
     ),
 )
 

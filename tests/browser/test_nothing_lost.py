@@ -259,3 +259,21 @@ def test_the_server_dies_and_comes_back(new_context, tmp_path: Path):
     finally:
         server.stop(instance)
         app.extensions["parallax"].engine.dispose()
+
+
+# A database that opens and then answers nothing, as where another window holds it or a disk hangs.
+MUTE = """
+IDBIndex.prototype.getAll = () => ({});
+for (const act of ["put", "delete"]) IDBObjectStore.prototype[act] = () => ({});
+"""
+
+
+def test_a_database_that_never_answers_stops_nobody_on_the_instructions(site, link, new_context):
+    context = new_context()
+    context.add_init_script(MUTE)
+    page = context.new_page()
+    consent(page, link)
+    start(page)
+    answer_by_key(page, 8)
+    expect_page(page, "questionnaire")
+    assert len(site.stored(link)[0].responses) == 8

@@ -24,7 +24,7 @@ from werkzeug.test import TestResponse
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from tests.webapp.connections import one_for_each_request
-from tests.webapp.once import drawn_once, make_once
+from tests.webapp.once import drawn_once, make_once, same_keys
 from tests.webapp.postgres import PostgresServer, postgres_server
 from webapp import create_app
 from webapp.database.engine import Sessions, make_sessions, open_database
@@ -88,6 +88,11 @@ class Visitor:
 @pytest.fixture(autouse=True)
 def _drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn_once(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def _same_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    same_keys(monkeypatch)
 
 
 @pytest.fixture

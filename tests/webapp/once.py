@@ -6,6 +6,9 @@ once, so nothing that it does is left out.
 """
 
 from collections.abc import Iterator
+from copy import copy
+from hashlib import sha256
+from itertools import count
 from types import CodeType
 from typing import Any
 
@@ -13,16 +16,24 @@ import pytest
 from flask import Flask
 from jinja2 import Environment
 from jinja2.bccache import Bucket, BytecodeCache
+from sqlalchemy import Dialect, Engine
+from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 
 from experiment.design.audit import order_checks
 from experiment.design.audit.check import Check
+from webapp.core import keys
+from webapp.core.keys import Keys
+from webapp.core.sealing import Sealer
+from webapp.database import engine as engines
+from webapp.database.models import identity
 
 
 def make_once() -> None:
     """Let the apps of this process share what each would make anew."""
     _addresses()
     _templates()
+    _statements()
 
 
 def _addresses() -> None:
@@ -66,6 +77,35 @@ def _templates() -> None:
         return environment
 
     Flask.create_jinja_environment = with_made  # type: ignore[method-assign,assignment]
+
+
+def _statements() -> None:
+    """Share compiled statements between the databases that the same keys open.
+
+    A compiled statement keeps the types of its values, and a sealed one keeps its keys.
+    """
+    original, compiled = identity.unlock, LRUCache[Any, Any](5_000)
+    made = dict[tuple[str, str, Keys], Dialect]()
+
+    def unlocked(engine: Engine, sealer: Sealer) -> None:
+        own = engine.dialect
+        if not hasattr(own, "default_isolation_level"):  # it learns about its database yet
+            original(engine, sealer)
+            return
+        if (key := (own.name, own.driver, sealer.keys)) not in made:
+            made[key] = engine.dialect = copy(own)
+            made[key].__dict__.pop("_type_memos", None)  # what types made of other keys
+            original(engine, sealer)
+        engine.dialect, engine._compiled_cache = made[key], compiled
+
+    identity.unlock = engines.unlock = unlocked  # type: ignore[attr-defined]
+
+
+def same_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the first installation of every test have the same keys, and the second one others."""
+    numbers = count()
+    new = lambda: sha256(f"key {next(numbers)}".encode()).hexdigest()  # noqa: E731
+    monkeypatch.setattr(keys, "_new", new)
 
 
 # What a launch's audit finds of drawn orders, by what it asks.

@@ -1,6 +1,7 @@
 """``parallax integrity`` and ``summarise``: how plausible the sessions of a run are."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,12 +9,16 @@ from pathlib import Path
 import click
 
 from experiment.integrity.certificate import Certificate
+from experiment.integrity.humanness import HumannessScore, rates_of
+from experiment.studies.humanness import Rates
 from experiment.tables.text_table import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.database.engine import reading
 from webapp.jobs.summaries import summarise as sessions_summarised
+from webapp.runs.humanness import humanness_scores
 from webapp.runs.integrity import certificates, flags_of
 from webapp.runs.runs import named_run, study_as_launched
+from webapp.runs.unblind import is_blind
 
 _HEADER = (
     "participant", "answers", "claimed s", "passed s", "mismatch", "devices", "shown again",
@@ -38,9 +43,20 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
             (person.ref, certificate, flags_of(found_run, certificate))
             for person, certificate in certificates(session, found_run, study)
         ]
+        # Which answers were right is not given out before the run is unblinded.
+        blind = is_blind(session, found_run)
+        of_block = [] if blind else list(humanness_scores(session, found_run, study))
+        rates = rates_of(study)
+    by_ref = dict(of_block)
     if as_json:
         records = [
-            {"participant": ref, **asdict(one), "signals": dict(one.signals), "flags": flags}
+            {
+                "participant": ref,
+                **asdict(one),
+                "signals": dict(one.signals),
+                "flags": flags,
+                **({"humanness": asdict(by_ref[ref])} if ref in by_ref else {}),
+            }
             for ref, one, flags in found
         ]
         click.echo(json.dumps(records, indent=2))
@@ -52,6 +68,42 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
     click.echo(f"{n_flagged} of {len(found)} sessions with answers are flagged.")
     if found_run.simulated:
         click.echo("This run is for simulated participants, so none is flagged.")
+    if study.humanness and blind:
+        click.echo("The humanness block is told once the run is unblinded.")
+    if of_block:
+        _tell_of_block(of_block, rates)
+
+
+def _tell_of_block(found: Sequence[tuple[str, HumannessScore]], rates: Rates | None) -> None:
+    """Print the answers to the humanness block, with the published rates where there are any."""
+    header = ("participant", "passed", "of", "rated", "failed", "people", "programs", "nats")
+    click.echo("\nThe humanness block:")
+    click.echo(text_table(header, [_block_row(ref, one) for ref, one in found]))
+    if rates is None:
+        click.echo("The study names no published rates, so nothing follows about who answered.")
+        return
+    click.echo(
+        "people, programs: the published shares with so many failures or more. nats: the sum of the"
+        f" log ratios item by item, above 0 for programs.\nPublished by: {rates.source}."
+        + (f"\n{rates.note}" if rates.note else "")
+        + "\nEvidence by other people's rates, never a verdict: it excludes nobody."
+    )
+
+
+def _block_row(ref: str, one: HumannessScore) -> tuple[object, ...]:
+    def share(value: float | None) -> str:
+        return "" if value is None else f"{value:.1%}"
+
+    return (
+        ref,
+        one.n_passed,
+        len(one.answers),
+        one.n_rated,
+        one.n_failed,
+        share(one.people_as_low),
+        share(one.programs_as_low),
+        "" if one.nats is None else f"{one.nats:+.1f}",
+    )
 
 
 def _row(ref: str, one: Certificate, flags: dict[str, str]) -> tuple[object, ...]:

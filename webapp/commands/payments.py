@@ -23,16 +23,11 @@ from webapp.commands.statement_table import statement_table
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.payments.accounts import PayeeAccount, accounts
-from webapp.payments.acts import (
-    all_rewards,
-    bonuses_of_rule,
-    listed_bonuses,
-    rejection_of,
-    rewards_of,
-)
+from webapp.payments.bonuses import bonuses_of_rule, listed_bonuses
 from webapp.payments.ledger import payments_of
-from webapp.payments.statement import statements
-from webapp.payments.withdraw import settle_by_hand
+from webapp.payments.reconciliation.statement import statements
+from webapp.payments.rewards import all_rewards, rejection_of, rewards_of
+from webapp.payments.two_steps import settle_by_hand
 from webapp.recruitment.publish import recruitment_of
 from webapp.runs.runs import named_run, study_as_launched
 

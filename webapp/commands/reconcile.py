@@ -36,8 +36,8 @@ from webapp.payments.reconciliation.reconcile import (
     note_compared,
 )
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
+from webapp.payments.reconciliation.statement import in_agreement
 from webapp.payments.run_payments import RunPayments
-from webapp.payments.statement import in_agreement
 
 _HEADER = ("problem", "who", "what was seen", "what to do")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from experiment.money import in_words
 from experiment.tables.text_table import text_table
-from webapp.payments.statement import Statement
+from webapp.payments.reconciliation.statement import Statement
 
 _STATEMENT = ("payee", "due by the study's rule", "paid by our ledger", "paid by the platform")
 

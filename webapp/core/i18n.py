@@ -1,7 +1,9 @@
-"""The language of participants' pages: gettext catalogues, and which way the text runs.
+"""The language of pages: gettext catalogues, and which way the text runs.
 
-What a study's own catalogue says comes first, then ours, then English. English that stands on a
-page of another language is marked as such, so that it is read and laid out as English.
+On participants' pages, what a study's own catalogue says comes first, then ours, then English.
+English that stands on a page of another language is marked as such, so that it is read and laid
+out as English. The researcher's room has catalogues of its own (``webapp.researcher.language``),
+which participants' pages never load.
 """
 
 from collections.abc import Callable, Mapping
@@ -47,6 +49,18 @@ def set_language(language: str, own: Mapping[str, str] | None = None) -> None:
     flask_babel.refresh()
 
 
+def speak(language: str, translate: Callable[[str], str]) -> None:
+    """Answer the present request by catalogues in which every message is translated.
+
+    Args:
+        language: The language.
+        translate: Returns a message in it.
+    """
+    g.language, g.own_messages = language, {}
+    g.tongue = _Tongue({}, translate, is_whole=True)
+    flask_babel.refresh()
+
+
 def gettext(message: str, **values: object) -> str:
     """Return a message in the request's language, or as it stands where there is no request.
 
@@ -57,6 +71,11 @@ def gettext(message: str, **values: object) -> str:
     text, translated = _translation(message)
     said = text % values if values else text
     return said if translated else Untranslated(said)
+
+
+def N_(message: str) -> str:
+    """Return a message as it stands, which is translated where it is shown."""
+    return message
 
 
 def _on_page(message: str, **values: object) -> Markup:
@@ -77,7 +96,7 @@ class _Tongue(NamedTuple):
 
     own: Mapping[str, str]
     translate: Callable[[str], str]
-    is_source: bool
+    is_whole: bool  # nothing is left in another language, so nothing is marked as such
 
 
 def _translation(message: str) -> tuple[str, bool]:
@@ -95,14 +114,14 @@ def _translation(message: str) -> tuple[str, bool]:
     if message in tongue.own:
         return tongue.own[message], True
     text = str(tongue.translate(message))
-    return text, text != message or tongue.is_source
+    return text, text != message or tongue.is_whole
 
 
 def languages() -> list[str]:
     """Return the languages whose messages are all translated."""
     return [
         SOURCE_LANGUAGE,
-        *sorted(path.parent.parent.name for path in CATALOGUES.glob("*/*/*.mo")),
+        *sorted(path.parent.parent.name for path in CATALOGUES.glob("*/*/messages.mo")),
     ]
 
 

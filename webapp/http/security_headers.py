@@ -15,6 +15,8 @@ _CONTENT_SECURITY_POLICY = "; ".join(
         "style-src 'self'",
         # The pages' own empty icon is a data: address, which spares every participant a request.
         "img-src 'self' data:",
+        # A study's own font lies in its page.
+        "font-src 'self' data:",
         "connect-src 'self'",
         "base-uri 'none'",
     )

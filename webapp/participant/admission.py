@@ -18,7 +18,7 @@ from webapp.services import current_services
 from webapp.sessions.admission import Step, check_comprehension, next_step, screen, tries_used
 from webapp.sessions.assent import assent
 from webapp.sessions.consent import Decision, NoRoomError
-from webapp.sessions.crowding import from_where
+from webapp.sessions.crowding import counted_now
 from webapp.sessions.finish import form_texts
 from webapp.sessions.leave import leave_on_request
 from webapp.sessions.sharing import Sender
@@ -87,10 +87,12 @@ def _taken(token: str, take: _Take) -> ResponseReturnValue:
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
         study = services.study_of(session, run)
+        now = services.now()
         # Who was counted when they came counts here too.
-        sender = Sender(from_where(session, participant) or "", services.settings.unanswered_places)
+        digest = counted_now(session, participant, services.sender(), now)
+        sender = Sender(digest, services.settings.unanswered_places)
         try:
-            problems = take(session, run, participant, study, given, services.now(), sender)
+            problems = take(session, run, participant, study, given, now, sender)
         except NoRoomError as error:
             session.rollback()
             return turned_away_at_last(session, run, study, participant, error)

@@ -40,6 +40,12 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
             "From these times and presses a score is computed: how much your session looks like a"
             " program's. By itself it decides nothing: a person does."
         )
+    if study.humanness is not None:
+        yield gettext(
+            "Some tasks are there because people and programs answer them differently. Your answers"
+            " to them are compared with published ones. By itself this decides nothing: a person"
+            " does."
+        )
     yield gettext(
         "For an hour, a code made of your network address, so that nobody takes all the places."
     )
@@ -77,8 +83,10 @@ def _of_answers(study: Study) -> Iterator[str]:
     yield gettext(
         "For each of your choices: what you chose, when you pressed and let go, and how exactly"
         " that was measured; whether by key, mouse or touch, and how far and until when the mouse"
-        " moved; presses that came too early; how often the choice was shown; the size of the page,"
-        " whether the page was hidden or lost focus meanwhile, and the time of day."
+        " moved; presses that came too early; how often the choice was shown; the size of the page"
+        " and its zoom, whether the page was hidden or lost focus meanwhile and for how long,"
+        " frames that the screen missed, how long an answer took to the server and back, and the"
+        " time of day."
     )
     if study.taking_part.traces:
         yield gettext(

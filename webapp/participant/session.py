@@ -22,6 +22,7 @@ from webapp.participant.trial_page import working_page
 from webapp.recruitment.assignments import current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
+from webapp.sessions.crowding import counted_now
 from webapp.sessions.finish import (
     asked_already,
     finish,
@@ -50,6 +51,8 @@ def show(token: str) -> ResponseReturnValue:
             return page_of(session, participant, run)
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
+        if participant.state == State.ABANDONED:
+            counted_now(session, participant, services.sender(), services.now())
         lease.come_back(session, participant, services.now())
         study = services.study_for(session, run, participant)
         over = finish_without_questions(session, participant, study.questionnaire, services.now())

@@ -1,5 +1,6 @@
 """The working page: instructions, practice and trials in one."""
 
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from typing import cast
 
@@ -9,6 +10,7 @@ from experiment.records import SIDES, Side
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
 from experiment.studies.answers import LONGEST_TEXT
+from experiment.studies.files import FONT_SUFFIX
 from experiment.studies.study import Study
 from webapp.participant.assets import assets_of
 from webapp.participant.markdown import as_html
@@ -36,10 +38,21 @@ def working_page(study: Study, work: Work, *, invitation: str = "", lease_minute
         invitation=invitation,
         lease_minutes=lease_minutes,
         longest_text=LONGEST_TEXT,
+        font="" if study.trial.font == "system" else study.trial.font,
+        font_src=_own_font(study),
         pages={position: as_html(study.text(name)) for position, name in work["pages"].items()},
         sides=_sides(work["keys"]),
         task_sides={name: _sides(task["keys"]) for name, task in work.get("tasks", {}).items()},
     )
+
+
+def _own_font(study: Study) -> str:
+    """Return the address that holds a study's own font; empty where it has none."""
+    name = study.trial.font
+    if not name.endswith(FONT_SUFFIX):
+        return ""
+    content = study.files[name] if study.files else (study.folder / name).read_bytes()
+    return f"data:font/woff2;base64,{b64encode(content).decode()}"
 
 
 def _sides(keys: Sequence[str]) -> list[tuple[Side, str]]:

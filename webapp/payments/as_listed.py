@@ -1,17 +1,122 @@
-"""What a platform lists of a payment: whether it was made, and what stands beside it."""
+"""What a platform lists of a payment: whether it was made, and what stands beside it.
 
-from dataclasses import replace
+The ledger may be incomplete: a colleague paid by hand, or an older backup was restored. So the
+platform's list is read before each bonus, and what nobody decided about stops it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
-from experiment.payment.payment import PaymentKind
+from experiment.money import in_words
+from experiment.payment.payment import SETTLED_FOR_GOOD, PaymentKind, PaymentState
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment
-from webapp.payments.entry import mark_of
-from webapp.payments.paid_elsewhere import OtherLines, refuse_paid_elsewhere
+from webapp.payments.ledger import mark_of
 from webapp.recruiters.capabilities import BonusesForAnybody, TokenBonuses
 from webapp.recruiters.platform import Bonus, Platform, PlatformError
 from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
+
+_KINDS = (PaymentKind.BONUS, PaymentKind.COMPENSATION)
+
+# What stands as the answer of our own line where a person said that one paid by hand is it.
+TAKEN_AS_PAID = "paid by hand"
+
+
+def is_by_hand(line: Payment) -> bool:
+    """Return whether a line of the ledger is a bonus that was read from the platform's list."""
+    return (
+        line.kind == PaymentKind.BONUS
+        and line.state == PaymentState.DONE
+        and line.called_at is None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OtherLines:
+    """The ledger's other bonuses on the same work.
+
+    Attributes:
+        ours: The amounts of those that Parallax made.
+        by_hand: The amounts of those that were paid otherwise, and are written down.
+        in_doubt: The numbers of those that were ordered, and that nobody saw paid.
+    """
+
+    ours: tuple[int, ...]
+    by_hand: tuple[int, ...]
+    in_doubt: tuple[int, ...]
+
+    @classmethod
+    def of(cls, session: Session, payment: Payment) -> "OtherLines":
+        """Return what the ledger has beside a payment."""
+        lines = session.scalars(
+            select(Payment)
+            .where(Payment.run_id == payment.run_id, Payment.id != payment.id)
+            .where(Payment.assignment == payment.assignment, Payment.kind.in_(_KINDS))
+            .order_by(Payment.id)
+        ).all()
+        done = [line for line in lines if line.state == PaymentState.DONE]
+        return cls(
+            tuple(line.amount_minor for line in done if not is_by_hand(line)),
+            tuple(line.amount_minor for line in done if is_by_hand(line)),
+            tuple(line.id for line in lines if line.ordered_at and not _is_settled(line)),
+        )
+
+
+def _is_settled(line: Payment) -> bool:
+    return line.state in SETTLED_FOR_GOOD
+
+
+def refuse_paid_elsewhere(
+    payment: Payment, shown: Iterable[int], others: OtherLines, *, additional: bool
+) -> None:
+    """Let a bonus pass only if everything that the platform shows beside it is accounted for.
+
+    Args:
+        payment: The bonus that is about to be paid.
+        shown: The amounts of the bonuses that the platform shows on the same work.
+        others: The ledger's other lines on that work.
+        additional: Whether somebody decided to pay it beside what was paid by hand.
+
+    Raises:
+        PlatformError: Something is not; the words say what a person decides.
+    """
+    foreign = Counter(shown) - Counter(others.ours)
+    unknown = foreign - Counter(others.by_hand)
+    if unknown:
+        raise PlatformError(
+            f"the platform shows {_words(unknown, payment.currency)} on the same work, which the"
+            " ledger does not have: it was paid by hand, or before an older backup was restored",
+            expected="only bonuses that stand in the ledger",
+            remedy="Nothing was paid. Write it down with: parallax reconcile RUN --fix. "
+            + _decide(payment),
+        )
+    if foreign and not additional:
+        raise PlatformError(
+            f"{_words(foreign, payment.currency)} was paid by hand for the same work",
+            remedy=f"Nothing was paid. {_decide(payment)}",
+        )
+
+
+def _words(amounts: Counter[int], currency: str) -> str:
+    found = [in_words(amount, currency) for amount in sorted(amounts.elements())]
+    return f"{'a bonus' if len(found) == 1 else 'bonuses'} of {' and '.join(found)}"
+
+
+def _decide(payment: Payment) -> str:
+    again = "compensate" if payment.kind == PaymentKind.COMPENSATION else "bonus"
+    return (
+        f"If it is this one: parallax settle RUN {payment.id} --paid. To pay this one too: "
+        f"parallax {again} RUN, with --additional"
+    )
+
+
+def people_paid_by_hand(lines: Sequence[Payment]) -> frozenset[str]:
+    """Return the platform's ids of those who have a bonus that was paid by hand."""
+    return frozenset(line.worker_id for line in lines if is_by_hand(line))
 
 
 def is_bonus_of(platform: Platform, payment: Payment) -> bool:

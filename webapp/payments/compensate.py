@@ -21,8 +21,7 @@ from webapp.database.models import Assignment, Hit, Payment, Run
 from webapp.gate.gate import ledger_begun, ledger_written, refuse
 from webapp.gate.premises import Act
 from webapp.payments.accounts import PayeeAccount
-from webapp.payments.entry import Entry
-from webapp.payments.ledger import record_payments
+from webapp.payments.ledger import Entry, record_payments
 from webapp.recruiters.capabilities import Letters, Qualifications
 from webapp.recruiters.platform import Audience, Offer, Platform, PlatformError, Task
 from webapp.recruiters.statuses import SUBMITTED_STATUSES

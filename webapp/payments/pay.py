@@ -25,8 +25,7 @@ from webapp.payments.as_listed import (
     refuse_beside_others,
     with_tokens,
 )
-from webapp.payments.entry import Entry
-from webapp.payments.ledger import ClaimedPayment, claim, record_payments, settle
+from webapp.payments.ledger import ClaimedPayment, Entry, claim, record_payments, settle
 from webapp.payments.two_steps import pay_in_two_steps
 from webapp.recruiters.capabilities import TwoStepBonuses
 from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable

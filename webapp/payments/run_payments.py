@@ -17,7 +17,6 @@ from experiment.payment.cost import Charge
 from experiment.payment.payment import (
     SETTLED_FOR_GOOD,
     Caps,
-    PaymentError,
     PaymentKind,
     PaymentState,
 )
@@ -29,9 +28,13 @@ from webapp.database.models import Payment, Run
 from webapp.errors import RunError
 from webapp.payments.accounts import PayeeAccount, accounts
 from webapp.payments.compensate import offer_compensation, taken_up
-from webapp.payments.entry import Entry, line_of, refuse_other_amounts
-from webapp.payments.ledger import payments_of, record_payments
-from webapp.payments.paid_elsewhere import people_paid_by_hand
+from webapp.payments.ledger import (
+    Entry,
+    line_of,
+    payments_of,
+    record_payments,
+    refuse_other_amounts,
+)
 from webapp.payments.pay import pay, pay_entries
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
@@ -145,7 +148,7 @@ class RunPayments:
         left = [
             entry
             for entry in entries
-            if (line := line_of(entry, self.run.ref, lines)) is None or not _is_decided(line)
+            if (line := line_of(entry, self.run.ref, lines)) is None or not is_decided(line)
         ]
         if any(entry.item.kind == PaymentKind.REWARD for entry in left):
             self._refuse_another_reward()
@@ -158,17 +161,6 @@ class RunPayments:
             with_fees_minor=self._with_fees_minor(left),
             currency=self.run.currency,
         )
-
-    def held(self, entries: Sequence[Entry]) -> list[Entry]:
-        """Return the bonuses of people who had one by hand: it may be the same one."""
-        lines = self.ledger()
-        by_hand = people_paid_by_hand(lines)
-        return [
-            entry
-            for entry in entries
-            if entry.worker_id in by_hand
-            and ((line := line_of(entry, self.run.ref, lines)) is None or not _is_decided(line))
-        ]
 
     def carry_out(
         self, proposal: Proposal, *, undo_rejections: bool = False, additional: bool = False
@@ -240,34 +232,6 @@ class RunPayments:
         ]
         paid = pay(self.sessions, self.platform, ids, self.now)
         return sum(map(_is_done, paid)), len(paid)
-
-    def refuse_look_alikes(self, entries: Sequence[Entry]) -> None:
-        """Let pass only bonuses that are unlikely to be a second payment of an earlier one.
-
-        Raises:
-            PaymentError: Somebody had a bonus of the same amount for another reason.
-        """
-        lines = self.ledger()
-        new = [entry for entry in entries if line_of(entry, self.run.ref, lines) is None]
-        had = {
-            (line.worker_id, line.amount_minor): line.reason
-            for line in lines
-            if line.kind == PaymentKind.BONUS and line.state != PaymentState.WITHDRAWN
-        }
-        alike = [e for e in new if (e.worker_id, e.item.amount_minor) in had]
-        if alike:
-            first = alike[0]
-            reason = had[first.worker_id, first.item.amount_minor]
-            raise PaymentError(
-                f"{len(alike)} of these bonuses may have been paid before: {first.item.payee}, for"
-                f" one, has a bonus of {self._amount(first.item.amount_minor)} "
-                + (f'for the reason "{reason}"' if reason else "that was paid by hand"),
-                where=f"run {self.run.ref}",
-                remedy=(
-                    "If it is the same bonus, correct the reason; if it is a further one, "
-                    "run the command again with --additional"
-                ),
-            )
 
     def ledger(self) -> Sequence[Payment]:
         """Return the run's whole ledger."""
@@ -394,7 +358,7 @@ def _is_done(payment: Payment) -> bool:
     return payment.state == PaymentState.DONE
 
 
-def _is_decided(payment: Payment) -> bool:
+def is_decided(payment: Payment) -> bool:
     """Return whether nothing is left to pay: it is done, or was paid by hand in its place."""
     by_hand = payment.kind == PaymentKind.BONUS and payment.state == PaymentState.WITHDRAWN
     return by_hand or _is_done(payment)

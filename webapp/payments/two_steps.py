@@ -5,21 +5,29 @@ of the amount it shows is stored with it: the bonus is paid once it shows more. 
 when the order is committed, right before it is sent. A set-up that was lost with its answer is made
 anew, since it costs nothing. Once the order is sent the platform is only read, whatever became of
 the call: it is told to pay a set-up at most once. What it never shows is for a person to decide
-(``webapp.payments.withdraw``).
+(``settle_by_hand``).
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, cast
 
 from sqlalchemy import CursorResult, select, update
+from sqlalchemy.orm import Session
 
-from experiment.payment.payment import PaymentKind, PaymentState
+from experiment.payment.payment import PaymentError, PaymentKind, PaymentState
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
-from webapp.payments.paid_elsewhere import OtherLines, refuse_paid_elsewhere
+from webapp.payments.as_listed import (
+    TAKEN_AS_PAID,
+    OtherLines,
+    is_by_hand,
+    refuse_paid_elsewhere,
+)
+from webapp.payments.ledger import is_claimed
 from webapp.recruiters.capabilities import TwoStepBonuses
 from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
 
@@ -177,3 +185,73 @@ def _settle_if_shown(
 def _update(sessions: Sessions, payment: Payment, **values: object) -> None:
     with sessions.begin() as session:
         session.execute(update(Payment).where(Payment.id == payment.id).values(values))
+
+
+def settle_by_hand(
+    sessions: Sessions, run: Run, payment_id: int, now: Clock, *, is_paid: bool
+) -> Payment:
+    """Settle a payment that the platform does not show, on the word of a person who looked there.
+
+    Args:
+        sessions: The installation's.
+        run: The run.
+        payment_id: The payment's number.
+        now: The clock.
+        is_paid: Whether it was paid; else the next attempt pays it anew. One that was refused,
+            because a bonus that was paid by hand may be the same, becomes that one.
+
+    Raises:
+        PaymentError: There is no such payment in doubt.
+    """
+    with sessions.begin() as session:
+        if is_paid and (same := _take_as_paid(session, run, payment_id, now())) is not None:
+            return same
+        payment = session.scalar(
+            select(Payment)
+            .where(Payment.id == payment_id, Payment.run_id == run.id)
+            .where(Payment.state.in_((PaymentState.UNKNOWN, PaymentState.ORDERED)))
+            .with_for_update()
+        )
+        if payment is None or is_claimed(payment, now()):
+            raise PaymentError(
+                f"payment {payment_id} is not in doubt",
+                where=f"run {run.ref}",
+                expected="the number of a payment that parallax reconcile lists as in doubt",
+            )
+        payment.set_up_id = payment.ordered_at = None
+        payment.settled_at = now()
+        payment.state = PaymentState.DONE if is_paid else PaymentState.REFUSED
+        payment.answer = "" if is_paid else "not paid, as someone who checked by hand recorded"
+    return payment
+
+
+def _take_as_paid(session: Session, run: Run, payment_id: int, now: datetime) -> Payment | None:
+    """Let a bonus that was refused beside one of its amount, paid by hand, be that one.
+
+    The line that had it until now gives way, so that the sum stays what was paid.
+    """
+    # Two who do so at once must not take one line twice.
+    session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
+    payment = session.scalar(
+        select(Payment)
+        .where(Payment.id == payment_id, Payment.run_id == run.id)
+        .where(Payment.state == PaymentState.REFUSED, Payment.ordered_at.is_(None))
+        .with_for_update()
+    )
+    if payment is None:
+        return None
+    beside = session.scalars(
+        select(Payment)
+        .where(Payment.run_id == run.id, Payment.assignment == payment.assignment)
+        .where(Payment.id != payment.id, Payment.amount_minor == payment.amount_minor)
+        .order_by(Payment.id)
+    )
+    free = (line for line in beside if is_by_hand(line) and line.answer != TAKEN_AS_PAID)
+    same = next(free, None)
+    if same is None:
+        return None
+    same.state, same.answer = PaymentState.WITHDRAWN, f"is payment {payment.id}"
+    # Without a call of ours: what is done so was read from the platform.
+    payment.state, payment.answer = PaymentState.DONE, TAKEN_AS_PAID
+    payment.called_at, payment.settled_at = None, now
+    return payment

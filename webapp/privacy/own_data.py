@@ -31,6 +31,7 @@ from webapp.database.models import (
     Tag,
 )
 from webapp.database.models.identity import names_of
+from webapp.runs.humanness import told_of
 from webapp.runs.integrity import flags_of, observed_sessions
 from webapp.runs.people import AnsweredTrial, record_of
 from webapp.sessions.links import SINGLE
@@ -91,6 +92,7 @@ def own_data(session: Session, run: Run, study: Study, participant: Participant)
         "devices": list(map(_plain, devices)),
         "events": list(map(_plain, record.events)),
         "how_plausible": _plausibility(session, run, study, participant),
+        "people_or_program_by_published_rates": told_of(session, run, study, participant.id),
         "summary_for_the_researchers": [
             _plain(each, without=(*_KEYS, "judged")) for each in summaries
         ],

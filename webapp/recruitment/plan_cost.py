@@ -25,6 +25,7 @@ def cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], .
         ("offers to open again", str(len(plan.reopen))),
         ("offers to get more places", str(len(plan.grow))),
         ("new offers of places", offers),
+        ("reward of each participant", in_words(plan.task.reward_minor, cost.currency)),
         ("rewards", in_words(cost.rewards_minor, cost.currency)),
         ("bonuses, at most", in_words(cost.bonuses_minor, cost.currency)),
         ("paid screen-outs, at most", in_words(cost.screen_outs_minor, cost.currency)),

@@ -224,9 +224,11 @@ def publish(
     with reading(sessions) as session:
         ledger_written(session.connection())
     own_qualification = _own_qualification(sessions, platform, plan.run_ref)
+    if isinstance(platform, Drafts):
+        # Whoever wrote one down, and did not come to launch it, left it closed.
+        for offer_id in dict.fromkeys((*(lost.offer_id for lost in plan.lost), *plan.reopen)):
+            platform.launch(offer_id)
     for lost in plan.lost:
-        if isinstance(platform, Drafts):
-            platform.launch(lost.offer_id)
         if lost.offer_id not in plan.reopen:
             yield lost.offer_id, platform.state(lost.offer_id).available
     for hit_id in plan.reopen:

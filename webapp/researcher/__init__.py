@@ -6,7 +6,6 @@ and a test reads the table of all routes against all roles.
 
 from flask import Blueprint, Flask
 
-from experiment.money import in_words
 from webapp.database.models import Payment
 from webapp.researcher.access import PREFIX, guarded
 from webapp.researcher.accounts import account_pages
@@ -19,11 +18,13 @@ from webapp.researcher.editor import editor_pages
 from webapp.researcher.film import film_pages
 from webapp.researcher.installation import installation_pages
 from webapp.researcher.joining import joining_pages
+from webapp.researcher.language import in_words, number, said, when
 from webapp.researcher.launch import launch_pages
 from webapp.researcher.live import live_pages
 from webapp.researcher.money import money_pages
 from webapp.researcher.notes import note_pages
 from webapp.researcher.notifications import notification_pages
+from webapp.researcher.own_language import language_pages
 from webapp.researcher.participants import participant_pages
 from webapp.researcher.passwords import password_pages
 from webapp.researcher.powering import power_pages
@@ -46,6 +47,7 @@ _PAGES = (
     elsewhere_pages,
     code_pages,
     second_factor_pages,
+    language_pages,
     password_pages,
     account_pages,
     run_pages,
@@ -82,6 +84,8 @@ def register_researcher_pages(app: Flask) -> None:
     app.register_blueprint(api, url_prefix=f"{PREFIX}/api")
     files = Blueprint("researcher_files", __name__, static_folder="static")
     app.register_blueprint(files, url_prefix=PREFIX)
+    for shown in (said, when, number):
+        app.add_template_filter(shown)
     app.add_template_filter(_amount, "amount")
 
 

@@ -9,12 +9,13 @@ from flask import Blueprint, current_app, g, redirect, render_template, request,
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from webapp.core.i18n import SOURCE_LANGUAGE, set_language
+from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import SignIn, User
 from webapp.errors import RequestError
 from webapp.projects.rights import Right, lowest_in_common
 from webapp.researcher.boundary import not_allowed, refuse_outside
+from webapp.researcher.language import speak_to
 from webapp.researcher.shown import shown_everywhere
 from webapp.services import current_services
 from webapp.users.roles import Role
@@ -97,11 +98,11 @@ def may_still_see() -> bool:
 
 
 def _let_in() -> ResponseReturnValue | None:
-    set_language(SOURCE_LANGUAGE)
     g.user, g.form_token, g.rights, g.project_id = None, "", frozenset(), None
     needed = needed_of(request.endpoint or "")
     token = request.cookies.get(COOKIE, "")
     found = _session_of(token)
+    speak_to(found[0].language if found else None)
     if found is not None:
         g.user, here = found
         g.form_token = form_token(token)
@@ -136,8 +137,11 @@ def _to_second_factor(user: User) -> ResponseReturnValue | None:
 
 def _refused(error: RequestError) -> ResponseReturnValue:
     current_app.logger.info("%s %s: %s", request.method, request.endpoint, error.code)
-    titles = {HTTPStatus.NOT_FOUND: "Not found", HTTPStatus.FORBIDDEN: "Not allowed"}
-    heading = titles.get(HTTPStatus(error.status), "Nothing was done")
+    titles = {
+        HTTPStatus.NOT_FOUND: gettext("Not found"),
+        HTTPStatus.FORBIDDEN: gettext("Not allowed"),
+    }
+    heading = titles.get(HTTPStatus(error.status)) or gettext("Nothing was done")
     page = render_template("researcher/error.html", heading=heading, text=error.problem)
     return page, error.status
 
@@ -155,7 +159,10 @@ def _refuse_foreign_form(token: str) -> None:
     given = request.form.get("form_token", "").encode("utf-8", "replace")
     if token and not hmac.compare_digest(form_token(token).encode(), given):
         raise RequestError(
-            "This form is too old, so nothing was done. Please load the page again and repeat it.",
+            gettext(
+                "This form is too old, so nothing was done. Please load the page again and repeat"
+                " it."
+            ),
             status=403,
             code="old_form",
         )

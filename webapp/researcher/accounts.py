@@ -6,6 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.errors import ParallaxError
+from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import SecondFactor, SignIn, User
 from webapp.errors import RequestError
@@ -72,7 +73,7 @@ def remove_factor() -> ResponseReturnValue:
         user = _named(session)
         if user.name == by:
             raise RequestError(
-                "Remove your own second factor on its page, with one of its codes.",
+                gettext("Remove your own second factor on its page, with one of its codes."),
                 status=400,
                 code="own_factor",
             )
@@ -89,4 +90,8 @@ def _named(session: Session) -> User:
 
 
 def _refused(error: ParallaxError) -> RequestError:
-    return RequestError(f"Nothing was changed: {error.problem}.", status=400, code="bad_account")
+    return RequestError(
+        gettext("Nothing was changed: %(problem)s.", problem=error.problem),
+        status=400,
+        code="bad_account",
+    )

@@ -19,7 +19,7 @@ from webapp.database.models import ApiToken, Participant, Run, Verdict
 from webapp.errors import RequestError
 from webapp.payments.accounts import accounts
 from webapp.payments.ledger import payments_of
-from webapp.payments.statement import statements
+from webapp.payments.reconciliation.statement import statements
 from webapp.projects.projects import runs_seen_by
 from webapp.projects.rights import NEEDED_BY, Scope
 from webapp.projects.tokens import note_use, user_of_token

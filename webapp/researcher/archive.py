@@ -4,6 +4,7 @@ from flask import Blueprint, redirect, url_for
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
+from webapp.core.i18n import gettext
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError
@@ -37,7 +38,7 @@ def _moved(ref: str, *, into: bool) -> Response:
         run: Run = find_run(session, ref)
         if into and run.closed_at is None:
             raise RequestError(
-                "The run is open: people may still come. Close it first.",
+                gettext("The run is open: people may still come. Close it first."),
                 status=409,
                 code="run_open",
             )

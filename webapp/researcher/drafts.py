@@ -11,7 +11,9 @@ from pathlib import Path
 
 from experiment.studies.load import BUILT_IN, built_in_studies
 from experiment.studies.study import STUDY_FILE
+from webapp.core.i18n import gettext
 from webapp.errors import RequestError
+from webapp.researcher.language import number
 from webapp.researcher.uploads import uploads_of
 
 # Files that somebody writes by hand; others are replaced by uploading the study anew.
@@ -45,7 +47,9 @@ def own_study(instance: Path, project_id: int | None, called: str) -> Path:
         if (folder / STUDY_FILE).is_file():
             return folder
     raise RequestError(
-        f"There is no study {called!r} that can be edited here.", status=404, code="unknown_study"
+        gettext("There is no study %(name)s that can be edited here.", name=repr(called)),
+        status=404,
+        code="unknown_study",
     )
 
 
@@ -66,12 +70,16 @@ def read_text(folder: Path, name: str) -> str:
         RequestError: It has no such file, or the file is no text in UTF-8.
     """
     if name not in texts_of(folder):
-        raise RequestError(f"The study has no text {name!r}.", status=404, code="unknown_text")
+        problem = gettext("The study has no text %(name)s.", name=repr(name))
+        raise RequestError(problem, status=404, code="unknown_text")
     try:
         return (folder / name).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise RequestError(
-            f"{name} is not written in UTF-8. Save it in UTF-8 and upload the study again.",
+            gettext(
+                "%(name)s is not written in UTF-8. Save it in UTF-8 and upload the study again.",
+                name=name,
+            ),
             status=409,
             code="no_utf8",
         ) from error
@@ -102,14 +110,17 @@ def save_text(folder: Path, name: str, text: str, seen: str) -> None:
         content = text.replace("\r\n", "\n").encode("utf-8")
     except UnicodeEncodeError as error:
         raise RequestError(
-            "The text holds characters that cannot be stored. Nothing was stored.",
+            gettext("The text holds characters that cannot be stored. Nothing was stored."),
             status=400,
             code="bad_text",
         ) from error
     if len(content) > LARGEST_TEXT_BYTES:
         raise RequestError(
-            f"The text has {len(content):,} bytes; {LARGEST_TEXT_BYTES:,} are allowed. Nothing was"
-            " stored.",
+            gettext(
+                "The text has %(n)s bytes; %(most)s are allowed. Nothing was stored.",
+                n=number(len(content)),
+                most=number(LARGEST_TEXT_BYTES),
+            ),
             status=413,
             code="long_text",
         )

@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from experiment.authoring.show import SHOWN_BELOW
+from webapp.core.i18n import gettext
 from webapp.core.own_process import parallax
 from webapp.database.locks import exclusive
 from webapp.participant.markdown import as_html
@@ -105,15 +106,16 @@ def _looks(name: str, text: str) -> Markup:
     """Return a text as participants see it, as a table, or the place of a mistake in TOML."""
     suffix = Path(name).suffix
     if len(text) > _SHOWN:
-        return Markup("<p>The text is too long to be shown while it is typed.</p>")
+        return _paragraph(gettext("The text is too long to be shown while it is typed."))
     if suffix == ".md":
         return Markup('<article class="paper">{}</article>').format(as_html(text))
     if suffix == ".toml":
         try:
             tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as error:
-            return Markup('<p class="problem">This cannot be read as TOML: {}.</p>').format(error)
-        return Markup("<p>This can be read as TOML. The checks tell what it means.</p>")
+            problem = gettext("This cannot be read as TOML: %(problem)s.", problem=error)
+            return Markup('<p class="problem">{}</p>').format(problem)
+        return _paragraph(gettext("This can be read as TOML. The checks tell what it means."))
     if suffix not in (".tsv", ".csv"):
         return Markup("<pre>{}</pre>").format(text[:2000])
     read = csv.reader(text.splitlines()[: _ROWS + 1], delimiter="\t" if suffix == ".tsv" else ",")
@@ -126,6 +128,9 @@ def _looks(name: str, text: str) -> Markup:
         for row in rows[1:]
     )
     table = Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, body)
-    return Markup('<div class="wide" tabindex="0" role="region" aria-label="Rows">{}</div>').format(
-        table
-    )
+    wide = Markup('<div class="wide" tabindex="0" role="region" aria-label="{}">{}</div>')
+    return wide.format(gettext("Rows"), table)
+
+
+def _paragraph(text: str) -> Markup:
+    return Markup("<p>{}</p>").format(text)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from flask import Blueprint, current_app, render_template
 
+from webapp.core.i18n import gettext
 from webapp.core.own_process import parallax
 from webapp.errors import RequestError
 from webapp.researcher.access import allowed
@@ -25,7 +26,9 @@ def show() -> str:
     checked = parallax(Path(current_app.instance_path), "doctor", "--json")
     if not checked.worked:
         raise RequestError(
-            f"The installation could not be checked: {checked.text}", status=500, code="unchecked"
+            gettext("The installation could not be checked: %(text)s", text=checked.text),
+            status=500,
+            code="unchecked",
         )
     findings = json.loads(checked.text)
     worst_first = ("fault", "warning", "good")

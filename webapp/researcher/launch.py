@@ -7,6 +7,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from experiment.authoring.show import SHOWN_BELOW
+from webapp.core.i18n import gettext
 from webapp.core.own_process import parallax
 from webapp.errors import RequestError
 from webapp.projects.projects import ProjectError
@@ -113,11 +114,11 @@ def _asked(form: Mapping[str, str]) -> tuple[str, str, str, str]:
     recruiter, studies = form.get("recruiter", ""), known()
     problem = ""
     if study not in studies:
-        problem = f"There is no study {study!r} here."
+        problem = gettext("There is no study %(name)s here.", name=repr(study))
     elif not _SEED.fullmatch(seed):
-        problem = "The seed must be a whole number, such as 1."
+        problem = gettext("The seed must be a whole number, such as 1.")
     elif recruiter not in set(RECRUITERS):
-        problem = f"There is no recruiter {recruiter!r}."
+        problem = gettext("There is no recruiter %(name)s.", name=repr(recruiter))
     if problem:
         raise RequestError(problem, status=400, code="bad_launch")
     return study, studies[study], seed, recruiter

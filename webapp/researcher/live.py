@@ -7,14 +7,17 @@ take the connections that participants need; who finds no room gets the page as 
 
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from threading import BoundedSemaphore
 
 from flask import Blueprint, Response, copy_current_request_context, current_app
 from flask.typing import ResponseReturnValue
 
+from webapp.core.i18n import gettext
 from webapp.errors import RequestError
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, may_still_see
+from webapp.researcher.language import present
 from webapp.researcher.overview_page import live_part
 
 live_pages = Blueprint("live", __name__)
@@ -25,6 +28,8 @@ _EVERY_S = 3.0
 _ROUNDS = 7
 _PARTS = "parallax_live_parts"
 _room = BoundedSemaphore(WATCHERS)
+# Of a run in a language: when it was made, and what it says.
+_Parts = dict[tuple[str, str], tuple[float, str]]
 
 
 @live_pages.get("/runs/<ref>/live")
@@ -34,15 +39,18 @@ def watch(ref: str) -> ResponseReturnValue:
     live_part(ref)  # an unknown run is told before the stream begins
     if not _room.acquire(blocking=False):
         raise RequestError(
-            "Too many pages are watching runs at the moment, so this page does not update by "
-            "itself.",
+            gettext(
+                "Too many pages are watching runs at the moment, so this page does not update by "
+                "itself."
+            ),
             status=503,
             code="too_many_watchers",
         )
-    parts: dict[str, tuple[float, str]] = current_app.extensions.setdefault(_PARTS, {})
+    parts: _Parts = current_app.extensions.setdefault(_PARTS, {})
     # Every part is made in a request of its own, so none stays open while nothing is sent.
     still_in = copy_current_request_context(may_still_see)
-    events = _events(ref, parts, copy_current_request_context(live_part), still_in)
+    made = copy_current_request_context(partial(live_part, language=present().language))
+    events = _events((ref, present().language), parts, made, still_in)
     response = Response(events, mimetype="text/event-stream")
     # Called also where the browser went away before the first event.
     response.call_on_close(_room.release)
@@ -51,8 +59,8 @@ def watch(ref: str) -> ResponseReturnValue:
 
 
 def _events(
-    ref: str,
-    parts: dict[str, tuple[float, str]],
+    watched: tuple[str, str],
+    parts: _Parts,
     make: Callable[[str], str],
     still_in: Callable[[], bool],
 ) -> Iterator[str]:
@@ -62,10 +70,10 @@ def _events(
             time.sleep(_EVERY_S)
             if not still_in():
                 return
-        made_at, part = parts.get(ref, (float("-inf"), ""))
+        made_at, part = parts.get(watched, (float("-inf"), ""))
         if time.monotonic() - made_at >= _EVERY_S:
-            part = make(ref)
-            parts[ref] = time.monotonic(), part
+            part = make(watched[0])
+            parts[watched] = time.monotonic(), part
         if part != sent:
             sent = part
             yield _event(part)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from flask import current_app
 
+from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.long_jobs.outdated import stands
@@ -31,7 +32,7 @@ def report_job(ref: str, job_id: str) -> Job:
     except KeyError:
         job = None
     if job is None or job.subject != ref:
-        raise RequestError("The run has no such report.", status=404, code="no_report")
+        raise RequestError(gettext("The run has no such report."), status=404, code="no_report")
     return job
 
 
@@ -43,7 +44,7 @@ def made_report(job: Job) -> Path:
     """
     folder = jobs_here().folder(job.id) / MADE
     if job.state is not JobState.DONE or not folder.is_dir():
-        raise RequestError("The report is not made.", status=409, code="not_made")
+        raise RequestError(gettext("The report is not made."), status=409, code="not_made")
     return folder
 
 
@@ -59,7 +60,9 @@ def refuse_unreadable(job: Job) -> None:
     with reading(current_services().sessions) as session:
         if job.uses_people and is_blind(session, find_run(session, job.subject)):
             raise RequestError(
-                "The run is blind, so no report of it is shown. Unblind it first, on its page.",
+                gettext(
+                    "The run is blind, so no report of it is shown. Unblind it first, on its page."
+                ),
                 status=409,
                 code="blind",
             )
@@ -67,8 +70,10 @@ def refuse_unreadable(job: Job) -> None:
             return
     jobs_here().remove(job.id)
     raise RequestError(
-        "Somebody has taken back or corrected their data since this report was made, so it was"
-        " deleted. Make it again.",
+        gettext(
+            "Somebody has taken back or corrected their data since this report was made, so it was"
+            " deleted. Make it again."
+        ),
         status=410,
         code="report_outdated",
     )

@@ -6,22 +6,17 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from experiment.errors import ParallaxError
-from experiment.money import in_words, minor_units
+from experiment.money import minor_units
 from experiment.payment.payment import PaymentError, PaymentItem, PaymentKind
 from webapp.database.engine import reading
-from webapp.payments.acts import (
-    all_rewards,
-    bonuses_of_rule,
-    listed_bonuses,
-    rejection_of,
-    rewards_of,
-    stated_reason,
-)
+from webapp.payments.bonuses import bonuses_of_rule, listed_bonuses
 from webapp.payments.compensation_request import by_bonus, compensation_entry, payee
-from webapp.payments.entry import Entry
+from webapp.payments.ledger import Entry
+from webapp.payments.rewards import all_rewards, rejection_of, rewards_of, stated_reason
 from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
+from webapp.researcher.language import in_english, in_words
 from webapp.researcher.money_shown import money_of
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -151,7 +146,7 @@ def carry_out(ref: str) -> ResponseReturnValue:
 @money_pages.errorhandler(ParallaxError)
 def refuse(error: ParallaxError) -> ResponseReturnValue:
     """Show the paragraph on the run's page of money."""
-    return _page((request.view_args or {})["ref"], problem=str(error)), 409
+    return _page((request.view_args or {})["ref"], problem=in_english(error)), 409
 
 
 def compensation_link(ref: str) -> str:

@@ -7,7 +7,7 @@ from experiment.payment.payment import SETTLED_FOR_GOOD
 from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, Participant, Payment, Run
 from webapp.payments.accounts import accounts
-from webapp.payments.statement import statements
+from webapp.payments.reconciliation.statement import statements
 from webapp.recruitment.publish import recruitment_of
 from webapp.researcher.paging import page_asked_for
 from webapp.runs.people_table import ON_A_PAGE

@@ -7,6 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
+from webapp.core.i18n import gettext
 from webapp.database.models import Participant, Run
 from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
@@ -63,7 +64,7 @@ def _changed(ref: str, change: Callable[[Session, Run, Participant | None], None
             person = session.scalar(locked)
             if person is None:
                 raise RequestError(
-                    f"The run {ref} has no participant {who}.",
+                    gettext("The run %(ref)s has no participant %(who)s.", ref=ref, who=who),
                     status=404,
                     code="unknown_participant",
                 )

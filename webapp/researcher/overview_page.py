@@ -4,13 +4,13 @@ from datetime import UTC, datetime
 
 from flask import render_template
 
-from experiment.money import in_words
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.privacy.retention import erase_at, is_due
 from webapp.projects.projects import name_of_project
 from webapp.recruiters.base import PayingRecruiter
-from webapp.runs.charts import charts_seen
+from webapp.researcher.charts import charts_said
+from webapp.researcher.language import in_words, speak_to
 from webapp.runs.notes import written_about
 from webapp.runs.overview import overview
 from webapp.runs.second_person import asked_acts
@@ -32,7 +32,7 @@ def run_page(ref: str, problem: str = "") -> str:
     services, run = current_services(), facts["run"]
     assert isinstance(run, Run)
     with reading(services.sessions) as session:
-        charts, charts_at = charts_seen(session, run)
+        charts, charts_at = charts_said(session, run)
         facts |= {"charts": charts, "charts_at": charts_at, "blind": is_blind(session, run)}
         facts["written"] = written_about(session, run)
     return render_template("researcher/run.html", problem=problem, utc=_utc, **facts)
@@ -42,8 +42,15 @@ def _utc(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def live_part(ref: str) -> str:
-    """Return the part of a run's page that changes while people take part."""
+def live_part(ref: str, language: str = "") -> str:
+    """Return the part of a run's page that changes while people take part.
+
+    Args:
+        ref: The run's reference.
+        language: In which it is said; empty for the present request's.
+    """
+    if language:
+        speak_to(language)
     return render_template("researcher/run_live.html", **_facts(ref))
 
 

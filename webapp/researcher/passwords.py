@@ -3,9 +3,10 @@
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import User
-from webapp.errors import WebappError
+from webapp.errors import RequestError, WebappError
 from webapp.researcher.access import COOKIE, allowed, current_user, without_cookie
 from webapp.researcher.guesses import is_own_password
 from webapp.services import current_services
@@ -30,7 +31,7 @@ def change() -> ResponseReturnValue:
     """Store a new password, and sign out everywhere else."""
     services, user = current_services(), current_user()
     if not is_own_password(user, request.form.get("password", "")):
-        return _form(problem="The present password is not right."), 401
+        return _form(problem=gettext("The present password is not right.")), 401
     try:
         hashed = _new_password()
     except WebappError as error:
@@ -69,11 +70,14 @@ def take_link() -> ResponseReturnValue:
 def _new_password() -> str:
     new, again = request.form.get("new", ""), request.form.get("again", "")
     if new != again:
-        raise WebappError("the two new passwords differ", remedy="Type the same one twice")
+        problem = gettext("The two new passwords differ. Type the same one twice.")
+        raise RequestError(problem, status=400, code="passwords_differ")
     return hash_password(new)
 
 
 def _in_words(error: WebappError) -> str:
+    if isinstance(error, RequestError):
+        return error.problem
     sentences = (
         error.problem,
         f"expected: {error.expected}" if error.expected else "",

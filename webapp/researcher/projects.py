@@ -26,6 +26,7 @@ from webapp.projects.projects import (
 )
 from webapp.projects.rights import ProjectRole, Right
 from webapp.researcher.access import allowed, current_user
+from webapp.researcher.language import in_english
 from webapp.researcher.project_page import project_list, project_page
 from webapp.researcher.typed import whole_number
 from webapp.services import current_services
@@ -51,7 +52,7 @@ def add() -> ResponseReturnValue:
         with services.sessions.begin() as session:
             add_project(session, name, by=current_user().name, now=services.now())
     except ProjectError as error:
-        return project_list(str(error)), 409
+        return project_list(in_english(error)), 409
     return redirect(url_for("projects.show", project=name), 303)
 
 
@@ -141,7 +142,8 @@ def refuse(error: ParallaxError) -> ResponseReturnValue:
     with reading(current_services().sessions) as session:
         known = {each.name for each in projects_of(session, current_user())}
     name = (request.view_args or {}).get("project", "")
-    return (project_page(name, str(error)) if name in known else project_list(str(error))), 409
+    told = in_english(error)
+    return (project_page(name, told) if name in known else project_list(told)), 409
 
 
 def _account(session: Session, name: str) -> User:

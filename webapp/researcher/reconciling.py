@@ -4,7 +4,6 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from experiment.errors import ParallaxError
-from experiment.money import in_words
 from webapp.database.engine import reading
 from webapp.payments.reconciliation.reconcile import (
     discrepancies,
@@ -12,10 +11,11 @@ from webapp.payments.reconciliation.reconcile import (
     note_compared,
 )
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
+from webapp.payments.reconciliation.statement import in_agreement
 from webapp.payments.run_payments import RunPayments, open_run_payments
-from webapp.payments.statement import in_agreement
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
+from webapp.researcher.language import in_words
 from webapp.researcher.money import compensation_link
 from webapp.researcher.money import refuse as refuse_on_money_page
 from webapp.services import current_services

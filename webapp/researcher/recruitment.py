@@ -8,8 +8,8 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from experiment.errors import ParallaxError
-from experiment.money import in_words
 from experiment.payment.cost import refuse_out_of_bounds
+from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
@@ -31,6 +31,7 @@ from webapp.recruitment.progress import progress_of
 from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_of
 from webapp.recruitment.writing import Whom, checked_text, recipients, send
 from webapp.researcher.access import allowed, current_user
+from webapp.researcher.language import in_english, in_words
 from webapp.researcher.overview_page import run_page
 from webapp.researcher.typed import whole_number
 from webapp.runs.answerable import refuse_unanswerable
@@ -85,7 +86,9 @@ def go_on(ref: str) -> ResponseReturnValue:
     """Let people find the run's open offers for more hours from now."""
     hours = whole_number(request.form.get("hours", ""), _DIGITS)
     if not 1 <= hours <= _MOST_HOURS:
-        raise RequestError("The hours must be a whole number.", status=400, code="bad_hours")
+        raise RequestError(
+            gettext("The hours must be a whole number."), status=400, code="bad_hours"
+        )
     sessions, now = current_services().sessions, current_services().now()
     until = now + timedelta(hours=hours)
     return _moved(
@@ -105,10 +108,10 @@ def write(ref: str) -> ResponseReturnValue:
     try:
         whom = Whom(request.form.get("whom", ""))
     except ValueError as error:
-        problem = "The form does not say to whom it is written."
+        problem = gettext("The form does not say to whom it is written.")
         raise RequestError(problem, status=400, code="bad_whom") from error
     if not isinstance(platform, Messages):
-        problem = "This platform cannot write to participants from here."
+        problem = gettext("This platform cannot write to participants from here.")
         raise RequestError(problem, status=400, code="no_messages")
     with reading(current_services().sessions) as session:
         by_offer = recipients(session, ref, whom)
@@ -149,7 +152,7 @@ def carry_out(ref: str) -> ResponseReturnValue:
 @recruitment_pages.errorhandler(ParallaxError)
 def refuse(error: ParallaxError) -> ResponseReturnValue:
     """Show the paragraph on the run's own page."""
-    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
+    return run_page((request.view_args or {})["ref"], problem=in_english(error)), 409
 
 
 def _opened(ref: str) -> tuple[Run, Platform]:

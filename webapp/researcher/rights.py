@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
+from webapp.core.i18n import gettext
 from webapp.database.models import Participant, Run
 from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
@@ -65,7 +66,9 @@ def correct_answer(ref: str, participant_ref: str) -> Response:
         questions = correctable(session, services.study_of(session, run), person)
         if field not in {question.name for question in questions}:
             raise RequestError(
-                f'The participant was asked no question "{field}".', status=400, code="no_question"
+                gettext('The participant was asked no question "%(name)s".', name=field),
+                status=400,
+                code="no_question",
             )
         given = {field: value}
         problems = correct(session, person, questions, given, services.now(), services.record)
@@ -80,7 +83,9 @@ def _reason() -> str:
     reason = request.form.get("reason", "").strip()
     if len(reason) < _SHORTEST_REASON:
         raise RequestError(
-            "Please say in a few words how the participant asked for it. The reason is kept.",
+            gettext(
+                "Please say in a few words how the participant asked for it. The reason is kept."
+            ),
             status=400,
             code="no_reason",
         )
@@ -96,7 +101,9 @@ def _changed(
         person = session.scalar(select(Participant).where(*of_run).with_for_update(of=Participant))
         if person is None:
             raise RequestError(
-                f"The run {ref} has no participant {participant_ref}.",
+                gettext(
+                    "The run %(ref)s has no participant %(who)s.", ref=ref, who=participant_ref
+                ),
                 status=404,
                 code="unknown_participant",
             )

@@ -7,6 +7,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Run, User
 from webapp.gate.gate import objections
 from webapp.projects.rights import Right
+from webapp.researcher.language import ngettext, said
 from webapp.runs.titles import titles_of
 from webapp.runs.unblind import is_blind
 from webapp.services import current_services
@@ -47,7 +48,8 @@ def shown_everywhere() -> dict[str, object]:
         "user": user,
         "warnings_of_gate": _warnings_of_gate() if user is not None else [],
         "title_of": title_of,
-        "said_of_rule": said_of_rule,
+        "said_of_rule": lambda name: said(said_of_rule(name)),
+        "ngettext": ngettext,
         "is_blind": _is_blind,
         "form_token": g.get("form_token", ""),
         "may": lambda role: user is not None and Role(user.role).may(Role(role)),

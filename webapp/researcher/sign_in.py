@@ -18,6 +18,7 @@ from webapp.researcher.access import (
 from webapp.researcher.browsers import browser_family
 from webapp.researcher.code import ask_for_code
 from webapp.researcher.guesses import guess_of
+from webapp.researcher.language import room_languages
 from webapp.researcher.signed_in_elsewhere import named_by_header
 from webapp.researcher.typed import whole_number
 from webapp.services import current_services
@@ -83,7 +84,10 @@ def show_sessions() -> str:
     with reading(current_services().sessions) as session:
         here = open_sessions_of(session, current_user(), now)
     this = digest_of(token)
-    return render_template("researcher/sessions.html", sign_ins=here, this=this)
+    languages = room_languages()
+    return render_template(
+        "researcher/sessions.html", sign_ins=here, this=this, languages=languages
+    )
 
 
 @sign_in_pages.post("/sessions/end-one")

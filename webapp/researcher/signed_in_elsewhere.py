@@ -11,6 +11,7 @@ from sqlalchemy import select
 from structlog.contextvars import bind_contextvars
 from werkzeug.wrappers import Response
 
+from webapp.core.i18n import gettext
 from webapp.database.models import User
 from webapp.errors import RequestError
 from webapp.researcher.access import PREFIX, allowed, safe_way_back, with_cookie
@@ -60,8 +61,10 @@ def come_back() -> ResponseReturnValue:
     code = request.args.get("code", "")
     if not state or request.args.get("state", "") != state or not code:
         raise RequestError(
-            "You are not signed in: the provider did not say so, or the attempt began in another"
-            " browser, or more than ten minutes ago. Please try once more.",
+            gettext(
+                "You are not signed in: the provider did not say so, or the attempt began in"
+                " another browser, or more than ten minutes ago. Please try once more."
+            ),
             status=401,
             code="not_signed_in",
         )
@@ -78,7 +81,7 @@ def enter_by_header() -> ResponseReturnValue:
     services, name = current_services(), named_by_header()
     if not name:
         raise RequestError(
-            "The web server that signs users in did not say who you are.",
+            gettext("The web server that signs users in did not say who you are."),
             status=401,
             code="not_signed_in",
         )
@@ -103,9 +106,12 @@ def _enter(services: Services, name: str, way_back: str) -> Response:
             token = open_session(session, user, browser_family(), now)
     if token is None:
         raise RequestError(
-            f"You are known as {name}, but no user of that name has access. An owner of this "
-            f"installation can add one on the server with: parallax users add {name} --role "
-            "ROLE --no-password",
+            gettext(
+                "You are known as %(name)s, but no user of that name has access. An owner of this "
+                "installation can add one on the server with: parallax users add %(name)s --role "
+                "ROLE --no-password",
+                name=name,
+            ),
             status=403,
             code="unknown_user",
         )

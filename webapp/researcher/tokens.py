@@ -8,6 +8,7 @@ from webapp.projects.projects import ProjectError, named_project, projects_of
 from webapp.projects.rights import Scope
 from webapp.projects.tokens import MOST_DAYS, make_token, revoke, tokens_of
 from webapp.researcher.access import allowed, current_user
+from webapp.researcher.language import in_english
 from webapp.researcher.typed import whole_number
 from webapp.services import current_services
 from webapp.users.roles import Role
@@ -55,7 +56,7 @@ def end() -> ResponseReturnValue:
 @token_pages.errorhandler(ProjectError)
 def refuse(error: ProjectError) -> ResponseReturnValue:
     """Show the paragraph above the list."""
-    return _page(str(error)), 409
+    return _page(in_english(error)), 409
 
 
 def _page(problem: str = "") -> str:

@@ -18,6 +18,7 @@ from experiment.payment.payment import PaymentKind, PaymentState
 from experiment.responses.base import Gives
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
+from webapp.core.i18n import N_
 from webapp.database.models import (
     Participant,
     Payment,
@@ -95,7 +96,9 @@ def _recruitment(session: Session, run: Run, now: datetime) -> Chart | None:
     times = ticks(run.launched_at, run.closed_at or now, [*begun, *ended])
     lines = {"agreed": until(begun, times), "finished": until(ended, times)}
     planned = {"planned": [places or 0] * len(times)}
-    says = f"{len(ended):,} of {places or 0:,} planned participants finished."
+    says = _says(
+        N_("%(n)s of %(planned)s planned participants finished."), n=len(ended), planned=places or 0
+    )
     return _chart("Recruitment", says, "time", seconds(times), lines | planned, time=True)
 
 
@@ -114,8 +117,14 @@ def _minutes(session: Session, run: Run) -> Chart | None:
     bins = Counter(min(int(minutes / width), int(longest / width)) for minutes in took)
     edges = range(max(bins) + 1)
     beyond = sum(1 for minutes in took if minutes >= (max(bins) + 1) * width)
-    says = f"Half of the {len(took):,} who finished took at most {took[len(took) // 2]:.1f} minutes"
-    says += f"; the last bar holds {beyond:,} who took longer still." if beyond else "."
+    message = N_("Half of the %(n)s who finished took at most %(minutes)s minutes.")
+    if beyond:
+        message = N_(
+            "Half of the %(n)s who finished took at most %(minutes)s minutes; the last bar holds"
+            " %(beyond)s who took longer still."
+        )
+    half = round(took[len(took) // 2], 1)
+    says = _says(message, n=len(took), minutes=half, beyond=beyond)
     counts = {"participants": [bins.get(edge, 0) for edge in edges]}
     xs = [edge * width for edge in edges]
     return _chart("Time to finish", says, "minutes, from", xs, counts, kind="bars")
@@ -138,7 +147,12 @@ def _attrition(session: Session, run: Run) -> Chart | None:
         return None
     last = max(reached)
     at_least = list(accumulate(reached[trial] for trial in range(last, 0, -1)))[::-1]
-    says = f"{at_least[-1]:,} of {agreed:,} who agreed answered trial {last}, the last."
+    says = _says(
+        N_("%(n)s of %(agreed)s who agreed answered trial %(last)s, the last."),
+        n=at_least[-1],
+        agreed=agreed,
+        last=last,
+    )
     xs = list(range(last + 1))
     return _chart("Who stays", says, "trials answered", xs, {"participants": [agreed, *at_least]})
 
@@ -159,7 +173,10 @@ def _flags(session: Session, run: Run) -> Chart | None:
     n_lists = session.scalar(select(func.max(RunItem.list)).where(RunItem.run_id == run.id))
     xs = list(range((n_lists or 0) + 1))
     lines = {flag: [counts[flag, x] for x in xs] for flag in sorted({flag for flag, _ in counts})}
-    says = f"{counts.total():,} flags of plausibility; each asks for a look, none is a verdict."
+    says = _says(
+        N_("%(n)s flags of plausibility; each asks for a look, none is a verdict."),
+        n=counts.total(),
+    )
     return _chart("Flags", says, "list", xs, lines, kind="map")
 
 
@@ -174,7 +191,11 @@ def _money(session: Session, run: Run, now: datetime) -> Chart | None:
         return None
     times = ticks(run.launched_at, run.closed_at or now, [at for at, _ in rows])
     spent = [sum(minor for at, minor in rows if at <= tick) / 100 for tick in times]
-    says = f"{spent[-1]:,.2f} {run.currency} spent, without the platform's fee."
+    says = _says(
+        N_("%(amount)s %(currency)s spent, without the platform's fee."),
+        amount=round(spent[-1], 2),
+        currency=run.currency,
+    )
     lines = {f"spent, {run.currency}": spent}
     return _chart("Money", says, "time", seconds(times), lines, time=True)
 
@@ -203,14 +224,23 @@ def _accuracy(session: Session, run: Run, study: Study) -> Chart | None:
     if not n:
         return None
     names = sorted(n)
-    says = f"{100 * n_right.total() / n.total():.0f} % of {n.total():,} answers chose as expected."
+    says = _says(
+        N_("%(share)s %% of %(n)s answers chose as expected."),
+        share=round(100 * n_right.total() / n.total()),
+        n=n.total(),
+    )
     shares = {"% as expected": [round(100 * n_right[name] / n[name], 1) for name in names]}
     return _chart("Accuracy", says, "construction", names, shares, kind="ranks")
 
 
+def _says(message: str, **values: float | str) -> dict[str, Any]:
+    """Return a sentence that a reader's language is found for when it is read."""
+    return {"message": message, "values": values}
+
+
 def _chart(
     title: str,
-    says: str,
+    says: dict[str, Any],
     across: str,
     x: Sequence[Any],
     lines: dict[str, Any],

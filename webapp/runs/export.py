@@ -16,6 +16,7 @@ from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.column import TableSchema
 from experiment.tables.files import write_table
+from experiment.tables.humanness_table import HUMANNESS
 from experiment.tables.reading_table import READINGS
 from experiment.tables.schemas import ANSWERS, EXPORT_TABLES
 from experiment.tables.spreadsheet import spreadsheet_safe
@@ -33,7 +34,11 @@ from webapp.sessions.consent_texts import consent_texts
 SUFFIXES = tuple(MEDIA_TYPES)
 STUDY, CONSENT, CODEBOOK, README = "study", "consent", "datapackage.json", "README.md"
 _ENTRIES = {
-    *(table.name + suffix for table in (*EXPORT_TABLES, READINGS, TRACES) for suffix in SUFFIXES),
+    *(
+        table.name + suffix
+        for table in (*EXPORT_TABLES, READINGS, TRACES, HUMANNESS)
+        for suffix in SUFFIXES
+    ),
     *(STUDY, CONSENT, CODEBOOK, README),
 }
 

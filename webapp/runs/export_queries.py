@@ -19,6 +19,7 @@ from experiment.responses.registry import export_tables as tables_of
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
+from experiment.tables.humanness_table import HUMANNESS
 from experiment.tables.judge import JUDGE, PERSON, PROGRAM
 from experiment.tables.observation_tables import EVENTS, INTEGRITY
 from experiment.tables.reading_table import READINGS
@@ -32,11 +33,11 @@ from experiment.tables.schemas import (
     PARTICIPANTS,
     PAYMENTS,
     RESPONSES,
-    TIMINGS,
     TRIALS,
     UNCONFIRMED,
     VERDICTS,
 )
+from experiment.tables.timing_table import TIMINGS
 from experiment.tables.trace_table import TRACES
 from webapp.database.models import (
     Answer,
@@ -53,6 +54,7 @@ from webapp.database.models import (
     Verdict,
 )
 from webapp.recruiters.statuses import RETURNED_STATUSES, SUBMITTED_STATUSES
+from webapp.runs.humanness import humanness_rows
 from webapp.runs.integrity import integrity_rows
 from webapp.runs.runs import study_as_launched
 from webapp.runs.static_mark import static_mark
@@ -74,6 +76,10 @@ def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
         return
     if table.name == READINGS.name:
         yield from _step_rows(session, run)
+        return
+    if table.name == HUMANNESS.name:
+        exported = set(session.scalars(_of_participants(run, _REF)))
+        yield from humanness_rows(session, run, study_as_launched(session, run), exported)
         return
     if table.name == TRACES.name:
         traced = _trials(run, _REF, Trial.position, Response.trace)
@@ -169,7 +175,9 @@ def _step_rows(session: Session, run: Run) -> Generator[dict[str, object]]:
 def export_tables(session: Session, run: Run, study: Study) -> list[TableSchema]:
     """Return the tables of a run, as its type of response and its study's own items fill them."""
     item = session.scalars(_of_lists(run, RunItem.item).limit(1)).first()
-    tables = [*tables_of(response_of(study)), *([TRACES] if study.taking_part.traces else [])]
+    tables = [*tables_of(response_of(study))]
+    tables += [TRACES] if study.taking_part.traces else []
+    tables += [HUMANNESS] if study.humanness else []
     return [table.extended(item or ()) if table.name == ITEMS.name else table for table in tables]
 
 
@@ -367,4 +375,8 @@ def _timings(run: Run) -> Select[Any]:
         Response.pointer_moves,
         Response.pointer_path_px,
         Response.pointer_stopped_ms,
+        Response.hidden_ms,
+        Response.frames_dropped,
+        Response.pixel_ratio,
+        Response.round_trip_ms,
     ).join(Response, Response.trial_id == Trial.id)

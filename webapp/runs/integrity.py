@@ -17,6 +17,7 @@ from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import Certificate, certify
 from experiment.integrity.norms import Norms
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
+from experiment.materials.pictures import described
 from experiment.participation import Ending, EventKind
 from experiment.records import PAIR
 from experiment.responses.base import ResponseType
@@ -258,7 +259,7 @@ def _kind(item: Mapping[str, str]) -> str:
 
 
 def _n_characters(item: Mapping[str, str]) -> int:
-    return sum(len(item.get(name) or "") for name in _TEXTS)
+    return sum(len(described(item.get(name) or "")) for name in _TEXTS)
 
 
 def _chose_good(trial: Any, chosen_side: str, asked: ResponseType) -> bool | None:  # noqa: ANN401

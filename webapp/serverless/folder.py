@@ -315,6 +315,7 @@ def _policy(program: str, style: str, sites: Iterable[str], store: Store) -> str
     reached, sent_to = " ".join(store.hosts), " ".join(sites)
     return (
         f"default-src 'none'; script-src {script}; style-src {look}; img-src 'self' data:"
+        "; font-src data:"
         f"; connect-src 'self' {reached}; base-uri 'none'; form-action 'self' {sent_to}{workers}"
     )
 

@@ -48,6 +48,8 @@ def _needs(study: Study, recruiter: Recruiter) -> Iterator[str]:
         yield "[[design.quotas]] participants_per_list counts over all sessions"
     if study.design.replace_excluded:
         yield "[design] replace_excluded gives an excluded participant's place to another"
+    if study.trial.font == "noto":
+        yield '[trial] font = "noto" fetches its letters (use a .woff2 file of the study)'
     if study.taking_part.assent:
         yield "[taking_part] assent is given after somebody else's consent, perhaps elsewhere"
     if study.recruitment is not None:

@@ -1,7 +1,7 @@
 """Places for people at work beside them: what ``webapp.sessions.sharing`` promises them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -74,13 +74,13 @@ def _turns(session: Session, run: Run, holds: int, now: datetime) -> Iterator[_C
     """Yield whose turn it is to get a place, as long as one is free that they may hold."""
     lists = select(Place.list, func.count()).where(*free_of(run)).group_by(Place.list)
     free = Counter(dict(session.execute(lists).all()))
-    if not (free and holds):
+    if not free:
         return
-    share = in_any_case(holds, places_of(session, run))
+    places = places_of(session, run)
+    share = in_any_case(holds, places) if holds else places
     may_hold, held, waiting = Counter[str](), Counter[str](), dict[str, list[_Came]]()
     for digest, people in _by_address(session, run, now).items():
-        further = (now - min(each.came_at for each in people)) // AT_WORK_AFTER - 1
-        may_hold[digest] = share * (1 + max(0, further))
+        may_hold[digest] = _may_hold([each.came_at for each in people], share, now)
         held[digest] = sum(each.has_place for each in people)
         of_them = (each for each in people if each.at_work and not each.has_place)
         waiting[digest] = sorted(of_them, key=lambda each: (each.answers, -each.participant_id))
@@ -93,10 +93,22 @@ def _turns(session: Session, run: Run, holds: int, now: datetime) -> Iterator[_C
             yield person
 
 
+def _may_hold(came: Sequence[datetime], share: int, now: datetime) -> int:
+    """Return how many places an address may hold.
+
+    Of those who came since any moment it is the share, and as many again for each minute after the
+    first: one browser that came early makes no room for many that come at once.
+    """
+    minutes = ((now - at) // AT_WORK_AFTER for at in sorted(came))
+    return min(before + share * (1 + max(0, since - 1)) for before, since in enumerate(minutes))
+
+
 def _by_address(session: Session, run: Run, now: datetime) -> dict[str, list[_Came]]:
     came = defaultdict[str, list[_Came]](list)
     for row in session.execute(_all(run)).mappings():
-        worked = (row["finished_at"] or now) - row["consented_at"]
+        # Who fell silent, and whose lease was over, begins anew here when they are back.
+        back = row["returned_at"] or row["consented_at"]
+        worked = (row["finished_at"] or now) - max(row["consented_at"], back)
         has_answered = row["answers"] > 0 or row["finished_at"] is not None
         came[row["digest"]].append(
             _Came(
@@ -106,7 +118,7 @@ def _by_address(session: Session, run: Run, now: datetime) -> dict[str, list[_Ca
                 has_place=row["held"] is not None,
                 answers=row["answers"],
                 at_work=has_answered and worked >= AT_WORK_AFTER,
-                came_at=row["at"],
+                came_at=max(row["at"], back),
             )
         )
     return came
@@ -130,6 +142,7 @@ def _all(run: Run) -> Select[Any]:
             Participant.list,
             Participant.place,
             Participant.consented_at,
+            Participant.returned_at,
             Participant.finished_at,
             Place.id.label("held"),
             answers.label("answers"),
@@ -137,4 +150,5 @@ def _all(run: Run) -> Select[Any]:
         .join(Participant, Participant.id == ArrivalAddress.participant_id)
         .outerjoin(Place, Place.participant_id == Participant.id)
         .where(Participant.run_id == run.id, Participant.state.in_(_TAKES_PART), ~excluded)
+        .where(ArrivalAddress.digest != "")
     )

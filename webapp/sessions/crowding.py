@@ -5,6 +5,9 @@ full run's places are shared among addresses. Visitors with a personal link, or 
 vouches, are not counted, nor are those whose address is unknown. All servers of a database count
 together; each process remembers whom it has just refused, so that a flood does not reach the
 database.
+
+Where somebody came from is forgotten after an hour. That they are counted is not, while they may
+still take part: whoever waits for an hour and then wants a place is counted where they are then.
 """
 
 from datetime import datetime, timedelta
@@ -18,12 +21,15 @@ from sqlalchemy import (
     String,
     bindparam,
     delete,
+    exists,
     func,
     insert,
     select,
+    update,
 )
 from sqlalchemy.orm import Session
 
+from experiment.participation import State
 from webapp.core.i18n import gettext
 from webapp.core.settings import Settings
 from webapp.database.locks import advisory_lock
@@ -33,6 +39,7 @@ from webapp.database.prepared import Prepared
 from webapp.errors import RequestError
 
 KEPT_FOR = timedelta(hours=1)
+_MAY_GO_ON = (State.ARRIVED, State.WORKING, State.ANSWERED, State.ABANDONED)
 _REFUSED_FOR = timedelta(seconds=5)
 _MOST_REMEMBERED = 10_000
 
@@ -90,15 +97,16 @@ def count_arrival(
 
     Args:
         session: An open session that writes.
-        participant: The new participant; for anybody who came before nothing happens.
+        participant: The new participant, or one who declined before and agrees now; for anybody
+            else nothing happens.
         digest: Where they come from; empty where nobody knows.
         settings: The installation's: they hold the limit.
-        now: The time, at which a newcomer arrived.
+        now: The time, at which a newcomer arrived or agreed.
 
     Raises:
         TooManyArrivalsError: Too many came from there within an hour.
     """
-    if not digest or participant.arrived_at != now:
+    if not digest or now not in (participant.arrived_at, participant.consented_at):
         return
     wait_for_others(session, digest)
     if from_where(session, participant) is not None:
@@ -114,9 +122,39 @@ def count_arrival(
 
 
 def forget_addresses(session: Session, now: datetime) -> int:
-    """Delete where people came from once an hour is over, and return of how many."""
-    old = delete(ArrivalAddress).where(ArrivalAddress.at <= now - KEPT_FOR)
-    return len(session.execute(old.returning(ArrivalAddress.participant_id)).all())
+    """Delete where people came from once an hour is over, and return of how many.
+
+    Of those who may still take part it stays that they are counted.
+    """
+    old = ArrivalAddress.at <= now - KEPT_FOR
+    may_go_on = exists().where(
+        Participant.id == ArrivalAddress.participant_id, Participant.state.in_(_MAY_GO_ON)
+    )
+    gone = delete(ArrivalAddress).where(old, ~may_go_on)
+    emptied = update(ArrivalAddress).where(old, ArrivalAddress.digest != "").values(digest="")
+    return sum(
+        len(session.execute(each.returning(ArrivalAddress.participant_id)).all())
+        for each in (gone, emptied)
+    )
+
+
+def counted_now(session: Session, participant: Participant, digest: str, now: datetime) -> str:
+    """Return what stands for where somebody is counted who came before, empty of who is not.
+
+    Where they came from longer ago than an hour is forgotten: they are counted where they are now.
+
+    Args:
+        session: An open session that writes.
+        participant: Who came before.
+        digest: Where they are now; empty where nobody knows.
+        now: The time.
+    """
+    came = from_where(session, participant)
+    if came != "" or not digest:
+        return came or ""
+    of_them = ArrivalAddress.participant_id == participant.id
+    session.execute(update(ArrivalAddress).where(of_them).values(digest=digest, at=now))
+    return digest
 
 
 class _Statements:
@@ -138,7 +176,11 @@ _statements = cache(_Statements)
 
 
 def from_where(session: Session, participant: Participant) -> str | None:
-    """Return what stands for where a participant came from within the hour; None of others."""
+    """Return what stands for where a participant came from.
+
+    Returns:
+        None of whoever is not counted; an empty text where it was longer ago than an hour.
+    """
     session.flush()
     connection = session.connection()
     came = _statements(connection.dialect).came.find(connection, who=participant.id)

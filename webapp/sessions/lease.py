@@ -31,6 +31,7 @@ from webapp.database.models import Participant, Place, Response, Run, Trial
 from webapp.database.models.base import UtcDateTime
 from webapp.database.prepared import Prepared
 from webapp.sessions.assign import free_places
+from webapp.sessions.crowding import from_where
 
 ACTIVE_STATES = (State.WORKING, State.ANSWERED)
 # A clock that jumped back by hours ends no lease; one that was set right by more ran wild.
@@ -97,9 +98,11 @@ def can_go_on(session: Session, participant: Participant) -> bool:
 
 
 def come_back(session: Session, participant: Participant, now: datetime) -> bool:
-    """Begin the lease anew, and return whether the participant has a place.
+    """Begin the lease anew, and return whether the participant can go on.
 
-    Somebody whose place was freed takes it up again unless another has it by now.
+    Somebody whose place was freed takes it up again unless another has it by now. Who is counted by
+    their address goes on beside it, until it is their turn (``webapp.sessions.sharing``): else
+    many who fell silent could hold every place by coming back at once.
 
     Args:
         session: An open session that holds the participant's lock.
@@ -114,13 +117,10 @@ def come_back(session: Session, participant: Participant, now: datetime) -> bool
 
 
 def _take_again(session: Session, participant: Participant) -> bool:
-    place = session.scalar(
-        update(Place)
-        .where(_free_again(participant))
-        .values(participant_id=participant.id)
-        .returning(Place.id)
-    )
-    if place is None:
+    beside = from_where(session, participant) is not None
+    again = {"participant_id": None if beside else participant.id}
+    taken = update(Place).where(_free_again(participant)).values(again).returning(Place.id)
+    if session.scalar(taken) is None:
         return False
     participant.state = move(State.ABANDONED, State.WORKING)
     unanswered = (

@@ -41,6 +41,7 @@ _Count = Annotated[Annotated[int, Field(ge=0, le=1_000_000)] | None, _Lenient]
 _Duration = Annotated[
     Annotated[float, Field(ge=0, le=_DAY_MS, allow_inf_nan=False)] | None, _Lenient
 ]
+_Ratio = Annotated[Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)] | None, _Lenient]
 # Such a duration may go on for as long as a link works.
 _LongDuration = Annotated[
     Annotated[float, Field(ge=0, le=1000 * _DAY_MS, allow_inf_nan=False)] | None, _Lenient
@@ -89,6 +90,10 @@ class Measurements(BaseModel):
     viewport_height_px: _Pixels = Field(default=None, description="the page's height")
     was_hidden: _Flag = Field(default=None, description="was the page hidden meanwhile")
     lost_focus: _Flag = Field(default=None, description="did the page lose focus meanwhile")
+    hidden_ms: _LongDuration = Field(default=None, description="how long it was hidden")
+    frames_dropped: _Count = Field(default=None, description="frames that did not come")
+    pixel_ratio: _Ratio = Field(default=None, description="the screen's pixels to a CSS pixel")
+    round_trip_ms: _Duration = Field(default=None, description="of the answer sent before")
     client_time: _Time = Field(default=None, description="the browser's clock")
     trace: Annotated[
         Annotated[str, Field(max_length=MOST_CHARACTERS, pattern=f"^(?:{MOMENT}(?:;{MOMENT})*)?$")]

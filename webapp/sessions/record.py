@@ -189,7 +189,7 @@ def _keep_late(
 ) -> None:
     # When a resend was sent tells nothing of the answer, and the same answer is kept once.
     fields = answer.model_dump(
-        mode="json", exclude_none=True, exclude={"waited_ms", "trace", *EVENTS}
+        mode="json", exclude_none=True, exclude={"waited_ms", "round_trip_ms", "trace", *EVENTS}
     )
     detail = {name: str(value) for name, value in fields.items()}
     kept = session.scalars(

@@ -2,7 +2,7 @@
 
 Nobody is refused because many come from where they come from, and nobody who began is sent away for
 others. But an address holds only what it may hold: ``unanswered_places`` of the run (at most half
-of its places), and as many again for each minute after the first since somebody came from there.
+of its places), and as many again for each minute after the first since they came from there.
 
 Who comes from there beyond that begins at once too, beside the places: the trials are those of a
 free place, which stays free for everybody else. Once they are at work, that is after a minute with

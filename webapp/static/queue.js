@@ -28,6 +28,9 @@
  * @property {number} viewport_height_px
  * @property {boolean} was_hidden
  * @property {boolean} lost_focus
+ * @property {number | null} [frames_dropped] How many frames did not come during the trial.
+ * @property {number} [hidden_ms] For how long the page was hidden during it.
+ * @property {number} [pixel_ratio] Pixels of the screen to a CSS pixel, with the zoom.
  *
  * saved: the server has acknowledged everything. saving: an answer is on its way.
  * offline: an answer did not arrive and will be sent again. refused: the server will not take it.
@@ -56,6 +59,8 @@ export class AnswerQueue {
   #addedMs = new Map();
   /** @type {Map<string, Promise<Partial<Answer>>>} What is still being measured of an answer. */
   #measuring = new Map();
+  /** @type {number | undefined} How long the last answer and its reply travelled. */
+  #roundTripMs;
   /** @type {State} */
   #state = "saved";
   #sending = false;
@@ -170,6 +175,7 @@ export class AnswerQueue {
    * @returns {Promise<Outcome>}
    */
   async #send(answer) {
+    const sentMs = performance.now();
     try {
       const response = await this.#fetch(this.#url, {
         method: "POST",
@@ -180,6 +186,7 @@ export class AnswerQueue {
       });
       const reply = await response.json();
       if (response.ok && reply.saved === answer.position) {
+        this.#roundTripMs = Math.round(performance.now() - sentMs);
         return { fate: "arrived", remaining: reply.remaining };
       }
       const mayPass = response.status >= 500 || [408, 429].includes(response.status);
@@ -192,14 +199,16 @@ export class AnswerQueue {
   }
 
   /**
-   * An answer as it travels: with the time that it waited, which an earlier page began to count.
+   * An answer as it travels: with the time that it waited, which an earlier page began to count, and
+   * the round trip of the answer before it.
    * @param {Answer} answer
    */
   #body(answer) {
     const addedMs = this.#addedMs.get(answer.uuid);
     const waited =
       addedMs === undefined ? Date.now() - Date.parse(answer.client_time) : performance.now() - addedMs;
-    return JSON.stringify({ ...answer, waited_ms: waited >= 0 ? Math.round(waited) : null });
+    const waited_ms = waited >= 0 ? Math.round(waited) : null;
+    return JSON.stringify({ ...answer, waited_ms, round_trip_ms: this.#roundTripMs });
   }
 
   #retryLater() {

@@ -12,8 +12,9 @@
 
 const DATABASE = "parallax";
 const SHELF = "answers";
-// Some browsers neither open nor refuse a database in a frame whose storage is blocked.
-const OPENED_WITHIN_MS = 2_000;
+// Some browsers neither open nor refuse a database in a frame whose storage is blocked, and one that
+// is busy elsewhere, or a full disk, can leave a wish without any answer.
+const WITHIN_MS = 2_000;
 
 /**
  * A store for a browser that keeps nothing: the queue's own memory is then all there is.
@@ -28,8 +29,7 @@ export const noStore = { all: async () => [], keep: async () => {}, drop: async 
  */
 export async function openStore(session) {
   try {
-    const tooLong = new Promise((_, reject) => setTimeout(reject, OPENED_WITHIN_MS));
-    return storeIn(/** @type {IDBDatabase} */ (await Promise.race([opened(), tooLong])), session);
+    return storeIn(await inTime(opened()), session);
   } catch {
     return noStore;
   }
@@ -73,8 +73,8 @@ function storeIn(database, session) {
 }
 
 /**
- * A disk that is full, or a database the browser closed, must not stop the participant: the
- * answers stay in the page's memory and go to the server all the same.
+ * A disk that is full, a database that the browser closed or one that never answers must not stop the
+ * participant: the answers stay in the page's memory and go to the server all the same.
  * @template {unknown[]} Given, Result
  * @param {Result} otherwise
  * @param {(...given: Given) => Promise<Result>} act
@@ -83,11 +83,23 @@ function storeIn(database, session) {
 function withoutFailing(otherwise, act) {
   return async (...given) => {
     try {
-      return await act(...given);
+      return await inTime(act(...given));
     } catch {
       return otherwise;
     }
   };
+}
+
+/**
+ * Resolves as another promise does, and rejects where that takes too long.
+ * @template Result
+ * @param {Promise<Result>} wished
+ * @returns {Promise<Result>}
+ */
+function inTime(wished) {
+  /** @type {Promise<never>} */
+  const tooLong = new Promise((_, reject) => setTimeout(reject, WITHIN_MS));
+  return Promise.race([wished, tooLong]);
 }
 
 /**

@@ -3,6 +3,7 @@
 
 import { Deadline } from "./deadline.js";
 import { OnsetClock } from "./onset.js";
+import { lay, spoken, unpictured } from "./picture.js";
 import { Presses, released } from "./presses.js";
 
 /** @typedef {import("./sequence.js").Trial} Trial */
@@ -43,7 +44,8 @@ import { Presses, released } from "./presses.js";
  * @property {typeof Deadline} Deadline
  * @property {typeof viewOf} viewOf
  */
-/** @typedef {Omit<Answer, "uuid" | "position" | "client_time" | "times_shown" | "seen_before_ms">} Choice */
+/** @typedef {Omit<Answer, "uuid" | "position" | "client_time" | "times_shown" | "seen_before_ms" |
+ *   keyof ReturnType<import("./display.js").Display["end"]>>} Choice */
 
 /**
  * What is settled after the choice: when the press ended.
@@ -165,9 +167,8 @@ export class TrialView {
       const text = document.createElement("span");
       // Each text runs as its own letters do, also in a page that runs the other way.
       text.dir = "auto";
-      text.textContent = String(trial[field.dataset.field ?? ""] ?? "");
+      texts.push(text, ...lay(text, String(trial[field.dataset.field ?? ""] ?? "")));
       field.replaceChildren(text);
-      texts.push(text);
     }
     this.#presses.forget();
     this.#clock.watch(texts, () => {
@@ -186,14 +187,15 @@ export class TrialView {
   #examine(trial) {
     for (const field of this.#all("[data-field]")) {
       const sent = String(trial[field.dataset.field ?? ""] ?? "");
-      if (field.textContent !== sent) this.#broken.add("text");
+      if (field.textContent !== unpictured(sent)) this.#broken.add("text");
     }
     for (const option of this.#all("[data-side]:not([hidden])")) {
       const { top, bottom } = option.getBoundingClientRect();
       if (top < -1 || bottom > window.innerHeight + 1) this.#broken.add("scroll");
     }
     if ((window.visualViewport?.scale ?? 1) > 1.01) this.#broken.add("zoom");
-    if (document.fonts?.status === "loading") this.#broken.add("font");
+    const { fontMissing } = this.#place.dataset;
+    if (document.fonts?.status === "loading" || fontMissing !== undefined) this.#broken.add("font");
   }
 
   /**
@@ -320,5 +322,5 @@ export class TrialView {
  * @param {Record<string, string | number>} values
  */
 export function fill(text, values) {
-  return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
+  return text.replace(/\{(\w+)\}/g, (_, name) => spoken(String(values[name] ?? "")));
 }

@@ -2,6 +2,8 @@
 /** The working page: instructions, practice, one trial after the other, each answer sent at once. */
 
 import { deviceFacts, refusesDevice } from "./device.js";
+import { Display } from "./display.js";
+import { bringFont } from "./font.js";
 import { openKeys } from "./key_choice.js";
 import { Keys } from "./keys.js";
 import { isLasting, recallSession, updateSession } from "./memory.js";
@@ -89,6 +91,7 @@ class WorkingPage {
   #signal;
   #sequence;
   #view;
+  #display;
   #tabs;
   #practised;
   #ended = false;
@@ -120,6 +123,7 @@ class WorkingPage {
     const onChoice = (/** @type {Parameters<WorkingPage["_onChoice"]>} */ ...choice) =>
       this._onChoice(...choice);
     this.#view = viewOf(reads, { place: byId("trial"), keys, settings: session, onChoice, signal });
+    this.#display = new Display(signal);
     this.#tabs = globalThis.BroadcastChannel && new BroadcastChannel(`parallax ${this.#here}`);
     this.#listen(this.#begin());
     // Whoever opens a session that another browser began is told so, and asked.
@@ -135,6 +139,8 @@ class WorkingPage {
       onSaved: (...saved) => this.#onSaved(...saved),
     });
     this.#sequence.settle(await this.#queue.restore());
+    const { trials, practice } = this.#session;
+    await bringFont(byId("trial"), [...new Set(JSON.stringify([trials, practice]))].join(""));
   }
 
   /** @param {Promise<void>} ready Resolves when what an earlier page left unsent is known. */
@@ -195,6 +201,7 @@ class WorkingPage {
     byId("feedback").hidden = true;
     this.#showOnly("trial");
     byId("count").textContent = fill(byId("count").dataset[label] ?? "", { position, total });
+    this.#display.begin();
     this.#view.show(trial);
   }
 
@@ -242,6 +249,7 @@ class WorkingPage {
         uuid: newUuid(),
         position: trial.position,
         ...choice,
+        ...this.#display.end(),
         times_shown: times,
         seen_before_ms: ms,
         client_time: new Date().toISOString(),

@@ -7,6 +7,7 @@ from typing import Any, cast
 from sqlalchemy import CursorResult, delete, func, or_, select
 from sqlalchemy.orm import Session
 
+from webapp.core.i18n import gettext
 from webapp.database.locks import advisory_lock
 from webapp.database.models import FailedSignIn
 from webapp.errors import RequestError
@@ -77,8 +78,10 @@ def _refuse_guessing(session: Session, guess: Guess, now: datetime) -> None:
     if here >= _HERE or of_address >= _OF_ADDRESS or of_name >= guess.of_name:
         minutes = int(_WITHIN.total_seconds() // 60)
         raise RequestError(
-            "Too many wrong passwords or codes came before. Please try again in "
-            f"{minutes} minutes.",
+            gettext(
+                "Too many wrong passwords or codes came before. Please try again in %(n)s minutes.",
+                n=minutes,
+            ),
             status=429,
             code="too_many_attempts",
         )

@@ -13,6 +13,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
+from webapp.core.i18n import gettext
 from webapp.core.settings import Settings
 from webapp.core.urls import is_secure
 from webapp.errors import RequestError
@@ -95,9 +96,11 @@ class Provider:
         claim = self._settings.oidc_claim
         name = claims.get(claim)
         if claim == "email" and claims.get("email_verified") is not True:
-            raise _refused("the provider has not verified the address of the account")
+            raise _refused(gettext("the provider has not verified the address of the account"))
         if not isinstance(name, str) or not name:
-            raise _refused(f'the provider does not say the "{claim}" of the account')
+            raise _refused(
+                gettext('the provider does not say the "%(claim)s" of the account', claim=claim)
+            )
         return name
 
     def _id_token(self, attempt: Attempt, back: str, code: str) -> str:
@@ -115,7 +118,7 @@ class Provider:
         answered = self._ask("POST", self._place("token_endpoint"), form, client)
         token = answered.get("id_token")
         if not isinstance(token, str):
-            raise _refused("the provider did not accept the attempt")
+            raise _refused(gettext("the provider did not accept the attempt"))
         return token
 
     def _claims(self, attempt: Attempt, token: str) -> dict[str, Any]:
@@ -142,11 +145,11 @@ class Provider:
         except jwt.PyJWKClientConnectionError as error:
             raise _away() from error
         except jwt.PyJWTError as error:
-            raise _refused("the provider's token cannot be trusted") from error
+            raise _refused(gettext("the provider's token cannot be trusted")) from error
         if not secrets.compare_digest(
             str(claims.get("nonce", "")).encode(), attempt.nonce.encode()
         ):
-            raise _refused("the provider's token belongs to another attempt")
+            raise _refused(gettext("the provider's token belongs to another attempt"))
         return claims
 
     def _place(self, name: str) -> str:
@@ -183,14 +186,18 @@ class Provider:
 
 def _refused(why: str) -> RequestError:
     return RequestError(
-        f"You are not signed in: {why}. Please try once more.", status=401, code="not_signed_in"
+        gettext("You are not signed in: %(why)s. Please try once more.", why=why),
+        status=401,
+        code="not_signed_in",
     )
 
 
 def _away() -> RequestError:
     return RequestError(
-        "The provider that signs users in does not answer as one. Please try again in a minute, or"
-        " sign in with a password.",
+        gettext(
+            "The provider that signs users in does not answer as one. Please try again in a minute,"
+            " or sign in with a password."
+        ),
         status=503,
         code="provider_away",
     )

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from webapp.core.i18n import gettext
 from webapp.database.models import PasswordLink, User
 from webapp.errors import RequestError
 from webapp.users.audit_log import record_act
@@ -74,8 +75,10 @@ def _end_links(session: Session, user: User) -> None:
 
 def _ended() -> RequestError:
     return RequestError(
-        "This link for a new password was used before, or is older than a day. Ask an owner of "
-        "this installation for another one.",
+        gettext(
+            "This link for a new password was used before, or is older than a day. Ask an owner of "
+            "this installation for another one."
+        ),
         status=404,
         code="no_password_link",
     )

@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.twofactor.totp import TOTP
 from sqlalchemy import CursorResult, delete, func, select, update
 from sqlalchemy.orm import Session
 
+from webapp.core.i18n import gettext
 from webapp.core.tokens import ALPHABET
 from webapp.database.models import RecoveryCode, SecondFactor, User
 from webapp.errors import RequestError
@@ -65,7 +66,7 @@ def begin(session: Session, user: User, now: datetime) -> SecondFactor:
     """
     if factor_of(session, user) is not None:
         raise RequestError(
-            "You have a second factor already. Remove it first, with one of its codes.",
+            gettext("You have a second factor already. Remove it first, with one of its codes."),
             status=409,
             code="factor_exists",
         )
@@ -91,7 +92,9 @@ def confirm(session: Session, user: User, code: str, now: datetime) -> list[str]
     factor = begun_factor(session, user)
     if factor is None or factor.confirmed_at is not None:
         raise RequestError(
-            "There is no second factor to confirm. Begin anew.", status=409, code="no_factor"
+            gettext("There is no second factor to confirm. Begin anew."),
+            status=409,
+            code="no_factor",
         )
     if not _is_taken(session, factor, code, now):
         raise _wrong_code()
@@ -191,8 +194,10 @@ def _code_digest(user: User, code: str) -> str:
 
 def _wrong_code() -> RequestError:
     return RequestError(
-        "The code is not right, or was used before. The app shows a new one every 30 seconds; if "
-        "none is taken, compare the telephone's clock with the true time.",
+        gettext(
+            "The code is not right, or was used before. The app shows a new one every 30 seconds; "
+            "if none is taken, compare the telephone's clock with the true time."
+        ),
         status=401,
         code="wrong_code",
     )

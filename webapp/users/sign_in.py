@@ -9,6 +9,7 @@ from typing import Any, cast
 from sqlalchemy import CursorResult, select, update
 from sqlalchemy.orm import Session
 
+from webapp.core.i18n import gettext
 from webapp.database.engine import Sessions
 from webapp.database.models import SignIn, User
 from webapp.errors import RequestError
@@ -45,7 +46,9 @@ def user_of_password(
     right = is_password(user.password_hash if user and usable else "", password)
     if user is None or not right:
         raise RequestError(
-            "The name or the password is not right.", status=401, code="wrong_password"
+            gettext("The name or the password is not right."),
+            status=401,
+            code="wrong_password",
         )
     with sessions.begin() as session:
         take_back(session, counted)

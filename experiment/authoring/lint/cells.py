@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from experiment.authoring.language_tags import script_of
 from experiment.authoring.lint.materials import Fault, Materials
+from experiment.materials.pictures import described
 from experiment.records import Item
 
 _CELL = re.compile(
@@ -72,7 +73,11 @@ def markup(materials: Materials) -> Iterator[Fault]:
     """Yield texts with Markdown or LaTeX, which participants would see as it is."""
     remedy = "Take the signs away: participants see the text as it is"
     yield from _texts(
-        materials, "Markdown", lambda t: bool(_MARKDOWN.search(t)), "holds Markdown", remedy
+        materials,
+        "Markdown",
+        lambda text: bool(_MARKDOWN.search(described(text))),
+        "holds Markdown",
+        remedy,
     )
     yield from _texts(materials, "LaTeX", lambda t: bool(_LATEX.search(t)), "holds LaTeX", remedy)
 

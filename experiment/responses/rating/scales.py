@@ -30,7 +30,7 @@ class Scales(Scale):
     """Shows one version of an item and asks for a point of each scale.
 
     An answer is one number that has a digit for each scale, in their order: a scale has nine
-    points at most. The first scale's point is what exclusion rules read.
+    points at most. Exclusion rules read the scale that they name, or all of them.
     """
 
     name: ClassVar[str] = "scales"
@@ -70,7 +70,7 @@ class Scales(Scale):
 
     @property
     def points(self) -> int:
-        """How many points the first scale has, whose point exclusion rules and archives read."""
+        """How many points the first scale has, whose point archives read."""
         return self.most_points[0]
 
     @property
@@ -96,9 +96,11 @@ class Scales(Scale):
         return dict(zip(self.scales, map(int, str(rating)), strict=True))
 
     def judged(self, shown: Arrangement, given: Given) -> Judged:
-        """Return the first scale's point; no rating is right or wrong."""
-        found = replace(given, rating=int(str(given.rating)[0]))
-        return super().judged(shown, found)
+        """Return the first scale's point and that of each; no rating is right or wrong."""
+        points = self.points_of(given.rating or 0)
+        first = next(iter(points.values()))
+        found = super().judged(shown, replace(given, rating=first))
+        return replace(found, ratings=tuple(points.items()))
 
     def faultless(self, shown: Arrangement) -> Given:
         """Return the highest points for a good version, the lowest for another."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.findings.design_effects import corrected
+from analysis.findings.told import corrected
 
 
 @pytest.mark.parametrize(

@@ -209,9 +209,16 @@ def test_a_rule_that_the_answers_of_a_type_can_break_is_sound(
     assert _with_rule(tmp_path, example, rule).errors == ()
 
 
-def test_of_several_scales_the_one_that_a_rule_reads_is_named(tmp_path: Path):
-    [note] = _with_rule(tmp_path, "scales", 'rule = "same_side"\nmax_run = 7').notes
-    assert "reads the first scale alone, acceptability: answers to plausibility" in str(note)
+@pytest.mark.parametrize(
+    ("example", "scale", "said"),
+    [("scales", "plausibilty", 'mean "plausibility"'), ("given_lists", "b", "not have several")],
+)
+def test_a_rule_names_a_scale_that_trials_have(tmp_path: Path, example: str, scale: str, said: str):
+    rule = 'rule = "same_side"\nmax_run = 7'
+    [error] = _with_rule(tmp_path, example, f'{rule}\nscale = "{scale}"').errors
+    assert said in str(error)
+    own = '\nscale = "plausibility"' if example == "scales" else ""
+    assert _with_rule(tmp_path / "sound", example, rule + own).errors == ()
 
 
 def _with_rule(folder: Path, example: str, rule: str):

@@ -98,6 +98,32 @@ def test_a_wrong_row_is_told_by_its_line(bonus_file, rows, said):
         read_bonus_file(path, ["ann"], "USD")
 
 
+def test_what_a_spreadsheet_leaves_around_the_rows_is_passed_over(bonus_file):
+    path = bonus_file("participant, amount , reason,,\n,,,,\n\nann, 0.50, Fast,,\n,,\n")
+    [due] = read_bonus_file(path, ["ann"], "USD")
+    assert (due.payee, due.amount_minor, due.reason) == ("ann", 50, "Fast")
+    with pytest.raises(PaymentError, match='line 4: "bea" finished nothing'):
+        read_bonus_file(bonus_file("participant,amount,reason\n\n,,\nbea,1,Kind\n"), ["ann"], "USD")
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["participant,amount,reason,amount", "participant;amount;reason", "Participant,amount,reason"],
+)
+def test_other_columns_are_refused_and_how_to_save_the_file_is_said(bonus_file, header):
+    path = bonus_file(f"{header}\nann,0.50,Fast,0.70\n")
+    with pytest.raises(PaymentError, match=r"each once\. In a spreadsheet, save the file as CSV"):
+        read_bonus_file(path, ["ann"], "USD")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "cp1252"])
+def test_a_file_in_another_encoding_is_refused_in_words(bonus_file, encoding):
+    path = bonus_file("")
+    path.write_bytes("participant,amount,reason\nann,0.50,Für Größe\n".encode(encoding))
+    with pytest.raises(PaymentError, match=r"no text in UTF-8\. In a spreadsheet"):
+        read_bonus_file(path, ["ann"], "USD")
+
+
 def test_a_file_that_is_none_is_refused(bonus_file, tmp_path):
     with pytest.raises(PaymentError, match="Expected the columns participant"):
         read_bonus_file(bonus_file("who,much\nann,5\n"), ["ann"], "USD")

@@ -5,13 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from sqlalchemy import func, select
 
+from experiment.participation import State
 from tests.webapp.conftest import Visitor
 from tests.webapp.participant.test_admission import COMPREHENSION, RIGHT, come, launch_panel, link
 from webapp.core.addresses import Addresses
 from webapp.core.settings import Settings
 from webapp.database.engine import reading
-from webapp.database.models import ArrivalAddress, Participant, Place, Verdict
-from webapp.jobs.leases import delete_addresses, give_places_to_workers
+from webapp.database.models import ArrivalAddress, Participant, Place, Run, Verdict
+from webapp.jobs.leases import delete_addresses, give_places_to_workers, release_leases
 
 __all__ = ["come", "launch_panel", "link"]
 HERE, THERE = "203.0.113.5", "198.51.100.7"
@@ -230,6 +231,57 @@ def test_places_are_shared_after_the_questions_before_the_start_too(
     assert count(sessions, Place.participant_id) == 1
 
 
+def test_who_waits_at_the_questions_until_their_address_is_forgotten_is_counted_all_the_same(
+    app, client, come, limited, sessions, clock
+):
+    limited(unanswered_places=1)
+    form = {**RIGHT, "try": "1"}
+    client.environ_base["HTTP_X_FORWARDED_FOR"] = HERE
+    waiting = [come(COMPREHENSION, person=f"{n:024x}") for n in range(4)]
+    clock.go_on(minutes=61)
+    delete_addresses(app.extensions["parallax"])
+    said = [client.post(f"{each.home}comprehension", data=form).status_code for each in waiting]
+    assert set(said) == {303}
+    assert count(sessions, Place.participant_id) == 1
+
+
+@pytest.mark.parametrize("lease", [10, 60], ids=["within the hour", "their address is forgotten"])
+def test_many_who_fell_silent_do_not_take_every_place_by_coming_back_at_once(
+    app, client, arrive, run, n_places, sessions, clock, limited, give, lease
+):
+    with sessions.begin() as session:
+        session.get_one(Run, run.id).lease_minutes = lease
+    limited(unanswered_places=2)
+    services = app.extensions["parallax"]
+    begun = [arrive() for _ in range(2 * n_places)]
+    for each in begun:
+        answer_one(Visitor(app.test_client(), each.location))
+    clock.go_on(minutes=lease + 1)
+    release_leases(services)
+    delete_addresses(services)
+    assert count(sessions, Place.participant_id) == 0
+    client.environ_base["HTTP_X_FORWARDED_FOR"] = HERE
+    for each in begun:
+        assert 'data-page="working"' in client.get(each.location).text
+        answer_one(Visitor(client, each.location))
+    assert give() == count(sessions, Place.participant_id) == 0
+    clock.go_on(minutes=1)
+    assert give() == 2
+
+
+def test_one_browser_that_came_early_makes_no_room_for_many_at_once(
+    app, arrive, n_places, sessions, sender, clock, limited, give
+):
+    limited(unanswered_places=2)
+    answer_one(Visitor(app.test_client(), arrive().location))
+    clock.go_on(minutes=20)
+    for _ in range(n_places):
+        answer_one(Visitor(app.test_client(), arrive().location))
+    clock.go_on(minutes=1)
+    give()
+    assert held(sessions, sender(HERE)) <= 1 + 2
+
+
 def test_so_many_arrive_within_an_hour_and_no_more(arrive, limited, clock, sessions):
     limited(arrivals_per_hour=3)
     assert [arrive(decision="decline").status_code for _ in range(5)] == [303] * 3 + [429] * 2
@@ -262,6 +314,11 @@ def test_an_hour_later_nothing_tells_where_people_came_from(app, arrive, clock, 
     assert HERE not in digest and len(digest) == 43
     clock.go_on(minutes=61)
     assert delete_addresses(app.extensions["parallax"]) == 1
+    with reading(sessions) as session:
+        assert session.scalars(select(ArrivalAddress.digest)).all() == [""]
+    with sessions.begin() as session:
+        session.scalars(select(Participant)).one().state = State.FINISHED
+    delete_addresses(app.extensions["parallax"])
     assert count(sessions, ArrivalAddress.participant_id) == 0
 
 
@@ -274,8 +331,8 @@ def test_an_hour_later_nothing_tells_where_people_came_from(app, arrive, clock, 
         ("127.0.0.1", f"{THERE}, {HERE}, 10.1.2.3", HERE),
         ("127.0.0.1", f"{HERE}, nonsense", ""),
         ("127.0.0.1", f"{HERE}:51000", HERE),
-        ("127.0.0.1", "[2001:db8:1:2:3::4]:51000", "2001:db8:1:2::/64"),
-        ("::1", "2001:db8:1:2::9", "2001:db8:1:2::/64"),
+        ("127.0.0.1", "[2001:db8:1:2:3::4]:51000", "2001:db8:1::/48"),
+        ("::1", "2001:db8:1:9::9", "2001:db8:1::/48"),
         ("::ffff:127.0.0.1", HERE, HERE),
         (THERE, HERE, THERE),  # anybody can write the header
         (THERE, None, THERE),

@@ -4,7 +4,8 @@ import pytest
 
 from experiment.studies.load import load_study
 from experiment.studies.study import Privacy, Rule
-from experiment.tables.schemas import ANSWERS, DEVICES, PARTICIPANTS, RESPONSES, TIMINGS
+from experiment.tables.schemas import ANSWERS, DEVICES, PARTICIPANTS, RESPONSES
+from experiment.tables.timing_table import TIMINGS
 from webapp.participant.data_notice import answerable, consent_text, rights_notice, stored_data
 
 # What the sentences tell of; a new column is told of there and then named here.
@@ -20,7 +21,7 @@ TOLD = {
     TIMINGS.name: {
         "onset_source", "onset_uncertainty_ms", "release_ms", "times_shown", "seen_before_ms",
         "waited_ms", "trusted", "pointer_moves", "pointer_path_px",
-        "pointer_stopped_ms",
+        "pointer_stopped_ms", "hidden_ms", "frames_dropped", "pixel_ratio", "round_trip_ms",
     },
     DEVICES.name: {
         "device", "user_agent_family", "refresh_rate_hz", "time_zone_offset_min", "language",

@@ -11,8 +11,8 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Participant, Payment, Run
 from webapp.gate.gate import ledger_begun, ledger_written
 from webapp.payments.accounts import accounts
-from webapp.payments.ledger_entries import rewards
 from webapp.payments.pay import pay_entries
+from webapp.payments.rewards import rewards
 
 CAPS = Caps(per_participant_minor=500, per_run_minor=5_000, currency="USD")
 REWARD_CENTS = 20  # what the study of the run says

@@ -9,7 +9,7 @@ from experiment.payment.payment import Caps, PaymentError, PaymentItem, PaymentK
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Payment, Run
 from webapp.payments import ledger
-from webapp.payments.entry import Entry
+from webapp.payments.ledger import Entry
 
 CAPS = Caps(per_participant_minor=500, per_run_minor=1_000, currency="USD")
 LATER = ledger.CLAIM_TIMEOUT + timedelta(seconds=1)

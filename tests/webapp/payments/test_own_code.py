@@ -7,7 +7,7 @@ from experiment.payment.payment import PaymentKind
 from webapp.database.engine import reading
 from webapp.database.models import Participant
 from webapp.payments.accounts import accounts
-from webapp.payments.ledger_entries import review_decision
+from webapp.payments.rewards import review_decision
 
 pytestmark = pytest.mark.one_database
 

@@ -20,8 +20,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Participant, Payment
 from webapp.payments.accounts import accounts
 from webapp.payments.as_listed import is_bonus_of
-from webapp.payments.entry import Entry
-from webapp.payments.ledger import CLAIM_TIMEOUT, payments_of
+from webapp.payments.ledger import CLAIM_TIMEOUT, Entry, payments_of
 from webapp.payments.pay import pay_entries
 from webapp.recruiters.platform import PlatformError
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.payments.statement import Statement, in_agreement
+from webapp.payments.reconciliation.statement import Statement, in_agreement
 
 
 @pytest.mark.parametrize(

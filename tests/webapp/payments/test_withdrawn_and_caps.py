@@ -4,7 +4,7 @@ import pytest
 
 from experiment.payment.payment import Caps, PaymentError, PaymentItem, PaymentKind, PaymentState
 from webapp.payments import ledger
-from webapp.payments.entry import Entry
+from webapp.payments.ledger import Entry
 
 CAPS = Caps(per_participant_minor=500, per_run_minor=800, currency="USD")
 

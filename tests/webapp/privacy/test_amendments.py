@@ -338,7 +338,8 @@ def test_own_data_hold_every_table_that_is_about_a_person(people, run, client):
 def test_nobody_is_rejected_or_given_a_bonus_by_answers_that_may_not_be_used(run, people):
     from types import SimpleNamespace
 
-    from webapp.payments.acts import Bonuses, rejection_of
+    from webapp.payments.bonuses import Bonuses
+    from webapp.payments.rewards import rejection_of
 
     person = SimpleNamespace(ref="abc", code="xyz", restricted_at=1)
     account = SimpleNamespace(participant=person, assignment=None, is_restricted=True)

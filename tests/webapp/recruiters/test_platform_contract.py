@@ -33,15 +33,15 @@ from tests.webapp.restoring import copied_with_ledger
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Participant, Payment, Place, Recruitment, Run
 from webapp.payments.accounts import accounts
-from webapp.payments.acts import refuse_rejection
+from webapp.payments.bonuses import bonuses
 from webapp.payments.compensate import compensation, unsubmitted
 from webapp.payments.ledger import payments_of
-from webapp.payments.ledger_entries import bonuses, review_decision, rewards
 from webapp.payments.pay import pay_entries
 from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
-from webapp.payments.statement import Statement
-from webapp.payments.withdraw import settle_by_hand
+from webapp.payments.reconciliation.statement import Statement
+from webapp.payments.rewards import refuse_rejection, review_decision, rewards
+from webapp.payments.two_steps import settle_by_hand
 from webapp.recruiters.mturk.client import open_client
 from webapp.recruiters.statuses import AssignmentStatus
 from webapp.recruitment.poll import poll

@@ -288,7 +288,7 @@ def test_participants_are_written_to_once_it_was_confirmed(
     )
     assert "Write to participants" in payer.here.post(f"{payer.path}/recruitment").text
     page = payer.here.post(address, **form)
-    assert "1 participants would read this" in page.text and not sent
+    assert "1 participant would read this" in page.text and not sent
     assert payer.here.post(address, **form, agreed="2").status_code == 200 and not sent
     assert payer.here.post(address, **form, agreed="1").status_code == 303
     [(_, people, text)] = sent

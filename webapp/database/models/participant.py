@@ -155,6 +155,10 @@ class Response(Base):
     pointer_moves: Mapped[int | None]
     pointer_path_px: Mapped[float | None]
     pointer_stopped_ms: Mapped[float | None]
+    hidden_ms: Mapped[float | None]
+    frames_dropped: Mapped[int | None]
+    pixel_ratio: Mapped[float | None]
+    round_trip_ms: Mapped[float | None]
     recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)
     steps: Mapped[str | None]  # of what is read step by step: webapp.sessions.steps
     trace: Mapped[str | None]  # what happened within the trial: experiment.trials.trace

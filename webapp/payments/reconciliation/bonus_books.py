@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from experiment.payment.payment import PaymentItem, PaymentKind, PaymentState
 from webapp.database.models import Payment
 from webapp.payments.as_listed import is_bonus_of, mark
-from webapp.payments.entry import BY_HAND
+from webapp.payments.ledger import BY_HAND
 from webapp.recruiters.capabilities import TokenBonuses, TwoStepBonuses
 from webapp.recruiters.platform import Bonus, Platform
 

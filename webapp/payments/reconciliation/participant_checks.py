@@ -6,8 +6,7 @@ from experiment.money import in_words
 from experiment.payment.payment import PaymentKind, PaymentState
 from webapp.database.models import Assignment
 from webapp.payments.accounts import PayeeAccount
-from webapp.payments.reconciliation.discrepancy import Discrepancy
-from webapp.payments.reconciliation.snapshot import Snapshot
+from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
 
 
 def finished_not_submitted(snapshot: Snapshot) -> Iterator[Discrepancy]:

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from experiment.money import in_words
 from experiment.payment.payment import PaymentItem, PaymentKind, PaymentState
 from webapp.database.models import Assignment, Payment
-from webapp.payments.paid_elsewhere import is_by_hand
+from webapp.payments.as_listed import is_by_hand
 from webapp.payments.reconciliation.bonus_books import unrecorded
-from webapp.payments.reconciliation.discrepancy import Discrepancy
-from webapp.payments.reconciliation.snapshot import Snapshot
+from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
 from webapp.recruiters.platform import Bonus
 from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
 

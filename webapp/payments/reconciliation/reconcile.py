@@ -16,11 +16,9 @@ from webapp.database.models import Payment, Run
 from webapp.database.row_counts import recount
 from webapp.gate.gate import ledger_reconciled
 from webapp.payments.compensate import offer_what_was_decided
-from webapp.payments.entry import Entry
-from webapp.payments.ledger import payments_of, record_payments
+from webapp.payments.ledger import Entry, payments_of, record_payments
 from webapp.payments.pay import pay
 from webapp.payments.reconciliation.bonus_books import matched
-from webapp.payments.reconciliation.discrepancy import Discrepancy
 from webapp.payments.reconciliation.participant_checks import (
     compensation_not_taken,
     finished_not_submitted,
@@ -44,8 +42,8 @@ from webapp.payments.reconciliation.payment_checks import (
     unrecorded_decisions,
     unsettled,
 )
-from webapp.payments.reconciliation.snapshot import Snapshot
-from webapp.payments.statement import stated_minor
+from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
+from webapp.payments.reconciliation.statement import stated_minor
 from webapp.recruiters.platform import Platform
 from webapp.sessions.lease import release_expired
 

@@ -1,4 +1,4 @@
-"""What is compared: a run's records, its ledger, and what the platform lists."""
+"""What is compared (a run's records, its ledger, the platform's lists), and what was found."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -18,12 +18,32 @@ from webapp.database.row_counts import miscounted
 from webapp.payments.accounts import PayeeAccount, accounts
 from webapp.payments.ledger import is_claimed, payments_of
 from webapp.payments.reconciliation.bonus_books import BonusBooks, bonus_books
-from webapp.payments.statement import Statement, stated_minor, statements
+from webapp.payments.reconciliation.statement import Statement, stated_minor, statements
 from webapp.privacy.forget import forgotten_participants
 from webapp.recruiters.platform import Bonus, Platform
 from webapp.recruiters.statuses import ACTIVE_STATUSES, SUBMITTED_STATUSES
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.lease import expired
+
+
+@dataclass(frozen=True, slots=True)
+class Discrepancy:
+    """One thing that is not as it should be.
+
+    Attributes:
+        problem: Its name, for programs.
+        who: A participant's reference; the platform's id of the assignment where it is of nobody
+            here; the beginning of an offer's token where it is of an offer.
+        detail: What was seen.
+        remedy: What to do about it.
+        safe: Whether ``--fix`` corrects it.
+    """
+
+    problem: str
+    who: str
+    detail: str
+    remedy: str
+    safe: bool = False
 
 
 @dataclass(frozen=True)

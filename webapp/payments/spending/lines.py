@@ -10,14 +10,14 @@ from experiment.studies.study import Study
 from webapp.core.forgotten import is_forgotten
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run
+from webapp.payments.as_listed import TAKEN_AS_PAID
 from webapp.payments.ledger import payments_of
-from webapp.payments.paid_elsewhere import TAKEN_AS_PAID
 from webapp.payments.reconciliation.payment_checks import (
     unrecorded_bonuses,
     unrecorded_decisions,
 )
 from webapp.payments.reconciliation.snapshot import Snapshot
-from webapp.payments.statement import stated_minor
+from webapp.payments.reconciliation.statement import stated_minor
 from webapp.recruiters.platform import Audience, Platform
 from webapp.recruitment.terms import task_of
 

@@ -18,9 +18,13 @@ function axis(look, more) {
   };
 }
 
-// Days and hours as the tables write them, in UTC: 25 Nov, 14:00.
-const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
+// Days, hours and numbers as the tables write them, in the page's language and in UTC: 25 Nov, 14:00.
+const { lang } = document.documentElement;
+const tongue = lang === "en" ? "en-GB" : `${lang === "pt" ? "pt-PT" : lang}-u-nu-latn`;
+const day = new Intl.DateTimeFormat(tongue, { day: "numeric", month: "short", timeZone: "UTC" });
 const hour = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", timeZone: "UTC" });
+const figure = new Intl.NumberFormat(tongue);
+const figures = (plot, values) => values.map((each) => figure.format(each));
 
 function times(plot, seconds, _, __, step) {
   let shown = "";
@@ -41,7 +45,7 @@ function moment(plot, seconds) {
 
 function line(each, number, chart, look) {
   const stroke = look.lines[number % look.lines.length];
-  const planned = each.label === "planned";
+  const planned = each.name === "planned";
   return {
     label: each.label, stroke, width: 2, points: { show: false },
     dash: planned ? [6, 5] : undefined,
@@ -52,7 +56,7 @@ function line(each, number, chart, look) {
   };
 }
 
-function draw(place, chart) {
+function draw(place, chart, timeLabel) {
   const look = colours();
   place.replaceChildren();
   return new uPlot(
@@ -63,10 +67,10 @@ function draw(place, chart) {
         y: { range: (_, __, most) => [0, Math.max(1, most * 1.08)] },
       },
       axes: [
-        axis(look, chart.time ? { values: times } : { label: chart.across, labelSize: 20 }),
-        axis(look, { size: 48 }),
+        axis(look, chart.time ? { values: times } : { label: chart.across, labelSize: 20, values: figures }),
+        axis(look, { size: 48, values: figures }),
       ],
-      series: [chart.time ? { label: "time", value: moment } : { label: chart.across }, ...chart.lines.map((l, n) => line(l, n, chart, look))],
+      series: [chart.time ? { label: timeLabel, value: moment } : { label: chart.across }, ...chart.lines.map((l, n) => line(l, n, chart, look))],
       cursor: { drag: { x: false, y: false } },
       legend: { live: true },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
@@ -86,7 +90,7 @@ async function drawAll(section) {
   if (!answer.ok) return;
   const charts = await answer.json();
   const places = [...section.querySelectorAll("[data-chart]")];
-  const redraw = () => places.forEach((place) => draw(place, charts[place.dataset.chart]));
+  const redraw = () => places.forEach((place) => draw(place, charts[place.dataset.chart], section.dataset.time));
   redraw();
   let waiting;
   addEventListener("resize", () => {

@@ -1,5 +1,6 @@
 // Plays stored sessions: at each moment, what was on the screen, and what was chosen at its end.
 const films = JSON.parse(document.getElementById("films").textContent);
+const words = JSON.parse(document.getElementById("words").textContent);
 const player = document.querySelector(".player");
 const screens = [...document.querySelectorAll(".screen")];
 const control = (name) => player.querySelector(`[data-do=${name}]`);
@@ -40,16 +41,21 @@ function clock(seconds) {
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
 }
 
+// What the page says, with values in the places of their names.
+function say(word, values = {}) {
+  return words[word].replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
 function says(scene, at) {
-  if (at < scene.from) return "before the first trial";
-  if (at < scene.until) return `${((at - scene.from) || 0).toFixed(1)} s`;
+  if (at < scene.from) return say("before");
+  if (at < scene.until) return say("seconds", { n: ((at - scene.from) || 0).toFixed(1) });
   const parts = [`${scene.said || scene.chosen}`];
-  if (scene.rt_ms !== null) parts.push(`after ${Math.round(scene.rt_ms)} ms`);
-  if (scene.by) parts.push(`by ${scene.by}`);
-  if (scene.hidden) parts.push("the page was hidden");
-  if (scene.unfocused) parts.push("the page had lost the focus");
-  if (scene.shown > 1) parts.push(`shown ${scene.shown} times`);
-  if (scene.pointer_px) parts.push(`pointer ${Math.round(scene.pointer_px)} px`);
+  if (scene.rt_ms !== null) parts.push(say("after", { n: Math.round(scene.rt_ms) }));
+  if (scene.by) parts.push(say("by", { input: scene.by }));
+  if (scene.hidden) parts.push(say("hidden"));
+  if (scene.unfocused) parts.push(say("unfocused"));
+  if (scene.shown > 1) parts.push(say("shown", { n: scene.shown }));
+  if (scene.pointer_px) parts.push(say("pointer", { n: Math.round(scene.pointer_px) }));
   return parts.join(", ");
 }
 
@@ -60,7 +66,7 @@ function show(screen, film) {
   const next = film.cut[index + 1];
   const waits = now > scene.until + told && next && next.pause > longest;
   const chosen = now >= scene.until;
-  part("count").textContent = `trial ${scene.position} of ${film.trials}, ${clock(now)}`;
+  part("count").textContent = say("count", { n: scene.position, all: film.trials, time: clock(now) });
   const state = `${scene.position} ${chosen} ${waits}`;
   if (part("shown").dataset.state !== state) {
     part("shown").dataset.state = state;
@@ -72,7 +78,7 @@ function show(screen, film) {
       return option;
     }));
   }
-  part("said").textContent = waits ? `pause of ${next.pause.toFixed(0)} s` : says(scene, now);
+  part("said").textContent = waits ? say("gap", { n: next.pause.toFixed(0) }) : says(scene, now);
   screen.classList.toggle("out-of-focus", scene.hidden || scene.unfocused);
   strip(part("strip"), film);
 }
@@ -103,7 +109,7 @@ function strip(canvas, film) {
 function paint() {
   screens.forEach((screen, number) => show(screen, films[number]));
   control("seek").value = now;
-  control("play").textContent = running ? "Pause" : "Play";
+  control("play").textContent = say(running ? "pause" : "play");
 }
 
 function frame(at) {

@@ -8,8 +8,8 @@ from tests.webapp.payments.conftest import CAPS
 from webapp.database.engine import reading
 from webapp.database.models import Payment
 from webapp.payments.accounts import accounts
+from webapp.payments.bonuses import bonuses
 from webapp.payments.ledger import payments_of
-from webapp.payments.ledger_entries import bonuses
 from webapp.payments.pay import pay_entries
 from webapp.payments.reconciliation.reconcile import fix_discrepancies
 from webapp.payments.reconciliation.snapshot import take_snapshot

@@ -11,8 +11,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Assignment, Hit, Participant, Place, RunCount
 from webapp.payments.accounts import accounts
 from webapp.payments.compensate import compensation, offer_compensation
-from webapp.payments.entry import Entry
-from webapp.payments.ledger import payments_of
+from webapp.payments.ledger import Entry, payments_of
 from webapp.payments.pay import pay_entries
 from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
 from webapp.payments.reconciliation.snapshot import take_snapshot

@@ -1,6 +1,8 @@
 """What an operator or the platform gets wrong: one paragraph each, and nothing half done."""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
@@ -113,3 +115,38 @@ def test_webhooks_that_come_twice_late_or_in_another_order_change_nothing(lab, s
     assert hear("AWAITING REVIEW", now - 3600).status_code == 403  # kept for an hour
     with reading(lab.sessions) as session:
         assert session.scalars(select(Assignment.status)).all() == ["submitted"]
+
+
+def test_two_rows_of_one_amount_for_one_person_are_two_bonuses_only_where_somebody_says_so(
+    lab, stand_in, shell, bonus_file, tmp_path
+):
+    submission = lab.hand_in(lab.publish())
+    shell("approve", lab.run.ref, "--yes")
+    assert "The study's rule gives no bonus" in shell("bonus", lab.run.ref, "--yes").output
+    path = bonus_file(submission, "0.05")
+    with Path(path).open("a", encoding="utf-8") as file:
+        file.write(f"{lab.ref_of(submission)},0.05,You were very quick.\n")
+    said = paragraph(shell("bonus", lab.run.ref, "--file", path, "--yes"))
+    assert "would get $0.05 twice" in said and "--additional" in said
+    assert [kind for kind, _, _ in stand_in.payments()] == ["reward"]
+    for _ in range(2):
+        shell("bonus", lab.run.ref, "--file", path, "--additional", "--yes")
+    bonuses = [amount for kind, _, amount in stand_in.payments() if kind == "bonus"]
+    assert bonuses == [5, 5]
+
+
+def test_a_study_edited_after_its_launch_is_published_and_paid_as_it_was_launched(
+    lab, stand_in, shell, study_folder
+):
+    toml = study_folder / "study.toml"
+    edited = toml.read_text(encoding="utf-8").replace('reward = "0.20"', 'reward = "0.90"')
+    assert 'reward = "0.90"' in edited
+    toml.write_text(edited, encoding="utf-8")
+    shown = " ".join(shell("publish", lab.run.ref, "--yes").output.split())
+    assert "reward of each participant $0.20" in shown
+    [study] = stand_in.call("GET", "/studies/")["results"]
+    submission = lab.hand_in(study["id"])
+    shutil.rmtree(study_folder)
+    assert shell("close", lab.run.ref).exit_code == 0
+    assert shell("approve", lab.run.ref, "--yes").exit_code == 0
+    assert stand_in.payments() == [("reward", submission, 20)]

@@ -133,7 +133,8 @@ class Reader {
     if (beyond || top < -1 || bottom > window.innerHeight + 1) this.#broken.add("scroll");
     if (text.dataset.sent !== undefined && text.textContent !== text.dataset.sent) this.#broken.add("text");
     if ((window.visualViewport?.scale ?? 1) > 1.01) this.#broken.add("zoom");
-    if (document.fonts?.status === "loading") this.#broken.add("font");
+    const { fontMissing } = this.tools.place.dataset;
+    if (document.fonts?.status === "loading" || fontMissing !== undefined) this.#broken.add("font");
   }
 
   /**

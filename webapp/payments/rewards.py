@@ -1,17 +1,113 @@
-"""What the ledger should hold next: rewards, bonuses, and review decisions."""
+"""Rewards and rejections: what a run's submissions get, as entries of the ledger."""
 
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.payment.payment import PaymentError, PaymentItem, PaymentKind, PaymentState
+from experiment.payment.payment import (
+    LONGEST_REASON,
+    PaymentError,
+    PaymentItem,
+    PaymentKind,
+    PaymentState,
+    plain_reason,
+)
+from webapp.database.engine import reading
 from webapp.database.models import Assignment, Payment, Run
 from webapp.payments.accounts import PayeeAccount, names_of_account
-from webapp.payments.entry import Entry
+from webapp.payments.ledger import Entry
+from webapp.payments.run_payments import RunPayments
+from webapp.recruiters.platform import Platform
 from webapp.recruiters.statuses import SUBMITTED_STATUSES, AssignmentStatus
 
 THANKS = "Thank you for taking part."
+
+
+def all_rewards(run_payments: RunPayments) -> list[Entry]:
+    """Return the reward of everyone who finished and submitted, excluded or not."""
+    return rewards(run_payments.accounts(), run_payments.study.reward_minor)
+
+
+def rewards_of(
+    run_payments: RunPayments, who: Sequence[str], *, undo_rejection: bool = False
+) -> list[Entry]:
+    """Return the reward of each of these participants or assignments, finished or not.
+
+    Raises:
+        PaymentError: Somebody has submitted nothing, or was rejected.
+    """
+    item = (PaymentKind.REWARD, run_payments.study.reward_minor, THANKS)
+    owed = run_payments.accounts()
+    with reading(run_payments.sessions) as session:
+        return [
+            review_decision(
+                session, run_payments.run, owed, each, item, undo_rejection=undo_rejection
+            )
+            for each in who
+        ]
+
+
+def rejection_of(run_payments: RunPayments, who: str, reason: str, category: str) -> list[Entry]:
+    """Return the rejection of one submission.
+
+    Raises:
+        PaymentError: There is none, it was approved, or the platform would not take the reason.
+    """
+    reason = stated_reason(reason)
+    refuse_rejection(run_payments.platform, reason, category)
+    item, owed = (PaymentKind.REJECTION, 0, reason), run_payments.accounts()
+    for account in owed:
+        if account.is_restricted and who in names_of_account(account):
+            raise PaymentError(
+                f"the participant {account.participant.ref} asked that their data not be used, so "
+                "nobody decides against them by their answers now",
+                where=f"run {run_payments.run.ref}",
+                expected="a participant whose data may be used",
+                remedy="Pay the reward, or wait until they allow their data to be used again",
+            )
+    with reading(run_payments.sessions) as session:
+        return [review_decision(session, run_payments.run, owed, who, item, category=category)]
+
+
+def stated_reason(reason: str) -> str:
+    """Return a reason as it is stored and told.
+
+    Raises:
+        PaymentError: There is none, or it is too long.
+    """
+    plain = plain_reason(reason)
+    if not 0 < len(plain) <= LONGEST_REASON:
+        raise PaymentError(
+            "the reason is empty" if not plain else f"the reason has {len(plain)} characters",
+            expected=f"1 to {LONGEST_REASON} characters; the participant reads them",
+        )
+    return plain
+
+
+def refuse_rejection(platform: Platform, reason: str, category: str) -> None:
+    """Let pass only a rejection that the platform would take.
+
+    Raises:
+        PaymentError: The reason is too short, or the category is missing or none of its own.
+    """
+    terms = platform.rejection_terms
+    if len(reason) < terms.least_characters:
+        raise PaymentError(
+            f"the reason has {len(reason)} characters",
+            where="--reason",
+            expected=f"at least {terms.least_characters} on this platform",
+        )
+    if terms.categories and category not in terms.categories:
+        raise PaymentError(
+            f'"{category}" is not a category of the platform'
+            if category
+            else "a category is missing",
+            where="--category",
+            expected=f"one of: {', '.join(terms.categories)}",
+        )
+    if category and not terms.categories:
+        raise PaymentError("no category, because the platform has none", where="--category")
 
 
 def rewards(owed: Iterable[PayeeAccount], reward_minor: int) -> list[Entry]:
@@ -39,25 +135,6 @@ def rewards(owed: Iterable[PayeeAccount], reward_minor: int) -> list[Entry]:
 def _paid(account: PayeeAccount, reward_minor: int) -> int:
     line = account.payment(PaymentKind.REWARD)
     return line.amount_minor if line and line.state == PaymentState.DONE else reward_minor
-
-
-def bonuses(
-    owed: Iterable[PayeeAccount], items: Iterable[PaymentItem]
-) -> tuple[list[Entry], list[PaymentItem]]:
-    """Return the bonuses that can be paid, and those of people who were not paid at all yet.
-
-    A bonus is paid on the assignment of the reward, or on that of the compensation.
-    """
-    by_ref = {account.participant.ref: account for account in owed}
-    entries, waiting = list[Entry](), list[PaymentItem]()
-    for item in items:
-        account = by_ref[item.payee]
-        worker_id = account.participant.platform_id
-        if account.paid_assignment is None or worker_id is None:
-            waiting.append(item)
-        else:
-            entries.append(Entry(item, worker_id, account.paid_assignment, account.participant.id))
-    return entries, waiting
 
 
 def review_decision(

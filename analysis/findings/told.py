@@ -1,0 +1,82 @@
+"""What differences and interactions of a design tell, in sentences."""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from analysis.findings.findings import Context
+
+_LEVEL = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """In what a difference is told: its name, how many make one of the table's, its decimals."""
+
+    name: str
+    scale: float
+    decimals: int
+    answers: str
+
+    def say(self, value: float) -> str:
+        """Return a difference with its sign."""
+        return f"{self.scale * value:+z.{self.decimals}f}".replace("-", "\N{MINUS SIGN}")
+
+
+SHARES = Unit("percentage points", 100, 1, "judgments")
+POINTS = Unit("points", 1, 2, "ratings")
+_TOLD = 3
+
+
+def sentences(effects: pd.DataFrame, context: Context, unit: Unit = SHARES) -> list[str]:
+    """Return what each construction's highest contrasts tell: interactions, or else main effects.
+
+    Of several differences of one factor the three surest are told, and that there are more.
+
+    Args:
+        effects: The statistic ``design_effects``, or one of its form.
+        context: The study, for the constructions' titles.
+        unit: In what differences are told.
+    """
+    titles = {one.name: one.title for one in context.study.constructions}
+    found = []
+    for name, rows in effects.groupby("construction", sort=False):
+        crossed = rows[rows["contrast"].str.startswith("Interaction: ")]
+        told = crossed if len(crossed) else rows
+        title, n = titles.get(str(name), str(name)), int(rows["p_holm"].notna().sum())
+        surest = told.sort_values("p_holm", kind="stable").index[:_TOLD].sort_values()
+        found += [_sentence(title, row, n, unit) for row in told.loc[surest].to_dict("records")]
+        if more := len(told) - len(surest):
+            found.append(f"{title}: {more} more in the table of differences.")
+    return found
+
+
+def _sentence(title: str, row: Mapping[Hashable, Any], n: int, unit: Unit) -> str:
+    contrast, low, high = row["contrast"], row["low"], row["high"]
+    if pd.isna(low):
+        return f"{title}: too few {unit.answers} for an interval of {contrast}."
+    said = corrected(low, high, row["p_holm"], f"{n} contrasts looked at", n)
+    return (
+        f"{title}: {contrast} is {unit.say(row['estimate'])} {unit.name} (95% interval "
+        f"{unit.say(low)} to {unit.say(high)}; {said})."
+    )
+
+
+def corrected(low: float, high: float, p_holm: float, family: str, n: int) -> str:
+    """Return whether a difference is left after correction, where its own interval has none.
+
+    Args:
+        low: The lower end of the difference's own 95% interval.
+        high: Its upper end.
+        p_holm: Its p, corrected for the family by Holm's method.
+        family: What it is corrected for, such as "5 contrasts looked at".
+        n: How many these are.
+    """
+    after = f" after correction for the {family}" if n > 1 else ""
+    if p_holm < _LEVEL:
+        return f"a difference{after}"
+    if n > 1 and not low <= 0 <= high:
+        return f"by itself it excludes no difference, but{after} these data show none"
+    return "no difference that these data show"

@@ -1,0 +1,228 @@
+"""Try the score on browsers that were not fitted to it, and on people of every way of answering.
+
+Usage: python benchmarks/held_out.py [--each 4] [--people 200] [--pace 1] [--figure FILE.png]
+
+The browsers (agent_bench/held_out.py) were written from the participants' page, before their author
+had read how a session is judged. They were started as their authors would: those that imitate
+people deny that a program drives them. People and their devices are simulated
+(agent_bench/ways.py). Each session is judged among a hundred simulated people.
+"""
+
+import argparse
+import asyncio
+import random
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agent_bench import held_out, ways
+from agent_bench.choices import expected
+from agent_bench.figures import score
+from agent_bench.people import Shown, shown
+from agent_bench.site import Site, served
+from agents import CROWD, SWITCHES, _items, among, people
+from matplotlib import pyplot as plt
+from people_flagged import exact
+from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Error as PlaywrightError
+
+from experiment.exclusion.integrity import flags
+from experiment.integrity.certificate import Certificate
+from experiment.integrity.observed import ObservedSession
+from experiment.records import Item
+from experiment.simulation.session import accuracy_of
+from experiment.studies.load import load_study
+from experiment.studies.published import read_published
+
+DENIES = "--disable-blink-features=AutomationControlled"
+ALL = held_out.SCRIPTED | held_out.MIMICS
+GROUPS = {"scripted": tuple(held_out.SCRIPTED), "mimics": tuple(held_out.MIMICS)}
+ONE_IN = 100
+PATIENCE_MS = 180_000
+Judged = Mapping[str, Sequence[Certificate]]
+
+
+def counting(certificate: Certificate) -> float:
+    """Return the nats that count in the product's score."""
+    return sum(max(0.0, n) for name, n in certificate.signals if name in certificate.counting)
+
+
+SCORES = {"the product's score": counting, "all signals": score}
+
+
+async def _one(
+    browser: Browser, site: Site, name: str, taker: held_out.Taker, room: asyncio.Semaphore
+) -> str | None:
+    """Return the session's reference; None where the browser gave up, as on a starved machine."""
+    async with room:
+        context = await browser.new_context(viewport={"width": 1280, "height": 800})
+        context.set_default_timeout(PATIENCE_MS)
+        taker.page = await context.new_page()
+        try:
+            home = await held_out.take_part(taker, site.link, ALL[name])
+        except PlaywrightError as error:
+            print(f"{name} gave up: {str(error).splitlines()[0]}")
+            return None
+        finally:
+            await context.close()
+        return site.ref_of(home)
+
+
+async def browse(
+    site: Site, items: Sequence[Item], times: Sequence[Sequence[float]], options: argparse.Namespace
+) -> dict[str, list[str]]:
+    """Let so many of each kind take part, some at a time; return their references by kind."""
+    room, found = asyncio.Semaphore(options.windows), {}
+    good = {one.good for one in items}
+    async with async_playwright() as playwright:
+        for group, switches in (("scripted", SWITCHES), ("mimics", [*SWITCHES, DENIES])):
+            browser = await playwright.chromium.launch(
+                executable_path=options.chromium, args=switches
+            )
+            tasks = {}
+            for number in range(options.each):
+                for name in GROUPS[group]:
+                    rng = random.Random(f"{options.seed} {name} {number}")
+                    taker = held_out.Taker(
+                        None, rng, expected(good, rng), options.pace, times[number]
+                    )  # type: ignore[arg-type]
+                    tasks[name, number] = _one(browser, site, name, taker, room)
+            refs = await asyncio.gather(*tasks.values())
+            for (name, _), ref in zip(tasks, refs, strict=True):
+                if ref is not None:
+                    found.setdefault(name, []).append(ref)
+            await browser.close()
+    return found
+
+
+def of_people(
+    items: Sequence[Shown], trials: int, crowd: Sequence[ObservedSession], number: int, seed: str
+) -> dict[str, list[Certificate]]:
+    """Return the certificates of so many simulated people of each way of answering."""
+    found = {}
+    for way in ways.WAYS:
+        sessions = []
+        for n in range(number):
+            rng = random.Random(f"{seed} {way} {n}")
+            sessions.append(ways.session(way, rng.sample(list(items), trials), rng))
+        found[way] = [among(crowd, [one])[0] for one in sessions]
+    return found
+
+
+def bound(values: Sequence[float], share: float = 1 / ONE_IN) -> float:
+    """Return the value that no more than a share of people exceeds."""
+    ordered = sorted(values, reverse=True)
+    return ordered[int(share * len(ordered))]
+
+
+def worst_bound(human: Mapping[str, Sequence[float]], share: float) -> float:
+    """Return the value that no more than a share of people exceeds in any way of answering."""
+    return max(bound(values, share) for values in human.values())
+
+
+def show(programs: Judged, denying: Judged, human: Judged) -> None:
+    """Print the tables."""
+    print(f"{'simulated people':<26}{'n':>5}{'flagged':>9}")
+    for way, found in human.items():
+        flagged = sum(bool(flags(one)) for one in found)
+        print(f"{way:<26}{len(found):>5}{flagged / len(found):>9.1%}")
+    bounds = {
+        name: worst_bound({way: [of(c) for c in found] for way, found in human.items()}, 1 / ONE_IN)
+        for name, of in SCORES.items()
+    }
+    print(f"\n{'held-out browsers':<36}{'n':>4}{'flagged':>9}{'1 % product':>13}{'1 % all':>9}"
+          f"{'if it denies':>14}")  # fmt: skip
+    rows = {name: [name] for name in programs} | {f"all {k}": list(v) for k, v in GROUPS.items()}
+    for label, names in rows.items():
+        found = [one for name in names for one in programs.get(name, ())]
+        quiet = [one for name in names for one in denying.get(name, ())]
+        cells = [sum(bool(flags(one)) for one in found)]
+        cells += [sum(of(one) > bounds[name] for one in found) for name, of in SCORES.items()]
+        cells += [sum(score(one) > bounds["all signals"] for one in quiet)]
+        shares = [f"{cell / len(found):.0%}" for cell in cells]
+        low, high = exact(cells[0], len(found))
+        wide = f"  flagged {low:.0%} to {high:.0%}" if label.startswith("all ") else ""
+        print(f"{label.removeprefix('held out: '):<36}{len(found):>4}{shares[0]:>9}{shares[1]:>13}"
+              f"{shares[2]:>9}{shares[3]:>14}{wide}")  # fmt: skip
+    limits = ", ".join(f"{name} {value:.2f} nats" for name, value in bounds.items())
+    print(f"1 %: above what one in a hundred people of any way of answering exceeds: {limits}")
+    print("if it denies: all signals, where the browser says that no program drives it")
+
+
+def curve(
+    human: Mapping[str, Sequence[float]], programs: Sequence[float]
+) -> list[tuple[float, float]]:
+    """Return the ROC: the share of people of the worst way, and of programs, above each bound."""
+    points = []
+    for limit in sorted({*programs, *(one for of in human.values() for one in of), -1e9}):
+        wrong = max(sum(one > limit for one in of) / len(of) for of in human.values())
+        points.append((wrong, sum(one > limit for one in programs) / len(programs)))
+    return sorted([*points, (1.0, 1.0)])
+
+
+def draw(path: Path, programs: Judged, denying: Judged, human: Judged) -> None:
+    """Draw the ROC of both scores."""
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), sharey=True, layout="constrained")
+    lines = (("scripted", programs, "#0b5394", "-", "scripted"),
+             ("scripted", denying, "#0b5394", ":", "scripted, denying it"),
+             ("mimics", programs, "#b45f06", "-", "mimics"))  # fmt: skip
+    for axis, (title, of) in zip(axes, SCORES.items(), strict=True):
+        people_of = {way: [of(one) for one in found] for way, found in human.items()}
+        for group, source, colour, style, label in lines:
+            values = [of(one) for name in GROUPS[group] for one in source.get(name, ())]
+            x, y = zip(*curve(people_of, values), strict=True)
+            axis.step(x, y, where="post", color=colour, linestyle=style, label=label, linewidth=1.8)
+        axis.axvline(0.01, color="#777", linewidth=0.8)
+        axis.text(0.014, 0.02, "1 %", color="#555", fontsize=9)
+        axis.set(title=title, xlim=(0, 1), ylim=(0, 1.02))
+        axis.set_xlabel("people flagged, in the worst way of answering")
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("held-out browsers flagged")
+    axes[1].legend(loc="lower right", frameon=False)
+    figure.savefig(path, dpi=150)
+
+
+def main() -> None:
+    """Run the browsers, judge them and the people, and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--study", default="marvin_linzen_2018")
+    parser.add_argument("--each", type=int, default=4, help="how many of each kind")
+    parser.add_argument("--people", type=int, default=200, help="of each way of answering")
+    parser.add_argument("--pace", type=float, default=1.0, help="programs' times, of their own")
+    parser.add_argument("--windows", type=int, default=14, help="browser windows at a time")
+    parser.add_argument("--seed", type=int, default=6029)
+    parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser")
+    parser.add_argument("--figure", type=Path, help="where the ROC is drawn")
+    options = parser.parse_args()
+    study = load_study(options.study)
+    easy, trials = accuracy_of(read_published(study)), study.design.trials_per_list
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        served(Path(folder), options.study, options.seed) as (_, site),
+    ):
+        items = _items(site)
+        seen = [shown(one, easy) for one in items]
+        replayed = people(seen, trials, {"keyboard": options.each}, f"{options.seed} replayed")
+        times = [[one.rt_ms or 0.0 for one in who.answers] for who in replayed["keyboard"]]
+        refs = asyncio.run(browse(site, items, times, options))
+        known = site.observed()
+    crowd = [
+        one
+        for group in people(seen, trials, CROWD, f"{options.seed} crowd").values()
+        for one in group
+    ]
+    sessions = {name: [known[ref] for ref in of if ref in known] for name, of in refs.items()}
+    programs = {name: [among(crowd, [one])[0] for one in of] for name, of in sessions.items()}
+    denying = {
+        name: [among(crowd, [replace(one, automated=False)])[0] for one in of]
+        for name, of in sessions.items()
+    }
+    human = of_people(seen, trials, crowd, options.people, f"{options.seed} people")
+    show(programs, denying, human)
+    if options.figure:
+        draw(options.figure, programs, denying, human)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""A session's answers to trials that people and programs are known to answer differently.
+
+Item by item: whether it was answered as expected, the published shares of people and of programs
+who do so, and their log ratio. Together: how many of the rated items failed, and the published
+shares with as many failures or more. Nothing is fitted here, and nothing of the session is used
+but these answers.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from experiment.errors import StudyError
+from experiment.studies.humanness import Count, ItemRate, Rates, read_rates
+from experiment.studies.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class ItemAnswer:
+    """An answer to one item of the block.
+
+    Attributes:
+        item: Its id.
+        passed: Whether it was answered as expected.
+        people: The published share of people who pass it; None where no rate is known.
+        programs: The published share of programs that pass it, likewise.
+        nats: How much more often programs than people answer so, as a log ratio; likewise.
+    """
+
+    item: str
+    passed: bool
+    people: float | None
+    programs: float | None
+    nats: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HumannessScore:
+    """A session's answers to the block.
+
+    Attributes:
+        answers: Item by item.
+        n_passed: How many were answered as expected.
+        n_rated: How many have published rates.
+        n_failed: How many of these were not answered as expected.
+        nats: The sum of their log ratios, as if answers were independent; None without rates.
+        people_as_low: The published share of people with so many failures or more; None where it
+            is not published, or not every rated item was answered.
+        programs_as_low: That of programs.
+    """
+
+    answers: tuple[ItemAnswer, ...]
+    n_passed: int
+    n_rated: int
+    n_failed: int
+    nats: float | None
+    people_as_low: float | None
+    programs_as_low: float | None
+
+
+def rates_of(study: Study) -> Rates | None:
+    """Return a study's published rates; None where it names no file of them.
+
+    Raises:
+        StudyError: The file is missing, or as ``read_rates`` has it.
+    """
+    block = study.humanness
+    if block is None or not block.rates:
+        return None
+    where = study.folder / block.rates
+    try:
+        text = study.read(block.rates)
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(
+            "the file of published rates is missing or cannot be read",
+            where=str(where),
+            expected="a file in the study's folder, in UTF-8",
+        ) from error
+    return read_rates(text, where)
+
+
+def score(passed: Mapping[str, bool], rates: Rates | None) -> HumannessScore:
+    """Return what a session's answers to the block say.
+
+    Args:
+        passed: Whether each item was answered as expected, by its id.
+        rates: The published rates; None where the study has none.
+    """
+    by_item = {one.item: one for one in rates.items} if rates else {}
+    answers = [_answer(item, right, by_item.get(item)) for item, right in passed.items()]
+    rated = [one for one in answers if one.nats is not None]
+    n_failed = sum(not one.passed for one in rated)
+    people_as_low = programs_as_low = None
+    if rates and rates.failures and len(rated) == len(rates.items):
+        people_as_low, programs_as_low = _as_low(rates, n_failed)
+    return HumannessScore(
+        answers=tuple(answers),
+        n_passed=sum(passed.values()),
+        n_rated=len(rated),
+        n_failed=n_failed,
+        nats=sum(one.nats or 0.0 for one in rated) if rated else None,
+        people_as_low=people_as_low,
+        programs_as_low=programs_as_low,
+    )
+
+
+def _answer(item: str, passed: bool, rate: ItemRate | None) -> ItemAnswer:
+    if rate is None:
+        return ItemAnswer(item, passed, None, None, None)
+    nats = _log_ratio(rate.people, rate.programs, passed)
+    return ItemAnswer(item, passed, _share(rate.people), _share(rate.programs), nats)
+
+
+def _as_low(rates: Rates, n_failed: int) -> tuple[float | None, float | None]:
+    if n_failed == 0:
+        return 1.0, 1.0
+    found = next((one for one in rates.failures if one.at_least == n_failed), None)
+    return (_share(found.people), _share(found.programs)) if found else (None, None)
+
+
+def _share(count: Count) -> float:
+    return count[0] / count[1]
+
+
+def _log_ratio(people: Count, programs: Count, passed: bool) -> float:
+    """The log ratio of an answer; half a person is added on each side, so that none is infinite."""
+
+    def of(count: Count) -> float:
+        k, n = count if passed else (count[1] - count[0], count[1])
+        return (k + 0.5) / (n + 1)
+
+    return math.log(of(programs) / of(people))

@@ -1,0 +1,115 @@
+"""The table ``humanness``: trials that people and programs are known to answer differently.
+
+Which answers are whose is not Parallax's to say: a file of the study's holds published rates of
+people and of programs, item by item, with their source. Without it the trials are scored, and
+nothing follows about who answered.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
+
+from experiment.errors import StudyError, wrong_keys
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Humanness(_Table):
+    """The block of such trials."""
+
+    constructions: list[str] = Field(min_length=1, description="the constructions of its items")
+    rates: str = Field(
+        default="",
+        description="the file in the study folder that has the published rates; without it nothing "
+        "but scores",
+    )
+
+
+def _counted(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+# So many of so many.
+Count = Annotated[
+    tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]], BeforeValidator(_counted)
+]
+
+
+class _Rate(_Table):
+    people: Count = Field(description="how many people of how many")
+    programs: Count = Field(description="how many programs of how many")
+
+    @model_validator(mode="after")
+    def _a_part_of_all(self) -> Self:
+        if any(k > n for k, n in (self.people, self.programs)):
+            raise ValueError("more than there were: give [how many, of how many]")
+        return self
+
+
+class ItemRate(_Rate):
+    """How many answered an item as expected."""
+
+    item: str = Field(min_length=1, description="the item's id")
+
+
+class FailureRate(_Rate):
+    """How many failed so many items of the file, or more."""
+
+    at_least: int = Field(ge=1, description="so many items that were not answered as expected")
+
+
+class Rates(_Table):
+    """A file of published rates.
+
+    Attributes:
+        source: Where they were published, in full.
+        note: What a reader must know, such as how the study's items differ from the published.
+        items: Of each item, how many answered as expected.
+        failures: How many failed so many of these items or more, where that was published.
+    """
+
+    source: str = Field(min_length=10, description="where the rates were published")
+    note: str = Field(default="", description="what a reader must know of them")
+    items: list[ItemRate] = Field(min_length=1, description="the rates of each item")
+    failures: list[FailureRate] = Field(default=[], description="of so many failures or more")
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        for what, named in (
+            ("item", [one.item for one in self.items]),
+            ("at_least", [str(one.at_least) for one in self.failures]),
+        ):
+            twice = next((name for name in named if named.count(name) > 1), None)
+            if twice is not None:
+                raise ValueError(f'{what} = "{twice}" stands there twice')
+        return self
+
+
+def read_rates(text: str, where: Path) -> Rates:
+    """Return a file of rates.
+
+    Args:
+        text: What it holds.
+        where: Where it lies, for messages.
+
+    Raises:
+        StudyError: It is no TOML, or a key is missing or wrong.
+    """
+    expected = "source, [[items]] with item, people and programs, as docs/humanness.md shows"
+    try:
+        return Rates.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(str(error), where=str(where), expected=expected) from error
+    except ValidationError as error:
+        raise StudyError(wrong_keys(error), where=str(where), expected=expected) from error

@@ -1,0 +1,90 @@
+"""What the answers to a run's humanness block say, by the published rates of its study."""
+
+from collections.abc import Generator, Iterator
+from dataclasses import asdict
+from itertools import groupby
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
+
+from experiment.integrity.humanness import HumannessScore, rates_of, score
+from experiment.studies.study import Study
+from experiment.tables.judge import JUDGE, PERSON, PROGRAM
+from webapp.database.models import Participant, Response, Run, RunItem, Trial
+
+_ROWS_AT_A_TIME = 2_000
+
+
+def humanness_scores(
+    session: Session, run: Run, study: Study, *, only: int | None = None
+) -> Iterator[tuple[str, HumannessScore]]:
+    """Yield everybody who answered an item of the block, by reference, in order of arrival.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        study: Its study, as it was launched.
+        only: The id of the one participant who is asked about; None for all whose data may be used.
+    """
+    if study.humanness is None:
+        return
+    block, rates = set(study.humanness.constructions), rates_of(study)
+    rows = session.execute(_answers(run, only).execution_options(yield_per=_ROWS_AT_A_TIME))
+    for ref, answers in groupby(rows, key=lambda row: row.ref):
+        passed = {
+            row.item_id: bool(row.passed)
+            for row in answers
+            if row.passed is not None and row.item["construction"] in block
+        }
+        if passed:
+            yield ref, score(passed, rates)
+
+
+def _answers(run: Run, only: int | None) -> Select[str, str, dict[str, str], bool]:
+    chosen = Participant.restricted_at.is_(None) if only is None else Participant.id == only
+    right = func.nullif(Response.chosen_side, "") == func.nullif(Trial.good_side, "")
+    return (
+        select(Participant.ref, RunItem.item_id, RunItem.item, right.label("passed"))
+        .join(Trial, Trial.participant_id == Participant.id)
+        .join(RunItem, RunItem.id == Trial.run_item_id)
+        .join(Response, Response.trial_id == Trial.id)
+        .where(Participant.run_id == run.id, chosen)
+        .order_by(Participant.id, Trial.position)
+    )
+
+
+def told_of(
+    session: Session, run: Run, study: Study, participant_id: int
+) -> dict[str, object] | None:
+    """Return what is told to somebody of their own answers; not which answers were expected."""
+    found = next(humanness_scores(session, run, study, only=participant_id), None)
+    if found is None:
+        return None
+    rates = rates_of(study)
+    values = {name: value for name, value in asdict(found[1]).items() if name != "answers"}
+    return {**values, "source": rates.source if rates else None, "decides_nothing_by_itself": True}
+
+
+def humanness_rows(
+    session: Session, run: Run, study: Study, exported: set[str]
+) -> Generator[dict[str, object]]:
+    """Yield the rows of the table ``humanness``.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        study: Its study, as it was launched.
+        exported: The references of those whose answers may be exported.
+    """
+    judge = PROGRAM if run.simulated else PERSON
+    for ref, found in humanness_scores(session, run, study):
+        for one in found.answers if ref in exported else ():
+            yield {
+                "participant": ref,
+                "item_id": one.item,
+                "passed": one.passed,
+                "people_rate": one.people,
+                "programs_rate": one.programs,
+                "nats": one.nats,
+                JUDGE.name: judge,
+            }

@@ -1,0 +1,33 @@
+// @ts-check
+/** Pictures in a trial's texts: ``![what it shows](data:image/png;base64,...)``. */
+
+const PICTURE = /!\[([^\]]*)\]\((data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+)\)/g;
+
+/**
+ * A text as a screen reader says it: with the words that stand for its pictures.
+ * @param {string} text
+ */
+export const spoken = (text) => text.replace(PICTURE, "$1");
+
+/**
+ * A text without its pictures, as the page then holds it.
+ * @param {string} text
+ */
+export const unpictured = (text) => text.replace(PICTURE, "");
+
+/**
+ * Puts a text into an element, and its pictures below it.
+ * @param {HTMLElement} place
+ * @param {string} text
+ * @returns {HTMLElement[]} The pictures.
+ */
+export function lay(place, text) {
+  place.textContent = unpictured(text);
+  const pictures = [...text.matchAll(PICTURE)].map(([, alt, src]) => {
+    const picture = new Image();
+    Object.assign(picture, { alt, className: "picture", decoding: "sync", draggable: false, src });
+    return picture;
+  });
+  place.append(...pictures);
+  return pictures;
+}
