@@ -101,7 +101,6 @@ NOT_RUN = {
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {
-    "room_answers",
     *("archive_validators", "peer_scores_elsewhere", "scoring_original", "scoring_peers"),
 }
 
