@@ -40,7 +40,7 @@ from webapp.services import EXTENSION, Services
 MACHINE, SCHOOL = "203.0.113.5", "198.51.100.7"
 MINUTE_S = 60.0
 LEASE_S = 61 * MINUTE_S
-CLASS_TAKES_MIN = 12
+CLASS_TAKES_MIN, TRIALS = 12, 8
 
 
 class Clock:
@@ -64,7 +64,7 @@ class Browser:
     def __init__(self, app: Flask, run_ref: str, address: str) -> None:
         self._web, self._run = app.test_client(), run_ref
         self._from = {"X-Forwarded-For": address}
-        self._home = ""
+        self._home, self._left = "", list[dict[str, int]]()
 
     @property
     def token(self) -> str:
@@ -77,12 +77,18 @@ class Browser:
         self._home = said.location or ""
         return said.status_code == 303
 
-    def answer(self, most: int | None = None) -> None:
-        """Answer so many trials, or all."""
+    def open(self) -> None:
+        """Load the page of the trials that are left."""
         page = self._web.get(self._home, headers=self._from).text
         found = re.search(r'id="session">(.*?)</script>', page, re.DOTALL)
-        trials = json.loads(found[1])["trials"] if found else []
-        for trial in trials[:most]:
+        self._left = json.loads(found[1])["trials"] if found else []
+
+    def answer(self, most: int | None = None) -> None:
+        """Answer so many of the trials that are left, or all."""
+        if not self._left:
+            self.open()
+        now, self._left = self._left[:most], self._left[len(self._left[:most]) :]
+        for trial in now:
             body = {
                 "uuid": str(uuid4()),
                 "position": trial["position"],
@@ -205,7 +211,12 @@ def _fell_silent(lab: Installation, machine: Crowd, clock: Clock, browsers: int)
     clock.go_on(LEASE_S)
     release_leases(lab.services)
     delete_addresses(lab.services)
-    return lambda number: one_trial(machine.inside[number])
+
+    def step(number: int) -> None:
+        machine.inside[number].open()
+        machine.inside[number].answer(1)
+
+    return step
 
 
 def _comes_anew(_lab: Installation, machine: Crowd, _clock: Clock, _browsers: int) -> Step:
@@ -264,7 +275,7 @@ def meet(folder: Path, options: argparse.Namespace, way: str, when: str) -> list
         people.come()
     for minute in range(CLASS_TAKES_MIN):
         clock.go_on(MINUTE_S)
-        for browser in people.inside if minute == 0 else ():
+        for browser in people.inside if minute < TRIALS - 1 else ():
             browser.answer(1)
         give_places_to_workers(lab.services)
     for browser in people.inside:

@@ -116,6 +116,8 @@ async def happen(browser: Firefox, window: Window, front: Front, fault: str) -> 
         window = other
     elif fault == "translated":
         await window.run(_TRANSLATED)
+        # Answered at once: where the page is loaded anew before, the text is as it was sent again.
+        await window.press("1")
     elif fault == "blocked":
         await window.run(_BLOCKED)
     elif fault == "zoomed":

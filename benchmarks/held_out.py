@@ -82,7 +82,7 @@ async def browse(
             )
             tasks = {}
             for number in range(options.each):
-                for name in GROUPS[group]:
+                for name in filter(options.kinds.__contains__, GROUPS[group]):
                     rng = random.Random(f"{options.seed} {name} {number}")
                     taker = held_out.Taker(
                         None, rng, expected(good, rng), options.pace, times[number]
@@ -136,6 +136,8 @@ def show(programs: Judged, denying: Judged, human: Judged) -> None:
     rows = {name: [name] for name in programs} | {f"all {k}": list(v) for k, v in GROUPS.items()}
     for label, names in rows.items():
         found = [one for name in names for one in programs.get(name, ())]
+        if not found:
+            continue
         quiet = [one for name in names for one in denying.get(name, ())]
         cells = [sum(bool(flags(one)) for one in found)]
         cells += [sum(of(one) > bounds[name] for one in found) for name, of in SCORES.items()]
@@ -171,6 +173,8 @@ def draw(path: Path, programs: Judged, denying: Judged, human: Judged) -> None:
         people_of = {way: [of(one) for one in found] for way, found in human.items()}
         for group, source, colour, style, label in lines:
             values = [of(one) for name in GROUPS[group] for one in source.get(name, ())]
+            if not values:
+                continue
             x, y = zip(*curve(people_of, values), strict=True)
             axis.step(x, y, where="post", color=colour, linestyle=style, label=label, linewidth=1.8)
         axis.axvline(0.01, color="#777", linewidth=0.8)
@@ -179,7 +183,7 @@ def draw(path: Path, programs: Judged, denying: Judged, human: Judged) -> None:
         axis.set_xlabel("people flagged, in the worst way of answering")
         axis.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("held-out browsers flagged")
-    axes[1].legend(loc="lower right", frameon=False)
+    axes[0].legend(loc="center right", frameon=False)
     figure.savefig(path, dpi=150)
 
 
@@ -188,6 +192,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--study", default="marvin_linzen_2018")
     parser.add_argument("--each", type=int, default=4, help="how many of each kind")
+    parser.add_argument("--kinds", default="", help="only those with this in their name")
     parser.add_argument("--people", type=int, default=200, help="of each way of answering")
     parser.add_argument("--pace", type=float, default=1.0, help="programs' times, of their own")
     parser.add_argument("--windows", type=int, default=14, help="browser windows at a time")
@@ -195,6 +200,7 @@ def main() -> None:
     parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser")
     parser.add_argument("--figure", type=Path, help="where the ROC is drawn")
     options = parser.parse_args()
+    options.kinds = {name for name in ALL if options.kinds in name}
     study = load_study(options.study)
     easy, trials = accuracy_of(read_published(study)), study.design.trials_per_list
     with (

@@ -223,8 +223,9 @@ def main() -> None:
     """Write the items, and the sheet of all pictures where asked."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sheet", type=Path, help="where all pictures are shown together")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the items are written")
     options = parser.parse_args()
-    with (FOLDER / "items.tsv").open("w", encoding="utf-8", newline="") as file:
+    with (options.folder / "items.tsv").open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, COLUMNS, delimiter="\t", restval="", lineterminator="\n")
         table.writeheader()
         table.writerows(rows())

@@ -81,8 +81,8 @@ FAULTS = (
     ),
     Fault(
         "the folder for backups is missing",
-        command("db", "backup", "/nowhere/at/all"),
-        "/nowhere",
+        command("db", "backup", "/proc/nowhere/all"),
+        "/proc/nowhere",
         "folder",
     ),
     Fault(

@@ -93,7 +93,16 @@ class Site:
                 os.killpg(self.process.pid, signal.SIGCONT)
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
+            self.wait_until(self._is_gone)
             self.process = None
+
+    def _is_gone(self) -> bool:
+        """Return whether none of the server's processes holds a port any more."""
+        assert self.process is not None
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, 0)
+            return False
+        return True
 
     def workers(self) -> list[int]:
         """Return the numbers of the server's processes but the first."""

@@ -39,6 +39,11 @@ RUNS = {
     "coverage": ["--simulations", "2", "--settings", "1"],
     "headline": ["--studies", "1"],
     "hostile_checkpoints": ["--files", "6"],
+    "held_out": [
+        *("--chromium", "{chromium}", "--study", "minimal", "--each", "1", "--people", "5"),
+        *("--pace", "0.1", "--kinds", "first", "--figure", "{folder}/roc.png"),
+    ],
+    "humanness_pictures": ["--folder", "{folder}"],
     "image": ["--list"],
     "log_and_metrics": ["--requests", "5", "--rounds", "1"],
     "main_job": [*("--study", "minimal", "--participants", "2", "--port", "0", "--quick")],
@@ -49,6 +54,7 @@ RUNS = {
     "model_types": ["--type", "gpt2", "--sentences", "4"],
     "mutation": ["money", "--sample", "2"],
     "mouse_rest": ["{folder}/paths.csv"],
+    "people_published": ["{folder}/paths.csv"],
     "ngram": [SAMPLE, "--tokens", "5000"],
     "peer_scores": [],
     "positions": ["minimal", "--seeds", "5"],
@@ -136,7 +142,11 @@ def folder(name: str, tmp_path: Path) -> Path:
         (tmp_path / "summary.csv").write_text("Condition,total_mean,count\nisland,0.8,5\n")
     if "{folder}/paths.csv" in given:
         head = ",".join(f"{name}_get_response" for name in ("timestamps", "xpos", "ypos"))
-        rows = (f'{n},900,"[0,300,600,900]","[0,9,{n},{n}]","[0,0,0,0]"' for n in (1, 1, 2))
+        head += ",count_trial,Exemplar,Condition,response,CategoryLeft"
+        rows = (
+            f'{n},900,"[0,300,600,900]","[0,9,{n},{n}]","[0,0,0,0]",{n},Aal,Typical,Fisch,Fisch'
+            for n in (1, 1, 2)
+        )
         table = "\n".join((f"subject_nr,response_time,{head}", *rows))
         (tmp_path / "paths.csv").write_text(table, encoding="utf-8")
     if "{folder}/model" in given:

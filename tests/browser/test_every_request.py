@@ -55,7 +55,7 @@ def test_nobody_is_stuck_where_every_request_fails_the_first_time(site, link, pa
     assert stored.late_answers == 0
 
 
-@pytest.mark.parametrize("part", ["page.js", "store.js", "parallax.css"])
+@pytest.mark.parametrize("part", ["page.js", "choice-choice.js", "parallax.css"])
 def test_a_part_of_the_page_that_does_not_come_is_asked_for_again(link, page, part):
     # Once the first browser is known, the other one is asked whether it is the same person's.
     with page.expect_response("**/device"):

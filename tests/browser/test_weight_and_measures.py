@@ -22,10 +22,8 @@ from tests.patience import PATIENCE_S
 from webapp.database.engine import reading
 from webapp.database.models import Event
 
-# The page, its style and its program's modules come once; from then on a page is one request.
-# Traces, devices and more types of questions made the first page 3.5 % heavier, deadlines 1 %,
-# pictures in trials and what is measured of the screen 5 %, and an answer 75 bytes.
-FIRST_BYTES, NEXT_BYTES, ANSWER_BYTES = 54_500, 10_000, 1_080
+# The page, its style and its program come once; from then on a page is one request.
+FIRST_BYTES, NEXT_BYTES, ANSWER_BYTES = 39_000, 10_000, 1_080
 
 
 class Traffic:

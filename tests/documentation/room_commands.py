@@ -17,17 +17,18 @@ BEGIN, END = "<!-- commands of the room -->\n", "<!-- /commands of the room -->"
 _SHELL = "none: it needs the server's shell"
 _MODELS = "none: models are trained where they compute; the room scores with installed ones"
 _FIELD = "none: it prepares materials on one's own computer; the room takes the table that results"
-_ARCHIVE = "none yet: it works on the folder that *Export* sends"
-_PLATFORM = "none yet: *Recruitment* has what is done daily"
+_ARCHIVE = "none: it works on the folder that *Export* sends, on whose computer it is"
+_IMPORT = "none: what comes from elsewhere is read on the server, where its files lie"
+_PLATFORM = "none: it sets the platform up, once; *Recruitment* has what is done daily"
 # The room's page of each command; one that ends in * stands for all that begin so.
 PAGES = {
     "study new": "*Studies*, From a table",
     "study check": "*Studies*, the editor; *Launch a study*",
     "study show": "*Studies*, the editor; *Launch a study*",
     "study preview": "a run's *Overview*, Its pages; the editor, Try what is saved",
-    "study static": "none yet: it writes a folder for another web host",
-    "study privacy": "none yet: a draft for the ethics committee, printed once",
-    "study freeze": "none yet: its file is committed beside the study",
+    "study static": "none: it writes a folder for another web host, with a copy of the program",
+    "study privacy": "none: a draft for the ethics committee, which is edited outside",
+    "study freeze": "none: its file is committed beside the study, which lies elsewhere",
     "study schema": "none: it is for editors on one's own computer",
     "lists *": "*Launch a study* builds and audits the lists",
     "materials *": _FIELD,
@@ -45,7 +46,8 @@ PAGES = {
     "recruitment write": "*Recruitment*",
     "recruitment poll": "none: a periodic job does it",
     "recruitment *": _PLATFORM,
-    "links *": "none yet: a run's *Overview* shows its link; codes are made on the server",
+    "links resume": "none: whoever holds such a link answers as that participant",
+    "links *": "a run's *Overview*, Links and codes",
     "simulate": "*Reports* of a simulated run, Programs take part",
     "exclude": "a run's *Overview*",
     "integrity": "*Participants*, sorted by flags",
@@ -61,9 +63,9 @@ PAGES = {
     "reject": "*Money*",
     "bonus": "*Money*",
     "compensate": "*Money*",
-    "settle": "none yet: *Money*, Reconcile, settles what the platform knows",
+    "settle": "*Money*, Not done yet",
     "reconcile": "*Money*",
-    "statement": "none yet: *Money* has one statement for each person",
+    "statement": "none: a paper over all runs and funders; *Money* states one run and its people",
     "lm score": "*Reports*, with the models in the instance's `models`",
     "lm *": _MODELS,
     "reading *": _MODELS,
@@ -73,7 +75,7 @@ PAGES = {
     "archive": _ARCHIVE,
     "capsule": _ARCHIVE,
     "reproduce": _ARCHIVE,
-    "import *": _ARCHIVE,
+    "import *": _IMPORT,
     "doctor": "*Installation*",
     "projects add": "*Projects*",
     "projects list": "*Projects*",
@@ -85,14 +87,18 @@ PAGES = {
     "users password": "*Sessions*, for one's own",
     "users tokens": "*Tokens*, for one's own",
     "users revoke-token": "*Tokens*, for one's own",
-    "users *": "none: who may enter is decided on the server",
+    "users add": "*Accounts*",
+    "users role": "*Accounts*",
+    "users disable": "*Accounts*",
+    "users enable": "*Accounts*",
     "serve": _SHELL,
     "stop": _SHELL,
     "reload": _SHELL,
     "work": _SHELL,
     "keys *": _SHELL,
-    "settings": "none: some settings are secrets",
+    "settings": "*Installation*, Settings",
     "marketplace": "none: it is for a first try on one's own computer",
+    "db backup": "*Installation*, Backups",
     "db *": _SHELL,
 }
 

@@ -24,7 +24,7 @@ from webapp.recruiters.capabilities import (
     Webhooks,
 )
 from webapp.runs.runs import named_run, study_as_launched
-from webapp.runs.second_person import refuse_one_person
+from webapp.runs.second_person import Wanted, refuse_one_person
 
 
 @click.command("stop")
@@ -71,10 +71,8 @@ def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> Non
             named = named_run(session, run)
             study = study_as_launched(session, named)
         told = f"up to {places} paid screen-outs"
-        refuse_one_person(
-            *(found.sessions, named, study, "publishing"),
-            digest=told, told=told, by=getpass.getuser(), now=utc_now(),
-        )  # fmt: skip
+        wanted = Wanted(named, study, "publishing", told, told, getpass.getuser(), utc_now())
+        refuse_one_person(found.sessions, wanted)
     for offer in found.offers:
         if places is not None:
             platform.add_screen_outs(offer, places)

@@ -16,7 +16,8 @@ from webapp.recruiters.settings import load_settings
 
 _instance_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--instance",
-    type=click.Path(path_type=Path),
+    # Whose folder it is, and how to give the command, is said by refuse_other_user.
+    type=click.Path(path_type=Path, readable=False),
     envvar=INSTANCE_VARIABLE,
     default=Path("instance"),
     show_default=True,

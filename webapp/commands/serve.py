@@ -1,22 +1,15 @@
 """``parallax serve``, ``stop``, ``reload`` and ``settings``."""
 
-import os
-import re
-import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from pydantic import BaseModel
 
 from experiment.tables.text_table import text_table
 from webapp.commands.options import with_instance
 from webapp.core.instance import open_instance
-from webapp.core.settings import ENVIRONMENT_PREFIX, FILE_NAME, flat_name
-from webapp.recruiters.settings import SECTIONS, load_settings
+from webapp.recruiters.settings import load_settings
+from webapp.recruiters.settings_shown import shown_settings
 from webapp.server import process as server
-
-_PASSWORD = re.compile(r"(://[^:/@]*):[^@]*@")
 
 
 @click.command()
@@ -91,40 +84,6 @@ def settings(instance: Path) -> None:
 
     Each line names the default and the meaning too.
     """
-    values, in_file = load_settings(instance), _names_in_file(instance)
     header = ("setting", "value", "default", "source", "meaning")
-    rows = list(_rows("", values, in_file))
-    for section in SECTIONS.names():
-        model = SECTIONS.model(section)
-        if model is not None:
-            rows += _rows(section, values.of_recruiter(section, model), in_file)
+    rows = list(shown_settings(instance))
     click.echo(text_table(header, rows))
-
-
-def _rows(section: str, values: BaseModel, in_file: set[str]) -> Iterator[tuple[str, ...]]:
-    for name, field in type(values).model_fields.items():
-        flat = flat_name(section, name)
-        yield (
-            flat,
-            _shown(getattr(values, name)),
-            _shown(field.default),
-            _source(flat, in_file),
-            field.description or "",
-        )
-
-
-def _names_in_file(instance: Path) -> set[str]:
-    file = instance / FILE_NAME
-    given = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    sections = {key: of for key, of in given.items() if isinstance(of, dict)}
-    return {*given, *(flat_name(key, name) for key, of in sections.items() for name in of)}
-
-
-def _source(name: str, in_file: set[str]) -> str:
-    if ENVIRONMENT_PREFIX + name.upper() in os.environ:
-        return "environment"
-    return FILE_NAME if name in in_file else "default"
-
-
-def _shown(value: object) -> str:
-    return _PASSWORD.sub(r"\1:***@", str(value)) or '""'

@@ -1,8 +1,8 @@
-"""The modules and the style of the pages, under a name made of their content.
+"""The program and the style of the pages, under a name made of their content.
 
-The modules import each other as they lie on the disk, so nothing is built or rewritten: all of
-them are one folder on the wire, and the folder's name changes with any of them. A browser keeps
-such a folder for good and asks again only after an upgrade.
+The pages' modules are joined when a process starts, so that somebody who arrives asks once for all
+of them. The files are one folder on the wire, and the folder's name changes with any of them. A
+browser keeps such a folder for good and asks again only after an upgrade.
 """
 
 import gzip
@@ -27,12 +27,14 @@ from werkzeug.http import parse_accept_header
 from webapp.core.metrics import Metrics
 from webapp.http.request_log import log_request, new_request_id
 from webapp.http.security_headers import always_sent
+from webapp.participant.bundle import joined
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
 
 # Stands in every page itself, so that a page can tell what is missing when nothing else arrives.
 _BOOT = "boot.js"
+_PAGE = "page.js"
 _EXTENSION = "assets"
 _YEAR_S = 365 * 24 * 60 * 60
 _MOST_HEADERS = 100
@@ -55,8 +57,7 @@ class Assets:
         files: Each file by its name.
         version: Another one for other contents.
         base: The folder's address.
-        modules: The names of the program's modules.
-        boot: The program that every page holds itself.
+        boot: The program that every page holds itself, and nobody fetches.
 
     Args:
         folder: Where they lie.
@@ -64,16 +65,17 @@ class Assets:
     """
 
     def __init__(self, folder: Path, scripts: Mapping[str, Traversable] | None = None) -> None:
-        self.files = {path.name: _read(path) for path in sorted(folder.iterdir()) if path.is_file()}
-        modules = [name for name in self.files if name.endswith(".js") and name != _BOOT]
-        self.files |= {name: _read(path) for name, path in (scripts or {}).items()}
+        own = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+        modules = {name: own.pop(name).decode() for name in list(own) if name.endswith(".js")}
+        self.boot = Markup(modules.pop(_BOOT))
+        own[_PAGE] = joined(_PAGE, modules).encode()
+        own |= {name: path.read_bytes() for name, path in (scripts or {}).items()}
         digest = hashlib.sha256()
-        for name, asset in self.files.items():
-            digest.update(f"{name}\0{len(asset.content)}\0".encode() + asset.content)
+        for name, content in own.items():
+            digest.update(f"{name}\0{len(content)}\0".encode() + content)
+        self.files = {name: _asset(name, content) for name, content in own.items()}
         self.version = digest.hexdigest()[:12]
         self.base = f"/assets/{self.version}"
-        self.modules = modules
-        self.boot = Markup(self.files[_BOOT].content.decode())
 
     def address(self, name: str) -> str:
         """Return the address of a file."""
@@ -82,13 +84,12 @@ class Assets:
     @property
     def boot_source(self) -> str:
         """What allows ``boot`` in a content security policy, and no other program."""
-        digest = hashlib.sha256(self.files[_BOOT].content).digest()
+        digest = hashlib.sha256(self.boot.encode()).digest()
         return f"'sha256-{b64encode(digest).decode()}'"
 
 
-def _read(path: Traversable) -> Asset:
-    content = path.read_bytes()
-    mimetype = guess_type(path.name)[0] or "application/octet-stream"
+def _asset(name: str, content: bytes) -> Asset:
+    mimetype = guess_type(name)[0] or "application/octet-stream"
     return Asset(mimetype, content, gzip.compress(content, mtime=0))
 
 
@@ -97,7 +98,7 @@ def serve_assets(
 ) -> None:
     """Send the files before the app is asked, and give its templates what they say of them.
 
-    Everybody who arrives asks for twenty of them, and the only thing of a request that changes a
+    Everybody who arrives asks for them, and the only thing of a request that changes a
     reply is whether it may be compressed: each reply is made once, without Flask.
 
     Args:

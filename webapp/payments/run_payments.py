@@ -41,9 +41,9 @@ from webapp.recruiters.registry import open_platform
 from webapp.recruitment.limits import limits_of
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import published, recruitment_hits
-from webapp.recruitment.terms import refuse_other_purse, task_of
+from webapp.recruitment.terms import refuse_another_reward, refuse_other_purse, task_of
 from webapp.runs.runs import named_run, study_as_launched
-from webapp.runs.second_person import done_by_two, first_of_two
+from webapp.runs.second_person import Wanted, done_by_two, first_of_two
 from webapp.users.audit_log import record_act
 
 
@@ -259,20 +259,15 @@ class RunPayments:
         # An approval pays what the platform has, and the ledger would tell what the study has.
         with reading(self.sessions) as session:
             offers = [hit.platform_id for hit in recruitment_hits(session, self.run)]
-        ours = self.study.reward_minor
         for offer in filter(None, offers):
-            theirs = self.platform.state(offer).reward_minor
-            if theirs is not None and theirs != ours:
-                raise RunError(
-                    f"an approval would pay {self._amount(theirs)}, because the reward was "
-                    "changed on the platform",
-                    where=f"run {self.run.ref}, offer {offer}",
-                    expected=f"{self._amount(ours)}, as it was published",
-                    remedy=(
-                        "Restore the reward on the platform's own site; or approve there, and "
-                        f"write it into the ledger with: parallax reconcile {self.run.ref} --fix"
-                    ),
-                )
+            refuse_another_reward(
+                self.study,
+                f"run {self.run.ref}, offer {offer}",
+                self.platform.state(offer).reward_minor,
+                "an approval would pay",
+                "Restore the reward on the platform's own site; or approve there, and "
+                f"write it into the ledger with: parallax reconcile {self.run.ref} --fix",
+            )
 
     def _refuse_too_much(self, entries: Sequence[Entry]) -> None:
         with self.sessions() as session:
@@ -290,16 +285,8 @@ class RunPayments:
 
     def _first_of_two(self, proposal: Proposal, order: str) -> str:
         told = f"{len(proposal.entries)} payments, {self._amount(proposal.amount_minor)} in all"
-        return first_of_two(
-            self.sessions,
-            self.run,
-            self.study,
-            "payments",
-            digest=order,
-            told=told,
-            by=self.by,
-            now=self.now(),
-        )
+        wanted = Wanted(self.run, self.study, "payments", order, told, self.by, self.now())
+        return first_of_two(self.sessions, wanted)
 
     def _note(
         self, proposal: Proposal, undo_rejections: bool, first: str, order: str, session: Session

@@ -243,6 +243,8 @@ class Platform(Protocol):
             for any number.
         tells_every_status: Whether ``submissions`` yields assignments that nobody has handed in
             too: those at work, given back, timed out. Where it does not, polling infers them.
+        hands_in_forms: Whether people hand in a form of our page, which brings a receipt; elsewhere
+            our server hands in for them.
         settles_later: Whether a call that was answered may be carried out only later, or not at
             all: then a deed counts only when the platform reports it.
         rejection_terms: What it asks of a rejection.
@@ -251,6 +253,7 @@ class Platform(Protocol):
     endpoint: str
     most_places: int | None
     tells_every_status: bool
+    hands_in_forms: bool
     settles_later: bool
     rejection_terms: RejectionTerms
 

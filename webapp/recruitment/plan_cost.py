@@ -64,9 +64,8 @@ def refuse_one_person(
     told = f"places to be offered for {in_words(cost.total_minor, cost.currency)}"
     with reading(sessions) as session:
         run = named_run(session, plan.run_ref)
-    second_person.refuse_one_person(
-        sessions, run, plan.study, "publishing", digest=digest, told=told, by=by, now=now
-    )
+    wanted = second_person.Wanted(run, plan.study, "publishing", digest, told, by, now)
+    second_person.refuse_one_person(sessions, wanted)
 
 
 def digest_of(plan: PublishPlan, platform: Platform) -> str:

@@ -30,7 +30,7 @@ from webapp.recruiters.capabilities import (
     Qualifications,
     ScreenOuts,
 )
-from webapp.recruiters.platform import Offer, Platform, Task
+from webapp.recruiters.platform import Offer, OfferState, Platform, Task
 from webapp.recruitment.list_quotas import Quotas, free_places, make_list_links, quotas
 from webapp.recruitment.lost_offers import (
     RECRUITMENT,
@@ -47,6 +47,7 @@ from webapp.recruitment.terms import (
     offer_of,
     parts_before,
     qualifications,
+    refuse_another_reward,
     refuse_elsewhere,
     refuse_other_account,
     refuse_other_currency,
@@ -145,11 +146,14 @@ def _draft(
     lost = tuple(find_lost_offers(platform, run_ref, len(hits), own))
     posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
     posted += [each.offer_id for each in lost]
-    open_, reopen = _hit_status(platform, posted, now)
+    states = {hit_id: platform.state(hit_id) for hit_id in posted}
+    open_, reopen = _hit_status(states, now)
     missing = unfilled - open_ - sum(places for places, _ in waiting)
     reopened = _worth_reopening(reopen, missing)
     missing = max(0, missing - sum(reopened.values()))
-    grow = _growth(platform, posted, missing)
+    grow = _growth(platform, states, missing)
+    for hit_id in (*reopened, *dict(grow)):
+        _refuse_more_places(study, f"run {run_ref}, offer {hit_id}", states[hit_id])
     sizes = split_places(0 if grow else missing, platform.most_places)
     written = len(hits) + len(lost)
     new = [(places, offer_token(run_ref, written + n)) for n, places in enumerate(sizes, start=1)]
@@ -178,6 +182,22 @@ def _draft(
     return plan, posted
 
 
+def _refuse_more_places(study: Study, where: str, state: OfferState) -> None:
+    """Let more places be offered only for the study's own reward.
+
+    Raises:
+        RunError: Somebody changed it on the platform.
+    """
+    refuse_another_reward(
+        study,
+        where,
+        state.reward_minor,
+        "more places would be offered for",
+        "Nothing was published. Restore the reward on the platform's own site, or launch another"
+        " run",
+    )
+
+
 def _worth_reopening(expired: Mapping[str, int], missing: int) -> dict[str, int]:
     """Return the expired offers whose free places are not more than are missing."""
     reopened = dict[str, int]()
@@ -187,20 +207,20 @@ def _worth_reopening(expired: Mapping[str, int], missing: int) -> dict[str, int]
     return reopened
 
 
-def _growth(platform: Platform, posted: Sequence[str], missing: int) -> tuple[tuple[str, int], ...]:
+def _growth(
+    platform: Platform, states: Mapping[str, OfferState], missing: int
+) -> tuple[tuple[str, int], ...]:
     """Return the offer that gets the missing places, and how many it has then, if one may."""
-    if not (missing and posted and isinstance(platform, GrowingOffers)):
+    if not (missing and states and isinstance(platform, GrowingOffers)):
         return ()
-    return ((posted[-1], platform.state(posted[-1]).places + missing),)
+    last, state = list(states.items())[-1]
+    return ((last, state.places + missing),)
 
 
-def _hit_status(
-    platform: Platform, hit_ids: Sequence[str], now: datetime
-) -> tuple[int, dict[str, int]]:
+def _hit_status(states: Mapping[str, OfferState], now: datetime) -> tuple[int, dict[str, int]]:
     """Return how many places are open, and the free places of each HIT that has expired."""
     open_, expired = 0, dict[str, int]()
-    for hit_id in hit_ids:
-        state = platform.state(hit_id)
+    for hit_id, state in states.items():
         open_ += state.pending
         if state.is_open(now):
             open_ += state.available

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
+from experiment.money import in_words
 from experiment.participation import State
 from experiment.studies.recruitment import Recruitment as Terms
 from experiment.studies.study import Study
@@ -115,6 +116,42 @@ def refuse_other_purse(
     """
     refuse_other_account(run, where_it_is, account_of(platform))
     refuse_other_currency(study, platform)
+
+
+def refuse_other_owner(run: Run, where_it_is: Recruitment | None, platform: Platform) -> None:
+    """Let pass only the account from which a run was published, if it was.
+
+    Raises:
+        RunError: It is another account.
+        PlatformError: The platform cannot be asked.
+    """
+    if where_it_is is not None:
+        refuse_other_account(run, where_it_is, account_of(platform))
+
+
+def refuse_another_reward(
+    study: Study, where: str, theirs_minor: int | None, deed: str, remedy: str
+) -> None:
+    """Let pass only what pays on the platform what the study pays.
+
+    Args:
+        study: The study, as it was launched.
+        where: The run and the offer.
+        theirs_minor: What the offer pays on the platform; None where it does not tell.
+        deed: What would pay another reward, such as "an approval would pay".
+        remedy: What to do.
+
+    Raises:
+        RunError: Somebody changed the reward there.
+    """
+    if theirs_minor not in (None, study.reward_minor):
+        raise RunError(
+            f"{deed} {in_words(theirs_minor, study.currency)}, because the reward was changed on"
+            " the platform",
+            where=where,
+            expected=f"{in_words(study.reward_minor, study.currency)}, as it was published",
+            remedy=remedy,
+        )
 
 
 def account_of(platform: Platform) -> str | None:

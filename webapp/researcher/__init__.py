@@ -20,6 +20,7 @@ from webapp.researcher.installation import installation_pages
 from webapp.researcher.joining import joining_pages
 from webapp.researcher.language import in_words, number, said, when
 from webapp.researcher.launch import launch_pages
+from webapp.researcher.links import link_pages
 from webapp.researcher.live import live_pages
 from webapp.researcher.money import money_pages
 from webapp.researcher.notes import note_pages
@@ -57,6 +58,7 @@ _PAGES = (
     editor_pages,
     power_pages,
     launch_pages,
+    link_pages,
     live_pages,
     participant_pages,
     film_pages,

@@ -1,4 +1,6 @@
-"""The accounts of an installation, for its owners: new passwords, and lost second factors."""
+"""The accounts of an installation, for its owners: made, changed, and let in again."""
+
+import secrets
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -15,6 +17,7 @@ from webapp.services import current_services
 from webapp.users import users as accounts
 from webapp.users.audit_log import record_act
 from webapp.users.password_links import make_link
+from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.second_factor import remove
 from webapp.users.sign_in import sign_out_everywhere
@@ -34,7 +37,50 @@ def show() -> str:
             "last": {row[0]: row[1] for row in session.execute(last)},
             "with_factor": set(session.scalars(with_factor)),
         }
-    return render_template("researcher/accounts.html", **found)
+    return render_template("researcher/accounts.html", roles=list(Role), **found)
+
+
+@account_pages.post("/accounts/add")
+@allowed(Role.OWNER)
+def add() -> ResponseReturnValue:
+    """Make an account, and show a link by which its user sets a password, once."""
+    services, by, form = current_services(), current_user().name, request.form
+    elsewhere = bool(form.get("elsewhere"))
+    # Nobody knows this one: the link is the only way in.
+    hashed = "" if elsewhere else hash_password(secrets.token_urlsafe(32))
+    with services.sessions.begin() as session:
+        try:
+            user = accounts.add_user(
+                session, form.get("name", ""), _role(), hashed, by=by, now=services.now()
+            )
+        except accounts.UserError as error:
+            raise _refused(error) from error
+        token = "" if elsewhere else make_link(session, user, by=by, now=services.now())
+    return redirect(url_for("accounts.show"), 303) if elsewhere else _page_of_link(user, token)
+
+
+@account_pages.post("/accounts/change")
+@allowed(Role.OWNER)
+def change() -> ResponseReturnValue:
+    """Give somebody else another role, disable the account, or let its user in again."""
+    services, by, act = current_services(), current_user().name, request.form.get("act", "")
+    with services.sessions.begin() as session:
+        user = _named(session)
+        if user.name == by:
+            raise RequestError(
+                "Another owner changes your own account.", status=400, code="own_account"
+            )
+        try:
+            if act == "role":
+                accounts.set_role(session, user, _role(), by=by, now=services.now())
+            elif act in ("disable", "enable"):
+                done = accounts.disable_user if act == "disable" else accounts.enable_user
+                done(session, user, by=by, now=services.now())
+            else:
+                raise RequestError("The form names no act.", status=400, code="no_act")
+        except accounts.UserError as error:
+            raise _refused(error) from error
+    return redirect(url_for("accounts.show"), 303)
 
 
 @account_pages.post("/accounts/password-link")
@@ -48,8 +94,7 @@ def make_password_link() -> ResponseReturnValue:
             token = make_link(session, user, by=current_user().name, now=services.now())
         except accounts.UserError as error:
             raise _refused(error) from error
-    link = f"{services.settings.link_base}{url_for('passwords.show_link', token=token)}"
-    return render_template("researcher/password_link.html", name=user.name, link=link)
+    return _page_of_link(user, token)
 
 
 @account_pages.post("/accounts/sign-out")
@@ -80,6 +125,19 @@ def remove_factor() -> ResponseReturnValue:
         if remove(session, user, by=by, now=services.now()):
             sign_out_everywhere(session, user, services.now())
     return redirect(url_for("accounts.show"), 303)
+
+
+def _page_of_link(user: User, token: str) -> str:
+    base = current_services().settings.link_base
+    link = f"{base}{url_for('passwords.show_link', token=token)}"
+    return render_template("researcher/password_link.html", name=user.name, link=link)
+
+
+def _role() -> Role:
+    try:
+        return Role(request.form.get("role", ""))
+    except ValueError as error:
+        raise RequestError("There is no such role.", status=400, code="bad_role") from error
 
 
 def _named(session: Session) -> User:

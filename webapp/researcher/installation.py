@@ -1,18 +1,28 @@
-"""What ``parallax doctor`` finds, as a page."""
+"""The installation, for its owners: what ``parallax doctor`` finds, settings, backups."""
 
 import json
 from collections import Counter
 from pathlib import Path
 
-from flask import Blueprint, current_app, render_template
+from flask import Blueprint, current_app, redirect, render_template, url_for
+from werkzeug.wrappers import Response
 
 from webapp.core.i18n import gettext
 from webapp.core.own_process import parallax
 from webapp.errors import RequestError
-from webapp.researcher.access import allowed
+from webapp.long_jobs.records import OVER, Step
+from webapp.recruiters.settings_shown import shown_settings
+from webapp.researcher.access import allowed, current_user
+from webapp.researcher.made_reports import jobs_here
+from webapp.researcher.reports import queue_of_jobs
+from webapp.services import current_services
+from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
 
 installation_pages = Blueprint("installation", __name__)
+# No run is called so: whom a backup is about may take nothing of it back.
+_BACKUPS = "backups of the installation"
+_FOLDER, _KEPT = "room_backups", "7"
 
 
 @installation_pages.get("/installation")
@@ -35,3 +45,49 @@ def show() -> str:
     findings.sort(key=lambda each: worst_first.index(each["level"]))
     counts = Counter(each["level"] for each in findings)
     return render_template("researcher/installation.html", findings=findings, counts=counts)
+
+
+@installation_pages.get("/settings")
+@allowed(Role.OWNER)
+def show_settings() -> str:
+    """Show every setting, those that are secrets as stars."""
+    rows = shown_settings(Path(current_app.instance_path))
+    return render_template("researcher/settings.html", rows=rows)
+
+
+@installation_pages.get("/backups")
+@allowed(Role.OWNER)
+def show_backups() -> str:
+    """Show the backups that were made from here, and what is at work."""
+    jobs = jobs_here().about(_BACKUPS)
+    return render_template(
+        "researcher/backups.html",
+        jobs=jobs,
+        at_work=any(job.state not in OVER for job in jobs),
+        now=current_services().now(),
+        files=sorted((each.name, each.stat().st_size) for each in _folder().glob("*.backup")),
+        folder=_FOLDER,
+        kept=_KEPT,
+    )
+
+
+@installation_pages.post("/backups")
+@allowed(Role.OWNER)
+def back_up() -> Response:
+    """Put a backup into the queue, in the installation's folder, unless one is waiting."""
+    services, jobs, who = current_services(), jobs_here(), current_user().name
+    if all(job.state in OVER for job in jobs.about(_BACKUPS)):
+        for job in jobs.about(_BACKUPS):
+            jobs.remove(job.id)  # what they made lies elsewhere
+        _folder().mkdir(mode=0o700, exist_ok=True)
+        command = ("db", "backup", "--keep", _KEPT, "--", str(_folder()))
+        steps = [Step("writing the backup and reading it back", command)]
+        job = jobs.add(_BACKUPS, "A backup", who, services.now(), steps)
+        with services.sessions.begin() as session:
+            record_act(session, who, "backup asked for", services.now())
+        queue_of_jobs().put(job.id)
+    return redirect(url_for("installation.show_backups"), 303)
+
+
+def _folder() -> Path:
+    return Path(current_app.instance_path) / _FOLDER

@@ -1,10 +1,11 @@
-"""Reconciling a run in the browser: what differs, what to do about it, and doing what is safe."""
+"""Reconciling a run in the browser: what differs, doing what is safe, settling what is in doubt."""
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from experiment.errors import ParallaxError
 from webapp.database.engine import reading
+from webapp.errors import RequestError
 from webapp.payments.reconciliation.reconcile import (
     discrepancies,
     fix_discrepancies,
@@ -13,14 +14,17 @@ from webapp.payments.reconciliation.reconcile import (
 from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
 from webapp.payments.reconciliation.statement import in_agreement
 from webapp.payments.run_payments import RunPayments, open_run_payments
+from webapp.payments.two_steps import settle_by_hand
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import in_words
 from webapp.researcher.money import compensation_link
 from webapp.researcher.money import refuse as refuse_on_money_page
+from webapp.researcher.typed import whole_number
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 
+_DIGITS = 9
 reconciling_pages = Blueprint("reconciling", __name__)
 reconciling_pages.register_error_handler(ParallaxError, refuse_on_money_page)
 
@@ -63,6 +67,22 @@ def fix(ref: str) -> ResponseReturnValue:
         snapshot,
         payments.now,
     )
+    return redirect(url_for("money.show", ref=ref), 303)
+
+
+@reconciling_pages.post("/runs/<ref>/money/settle")
+@allowed(Right.PAY)
+def settle(ref: str) -> ResponseReturnValue:
+    """Record whether a payment in doubt was made, on the word of who looked at the platform."""
+    payments, form = _open(ref), request.form
+    number, said = whole_number(form.get("payment", ""), _DIGITS), form.get("seen", "")
+    if said not in ("paid", "not paid"):
+        problem = "Say whether the platform's own site shows the payment."
+        raise RequestError(problem, status=400, code="not_said")
+    settled = settle_by_hand(
+        payments.sessions, payments.run, number, payments.now, is_paid=said == "paid"
+    )
+    payments.note("payment settled by hand", payment=str(settled.id), state=settled.state)
     return redirect(url_for("money.show", ref=ref), 303)
 
 

@@ -29,6 +29,7 @@ from webapp.recruitment.plan_cost import (
 from webapp.recruitment.poll import poll
 from webapp.recruitment.progress import progress_of
 from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_of
+from webapp.recruitment.terms import refuse_other_owner
 from webapp.recruitment.writing import Whom, checked_text, recipients, send
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import in_english, in_words
@@ -159,7 +160,10 @@ def _opened(ref: str) -> tuple[Run, Platform]:
     services = current_services()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
-    return run, open_platform(run.recruiter, services.settings, live=bool(_live()))
+        where_it_is = recruitment_of(session, run)
+    platform = open_platform(run.recruiter, services.settings, live=bool(_live()))
+    refuse_other_owner(run, where_it_is, platform)
+    return run, platform
 
 
 def _live() -> str:

@@ -93,16 +93,32 @@ def lists_of(session: Session, run: Run) -> list[int]:
     return list(session.scalars(found))
 
 
-def given_links(session: Session, run: Run, public_url: str) -> list[GivenLink]:
-    """Return every link of a run that is good, with who came by it."""
-    came: dict[int, list[str]] = {}
-    people = select(Participant).where(Participant.run_id == run.id).order_by(Participant.id)
-    for person in session.scalars(people.where(Participant.link_id.is_not(None))):
-        came.setdefault(person.link_id or 0, []).append(person.ref)
-    links = select(Link).where(Link.run_id == run.id, Link.revoked_at.is_(None)).order_by(Link.id)
+def given_links(
+    session: Session, run: Run, public_url: str, *, after: int = 0, most: int | None = None
+) -> list[GivenLink]:
+    """Return the links of a run that are good, with who came by them.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        public_url: The base address of links.
+        after: How many to leave out at the beginning.
+        most: How many to return at most; None for all.
+    """
+    good = select(Link).where(Link.run_id == run.id, Link.revoked_at.is_(None)).order_by(Link.id)
+    links = list(session.scalars(good.offset(after).limit(most)))
+    people = select(Participant.link_id, Participant.ref).where(Participant.run_id == run.id)
+    people = people.where(
+        Participant.link_id.is_not(None)
+        if most is None
+        else Participant.link_id.in_([link.id for link in links])
+    )
+    came: dict[int | None, list[str]] = {}
+    for link_id, ref in session.execute(people.order_by(Participant.id)):
+        came.setdefault(link_id, []).append(ref)
     return [
         GivenLink(link, address_of(link, run, public_url), tuple(came.get(link.id, ())))
-        for link in session.scalars(links)
+        for link in links
     ]
 
 

@@ -24,6 +24,7 @@ from webapp.database.models import (
 )
 from webapp.database.row_counts import PARTICIPANTS, participants_in
 from webapp.runs.people import Person, rows_of
+from webapp.runs.verdict_counts import verdicts_of
 
 ON_A_PAGE = 50
 _Order = Sequence[ColumnElement[Any] | InstrumentedAttribute[Any]]
@@ -113,11 +114,13 @@ def _ids(session: Session, run: Run, wanted: Wanted, begin: int, n: int) -> list
         by_list = (Participant.list,) if wanted.sort == "list" else ()
         return _slice(session, everybody.order_by(*by_list, Participant.id), begin, n)
     of_theirs = SessionSummary.participant_id == Participant.id
-    # The run is asked of the summaries alone: the database begins with their index.
-    summarised = select(SessionSummary.participant_id)
-    if wanted.is_filtered:  # else the people themselves need not be read, page after page
-        summarised = _filtered(summarised.join(Participant, of_theirs), wanted)
-    summarised = summarised.where(SessionSummary.run_id == run.id)
+    # The run is asked of the summaries alone: the database begins with their index, in its order.
+    summarised = select(SessionSummary.participant_id).where(SessionSummary.run_id == run.id)
+    if wanted.is_filtered and _are_few(session, run, wanted, begin):
+        # A sum, lest the few be looked up one by one and then sorted.
+        summarised = summarised.where((SessionSummary.participant_id + 0).in_(everybody))
+    elif wanted.is_filtered:  # else the people themselves need not be read, page after page
+        summarised = _filtered(summarised.join(Participant, of_theirs), wanted, indexed=False)
     # Ties go the way their column goes, so that the index is read in one direction.
     last = SessionSummary.participant_id
     goes_down = isinstance(order[0], UnaryExpression)
@@ -132,13 +135,30 @@ def _ids(session: Session, run: Run, wanted: Wanted, begin: int, n: int) -> list
     return [*found, *rest]
 
 
-def _filtered(people: Select[int], wanted: Wanted) -> Select[int]:
+def _are_few(session: Session, run: Run, wanted: Wanted, begin: int) -> bool:
+    """Return whether to find all whom a filter leaves costs less than to go through the order."""
+    if wanted.search or wanted.tag:
+        return True
+    left = everybody = _total(session, run, Wanted(), None) or 0
+    if wanted.state is not None:
+        left = _total(session, run, Wanted(state=wanted.state), None) or 0
+    if wanted.kept is not None:
+        kept, excluded = verdicts_of(session, run)
+        left = min(left, kept if wanted.kept else sum(excluded.values()))
+    # To note who is left is cheap, and so is a walk past people who are not looked up. Where most
+    # are left, the beginning of the order is found without.
+    return 2 * left < everybody or 10 * begin > everybody
+
+
+def _filtered(people: Select[int], wanted: Wanted, *, indexed: bool = True) -> Select[int]:
     if wanted.kept is not None:
         people = people.join(Verdict, Verdict.participant_id == Participant.id).where(
             Verdict.kept.is_(wanted.kept), Participant.restricted_at.is_(None)
         )
     if wanted.state is not None:
-        people = people.where(Participant.state == wanted.state)
+        # SQLite would skip through the index of all states, and sort who it finds.
+        state = Participant.state if indexed else Participant.state.concat("")
+        people = people.where(state == wanted.state)
     if wanted.search:
         people = people.where(_begins(wanted.search))
     if wanted.tag:

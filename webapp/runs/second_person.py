@@ -5,6 +5,7 @@ the operating system's user of a command.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -27,44 +28,52 @@ class SecondPersonError(RunError):
     """Another person has to ask for the same before it is done."""
 
 
-def first_of_two(
-    sessions: Sessions,
-    run: Run,
-    study: Study,
-    act: GuardedAct,
-    *,
-    digest: str,
-    told: str,
-    by: str,
-    now: datetime,
-) -> str:
-    """Return who asked for an act before; empty where the study asks no second person for it.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An act for which a study may ask two people.
 
-    Args:
-        sessions: The request is stored in a transaction of its own.
+    Attributes:
         run: The run.
         study: Its study, which says what needs two people.
         act: What is to be done.
         digest: What tells it from any other such act.
         told: What it is, in words.
-        by: Who asks.
+        by: Who wants it.
         now: The time.
+    """
+
+    run: Run
+    study: Study
+    act: GuardedAct
+    digest: str
+    told: str
+    by: str
+    now: datetime
+
+
+def first_of_two(sessions: Sessions, wanted: Wanted) -> str:
+    """Return who asked for an act before; empty where the study asks no second person for it.
+
+    Args:
+        sessions: The request is stored in a transaction of its own.
+        wanted: The act, and who wants it.
 
     Raises:
         SecondPersonError: Nobody else has asked for it; then nothing may be done.
     """
-    if act not in study.oversight.second_person:
+    if wanted.act not in wanted.study.oversight.second_person:
         return ""
+    run, act, told, by, now = wanted.run, wanted.act, wanted.told, wanted.by, wanted.now
 
     def ask(session: Session) -> str:
         # Two who ask at once are two.
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
-        asked = session.scalar(select(AskedAct).where(*_of(run, act, digest)))
+        asked = session.scalar(select(AskedAct).where(*_of(run, act, wanted.digest)))
         if asked is not None and now - asked.at <= VALID_FOR:
             return asked.who
-        session.execute(delete(AskedAct).where(*_of(run, act, digest)))
-        row = AskedAct(run_id=run.id, act=act, digest=digest, told=told, who=by, at=now)
-        session.add(row)
+        session.execute(delete(AskedAct).where(*_of(run, act, wanted.digest)))
+        asked = AskedAct(run_id=run.id, act=act, digest=wanted.digest, told=told, who=by, at=now)
+        session.add(asked)
         record_act(session, by, f"{act} asked for", now, run_ref=run.ref, after={"what": told})
         return by
 
@@ -80,31 +89,22 @@ def first_of_two(
     )
 
 
-def refuse_one_person(
-    sessions: Sessions,
-    run: Run,
-    study: Study,
-    act: GuardedAct,
-    *,
-    digest: str,
-    told: str,
-    by: str,
-    now: datetime,
-) -> None:
+def refuse_one_person(sessions: Sessions, wanted: Wanted) -> None:
     """Let an act be done only after a second person asked for it, where the study says so.
 
-    Who confirmed it is in the audit log. The arguments are those of `first_of_two`.
+    Who confirmed it is in the audit log.
 
     Raises:
         SecondPersonError: Nobody else has asked for it; then nothing may be done.
     """
-    first = first_of_two(sessions, run, study, act, digest=digest, told=told, by=by, now=now)
+    first = first_of_two(sessions, wanted)
     if not first:
         return
+    run, act = wanted.run, wanted.act
     with sessions.begin() as session:
-        done_by_two(session, run, act, digest)
-        after = {"what": told, "asked for by": first}
-        record_act(session, by, f"{act} confirmed", now, run_ref=run.ref, after=after)
+        done_by_two(session, run, act, wanted.digest)
+        after = {"what": wanted.told, "asked for by": first}
+        record_act(session, wanted.by, f"{act} confirmed", wanted.now, run_ref=run.ref, after=after)
 
 
 def done_by_two(session: Session, run: Run, act: GuardedAct, digest: str) -> None:

@@ -18,7 +18,7 @@ from webapp.database.engine import Sessions
 from webapp.database.models import Run, Unblinding
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError, RunError
-from webapp.runs.second_person import done_by_two, first_of_two
+from webapp.runs.second_person import Wanted, done_by_two, first_of_two
 from webapp.users.audit_log import record_act
 
 _SHORTEST_REASON = 10
@@ -53,7 +53,8 @@ def unblind_by_two(
     """
     refuse_no_reason(reason)
     told = "the results to be shown"
-    first = first_of_two(sessions, run, study, "unblinding", digest="", told=told, by=by, now=now)
+    wanted = Wanted(run, study, "unblinding", "", told, by, now)
+    first = first_of_two(sessions, wanted)
 
     def change(session: Session) -> None:
         unblind(session, run, by=f"{first} and {by}" if first else by, reason=reason, now=now)

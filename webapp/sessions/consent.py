@@ -19,7 +19,7 @@ from webapp.sessions.consent_texts import agreed_text_id
 from webapp.sessions.dealing import deal_trials
 from webapp.sessions.lease import any_expired, release_expired
 from webapp.sessions.newcomer import Newcomer, is_closed, known_newcomer, may_still_agree
-from webapp.sessions.sharing import Sender, is_beside, place_beside
+from webapp.sessions.sharing import Sender, place_beside, who_holds_all
 
 
 class Decision(StrEnum):
@@ -144,10 +144,10 @@ def _free_place(
         NoRoomError: None is free.
     """
     only = None if link is None else link.list
-    if sender is not None and is_beside(session, run, sender):
+    if (counted := who_holds_all(session, run, sender)) is not None:
         release_expired(session, run, now)
         refuse_another_participant(session, run)
-        if (place := place_beside(session, run, sender, only)) is None:
+        if (place := place_beside(session, run, counted, only)) is None:
             raise run_is_full()
         return place
     for alone in (False, True):

@@ -56,17 +56,25 @@ class Sender:
     holds: int
 
 
-def is_beside(session: Session, run: Run, sender: Sender | None) -> bool:
-    """Return whether a newcomer's address holds all that it may when somebody comes."""
+class Counted(NamedTuple):
+    """How many people of a run came from an address, the places they hold, and all of the run."""
+
+    came: int
+    held: int
+    places: int
+
+
+def who_holds_all(session: Session, run: Run, sender: Sender | None) -> Counted | None:
+    """Return who came from a newcomer's address, if it holds all that it may now."""
     if sender is None or not (sender.digest and sender.holds):
-        return False
+        return None
     wait_for_others(session, sender.digest)
     counted = _counted(session, run, sender)
-    return counted.held >= in_any_case(sender.holds, counted.places)
+    return counted if counted.held >= in_any_case(sender.holds, counted.places) else None
 
 
 def place_beside(
-    session: Session, run: Run, sender: Sender, only: int | None = None
+    session: Session, run: Run, counted: Counted, only: int | None = None
 ) -> FreePlace | None:
     """Return the free place whose trials a newcomer gets who does not hold it.
 
@@ -76,15 +84,25 @@ def place_beside(
     Args:
         session: An open session.
         run: The run.
-        sender: Where they come from.
+        counted: Who came from where they come from.
         only: The list of which the place must be, if it must.
 
     Returns:
         None where none is free, or five times as many came from there as there are places.
     """
-    counted = _counted(session, run, sender)
     if counted.came >= _MOST_FOR_EACH_PLACE * counted.places:
         return None
+    connection = session.connection()
+    statement = _fewest(connection.dialect, only is not None)
+    found = statement.find(connection, run=run.id, list=only)
+    for id_, list_, place in found:
+        return FreePlace(id_, list_, place, is_beside=True)
+    return None
+
+
+@cache
+def _fewest(dialect: Dialect, is_of_list: bool) -> Prepared:
+    """Return what finds a free place that the fewest people have, perhaps of one list alone."""
     free = (
         select(Place.id, Place.list, Place.place)
         .outerjoin(
@@ -93,13 +111,14 @@ def place_beside(
             & (Participant.list == Place.list)
             & (Participant.place == Place.place),
         )
-        .where(*free_of(run))
+        .where(Place.run_id == bindparam("run", type_=Integer), Place.participant_id.is_(None))
         .group_by(Place.id, Place.list, Place.place)
         .order_by(func.count(Participant.id), func.random())
         .limit(1)
     )
-    found = session.execute(free if only is None else free.where(Place.list == only)).first()
-    return None if found is None else FreePlace(*found, is_beside=True)
+    if is_of_list:
+        free = free.where(Place.list == bindparam("list", type_=Integer))
+    return Prepared(free, dialect)
 
 
 def free_of(run: Run) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
@@ -117,20 +136,12 @@ def places_of(session: Session, run: Run) -> int:
     return session.scalar(select(_n_places(run.id))) or 0
 
 
-class _Counted(NamedTuple):
-    """How many people of a run came from an address, the places they hold, and all of the run."""
-
-    came: int
-    held: int
-    places: int
-
-
-def _counted(session: Session, run: Run, sender: Sender) -> _Counted:
+def _counted(session: Session, run: Run, sender: Sender) -> Counted:
     session.flush()
     connection = session.connection()
     statement = _counting(connection.dialect)
     [(came, held, places)] = statement.find(connection, run=run.id, digest=sender.digest)
-    return _Counted(came, held, places or 0)
+    return Counted(came, held, places or 0)
 
 
 def _n_places(run: int | BindParameter[int]) -> ScalarSelect[int]:

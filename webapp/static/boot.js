@@ -35,12 +35,20 @@
     }
     import(base + (number ? "." + number : "") + "/page.js").then(function (page) {
       clearTimeout(late);
-      if (started) return;
-      started = true;
-      tell(false);
-      page.start();
-      if (early) sendEarly();
+      if (document.readyState !== "loading") return begin(page);
+      // The program may be here before the rest of its page is.
+      document.addEventListener("DOMContentLoaded", function () {
+        begin(page);
+      });
     }, failed);
+  }
+
+  function begin(page) {
+    if (started) return;
+    started = true;
+    tell(false);
+    page.start();
+    if (early) sendEarly();
   }
 
   // After an upgrade nobody has this page's program any more: a new page asks for the new one.

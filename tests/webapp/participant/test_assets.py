@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.prerequisites import NODE
+from webapp.errors import WebappError
 from webapp.participant.assets import Assets
+from webapp.participant.bundle import joined
 
 pytestmark = pytest.mark.one_database
 ROOT = Path(__file__).parents[3]
@@ -45,27 +47,48 @@ def test_a_module_imports_its_neighbours_by_their_own_names(file: Path):
         assert name.startswith("./") and (STATIC / name).exists()
 
 
-def test_a_page_preloads_every_module_and_a_browser_keeps_them(client, run):
+def test_a_page_loads_one_program_and_that_of_its_type_and_a_browser_keeps_them(client, run):
     page = client.get(f"/run/{run.ref}").text
     preloaded = re.findall(r'<link rel="modulepreload" href="(.*?)">', page)
-    names = {address.rpartition("/")[2] for address in preloaded}
-    assert names == {file.name for file in PROGRAMS} - {"boot.js"} | {"choice-choice.js"}
-    for address in preloaded:
+    own, of_type = (client.get(address).data for address in preloaded)
+    assert [address.rpartition("/")[2] for address in preloaded] == ["page.js", "choice-choice.js"]
+    choice = STATIC.parent / "participant" / "responses" / "choice" / "choice.js"
+    assert of_type == choice.read_bytes()
+    for address, content in zip(preloaded, (own, of_type), strict=True):
         response = client.get(address, headers={"Accept-Encoding": "gzip"})
         assert response.mimetype == "text/javascript"
         assert "immutable" in response.headers["Cache-Control"]
-        name = address.rpartition("/")[2]
-        of_type = STATIC.parent / "participant" / "responses" / name.replace("-", "/")
-        source = (of_type if "-" in name else STATIC / name).read_bytes()
-        assert gzip.decompress(response.data) == source
-        assert client.get(address).data == source
+        assert gzip.decompress(response.data) == content
+
+
+def test_the_joined_program_begins_as_the_modules_do(tmp_path: Path):
+    program = tmp_path / "page.mjs"
+    program.write_bytes(Assets(STATIC).files["page.js"].content)
+    for begun in (program, STATIC / "page.js"):
+        said = f'import * as page from "{begun}"; console.log(Object.keys(page), typeof page.start)'
+        run = node("--input-type=module", "--eval", said)
+        assert run.stdout == "[ 'start' ] function\n", run.stderr
+
+
+@pytest.mark.parametrize(
+    ("second", "why"),
+    [
+        ('import { a } from "./a.js";\nexport const b = 1;', "imports itself by way of a.js, b.js"),
+        ('import { c } from "./c.js";\nexport const b = 1;', "imports c.js, which is not there"),
+        ('import b from "./a.js";', "is in another form"),
+    ],
+)
+def test_modules_that_cannot_be_joined_are_refused(second, why):
+    first = 'import { b } from "./b.js";\nexport const a = 1;'
+    with pytest.raises(WebappError, match=why):
+        joined("a.js", {"a.js": first, "b.js": second})
 
 
 def test_another_content_has_another_address(tmp_path: Path):
     versions = set()
     for content in ("one", "two", "one"):
         for name in ("boot.js", "page.js"):
-            (tmp_path / name).write_text(content)
+            (tmp_path / name).write_text(f"// {content}")
         versions.add(Assets(tmp_path).version)
     assert len(versions) == 2
 

@@ -60,6 +60,7 @@ class PlatformDouble:
     currency: str = "USD"
     most_places: int | None = 9
     tells_every_status: bool = False
+    hands_in_forms: bool = True
     settles_later: bool = False
     rejection_terms: RejectionTerms = field(default_factory=RejectionTerms)
     submitted: dict[str, Submission] = field(default_factory=dict)

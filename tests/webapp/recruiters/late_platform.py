@@ -41,6 +41,7 @@ class LatePlatform:
     currency: str = "JPY"
     most_places: int | None = None
     tells_every_status: bool = True
+    hands_in_forms: bool = False
     settles_later: bool = True
     pays_unsubmitted: bool = True
     rejection_terms: RejectionTerms = RejectionTerms(LEAST_REASON, (CATEGORY, "OTHER"))  # noqa: RUF009

@@ -22,7 +22,7 @@ from webapp.payments.accounts import accounts
 from webapp.payments.reconciliation.statement import owed_minor
 from webapp.payments.run_payments import Proposal
 from webapp.runs.runs import study_as_launched
-from webapp.runs.second_person import VALID_FOR, first_of_two
+from webapp.runs.second_person import VALID_FOR, Wanted, first_of_two
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
@@ -86,10 +86,10 @@ def test_without_a_reason_nothing_is_asked_for(guarded, two, sessions):
 def test_a_request_that_is_too_old_is_asked_for_anew(guarded, sessions, clock):
     with reading(sessions) as session:
         study = study_as_launched(session, guarded)
-    ask = {"digest": "d", "told": "something"}
 
-    def first(by: str) -> str:
-        return first_of_two(sessions, guarded, study, "payments", by=by, now=clock(), **ask)
+    def first(by: str, digest: str = "d") -> str:
+        wanted = Wanted(guarded, study, "payments", digest, "something", by, clock())
+        return first_of_two(sessions, wanted)
 
     with pytest.raises(RunError, match="asks two people"):
         first("anna")
@@ -98,9 +98,7 @@ def test_a_request_that_is_too_old_is_asked_for_anew(guarded, sessions, clock):
         first("bert")
     assert first("anna") == "bert"
     with pytest.raises(RunError, match="asks two people"):
-        first_of_two(
-            sessions, guarded, study, "payments", by="anna", now=clock(), digest="e", told="other"
-        )
+        first("anna", digest="e")
 
 
 def test_payments_wait_for_the_second_person_who_asks_for_the_very_same(

@@ -48,10 +48,11 @@ def never_paid(snapshot: Snapshot) -> Iterator[Discrepancy]:
 def receipt_of_another(snapshot: Snapshot) -> Iterator[Discrepancy]:
     """Yield unpaid submissions whose receipt is not the one that their participant was given."""
     for account, assignment in _to_be_paid(snapshot):
-        if snapshot.receipts[assignment.platform_id] != account.participant.ref:
+        ref = account.participant.ref
+        if snapshot.receipts.get(assignment.platform_id, ref) != ref:
             yield Discrepancy(
                 "receipt_of_another",
-                account.participant.ref,
+                ref,
                 "the submitted receipt is missing, forged or another participant's",
                 (
                     "The form did not come from our page. The participant did finish, so the "

@@ -61,7 +61,7 @@ class Snapshot:
         platform_rewards: What it pays by the platform's own word, where the platform has it.
         currency: The code of the run's currency.
         receipts: The participant whom a submission's receipt names, by the assignment's id; None if
-            it is not one of ours.
+            it is not one of ours. Empty where the platform takes no forms of ours.
         silent: The references of those whose places could be given to others.
         claimed: The ids of payments that another process may be making at this moment.
         statements: What everybody is owed and got.
@@ -152,7 +152,11 @@ def take_snapshot(
         posted_rewards=posted,
         platform_rewards=rewards,
         currency=run.currency,
-        receipts={a.platform_id: tokens.read_receipt(a.receipt) for a in assignments},
+        receipts={
+            a.platform_id: tokens.read_receipt(a.receipt)
+            for a in assignments
+            if platform.hands_in_forms
+        },
         silent=[person.ref for person in silent],
         claimed=frozenset(payment.id for payment in payments if is_claimed(payment, now)),
         statements=statements(people, payments, study, platform_minor),

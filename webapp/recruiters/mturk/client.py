@@ -105,6 +105,7 @@ class MturkClient:
     currency = "USD"
     most_places: int | None = MOST_PLACES
     tells_every_status = False
+    hands_in_forms = True
     settles_later = False
     rejection_terms = RejectionTerms()
 

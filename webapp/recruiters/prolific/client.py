@@ -64,6 +64,7 @@ class ProlificClient:
 
     most_places: int | None = None
     tells_every_status = True
+    hands_in_forms = False
     settles_later = False
     rejection_terms = RejectionTerms(_LEAST_REASON_CHARS, CATEGORIES)
     pays_unsubmitted = True

@@ -73,6 +73,7 @@ function show(screen, film) {
     part("shown").replaceChildren(...scene.texts.map((each) => {
       const option = document.createElement("div");
       option.textContent = each.text;
+      option.dir = "auto";
       option.className = chosen && each.side === scene.chosen ? "option chosen" : "option";
       if (waits) option.classList.add("away");
       return option;

@@ -38,16 +38,56 @@ def test_a_token_of_another_workspace_publishes_nothing_a_second_time(lab, stand
         assert session.scalar(select(func.count(Hit.id))) == 1
 
 
-@pytest.mark.parametrize("command", [("approve", "--yes"), ("bonus", "--yes"), ("reconcile",)])
-def test_a_token_of_another_workspace_pays_and_compares_nothing(lab, stand_in, shell, command):
-    lab.hand_in(lab.publish())
+# Every command that asks the platform about a run, with what it needs besides.
+ASKING = (
+    ("approve", "--yes"),
+    ("bonus", "--yes"),
+    ("reconcile",),
+    ("reconcile", "--fix"),
+    ("statement",),
+    ("settle", "1", "--paid"),
+    ("recruitment status",),
+    ("recruitment poll",),
+    ("recruitment pause",),
+    ("recruitment extend", "--hours", "1"),
+    ("recruitment screen-outs",),
+    ("recruitment webhooks",),
+    ("recruitment stop",),
+)
+
+
+def test_a_token_of_another_workspace_pays_compares_and_subscribes_nothing(
+    lab, stand_in, shell, instance
+):
+    study = lab.publish()
+    lab.hand_in(study)
+    settings = (instance / "parallax.toml").read_text(encoding="utf-8")
     with stand_in.app.extensions["prolific"].moment() as moment:
         moment.account.workspace = "f" * 24
     lab.platform.workspace.ref = ""
-    name, *options = command
-    said = paragraph(shell(name, lab.run.ref, *options))
-    assert "was published from the account" in said and "Nothing was done" in said
+    for name, *options in ASKING:
+        said = paragraph(shell(*name.split(), lab.run.ref, *options))
+        assert "was published from the account" in said and "Nothing was done" in said, name
     assert stand_in.payments() == lab.ledger() == []
+    assert (instance / "parallax.toml").read_text(encoding="utf-8") == settings
+    assert stand_in.call("GET", f"/studies/{study}/")["status"] == "ACTIVE"
+
+
+def test_no_places_are_offered_again_for_a_reward_that_somebody_changed(lab, stand_in, shell):
+    study = lab.publish()
+    lab.hand_in(study)
+    stand_in.call("POST", f"/studies/{study}/transition/", {"action": "PAUSE"})
+    with stand_in.app.extensions["prolific"].moment() as moment:
+        found = find_study(moment, study)
+        found.fields = {**found.fields, "reward": 45}
+    said = paragraph(shell("publish", lab.run.ref, "--yes"))
+    assert "more places would be offered for $0.45, because the reward was changed" in said
+    assert stand_in.call("GET", f"/studies/{study}/")["status"] == "PAUSED"
+
+
+def test_work_that_our_server_handed_in_needs_no_receipt(lab, problems):
+    lab.hand_in(lab.publish())
+    assert problems() == [("never_paid", False)]
 
 
 def test_a_workspace_whose_currency_became_another_pays_nothing(lab, stand_in, shell):

@@ -1,4 +1,4 @@
-"""The pages' modules as one program, which stands in a page itself and so always arrives with it.
+"""The pages' modules as one program: a request for all of them, or none where a page holds it.
 
 Each module becomes a function that returns what it exports. Only the plain forms of ``import`` and
 ``export`` are read; any other is refused, never guessed.
@@ -41,6 +41,22 @@ def bundle(modules: Mapping[str, str], programs: Mapping[str, str]) -> str:
     return "\n".join([*done.values(), begin, ""])
 
 
+def joined(name: str, modules: Mapping[str, str]) -> str:
+    """Return a module together with all that it imports, as one module with its exports.
+
+    Args:
+        name: Its name.
+        modules: The texts of modules by their names.
+
+    Raises:
+        WebappError: As ``bundle``.
+    """
+    done: dict[str, str] = {}
+    _add(name, modules, done, ())
+    exported = ", ".join(_exported(modules[name]))
+    return "\n".join([*done.values(), f"export const {{ {exported} }} = {_variable(name)};", ""])
+
+
 def _add(name: str, texts: Mapping[str, str], done: dict[str, str], above: tuple[str, ...]) -> None:
     if name in done:
         return
@@ -64,16 +80,18 @@ def _place(name: str, found: re.Match[str]) -> str:
 
 
 def _as_function(name: str, text: str) -> str:
-    exported = [found["name"] for found in _EXPORT.finditer(text)]
+    exported = ", ".join(_exported(text))
     body = _IMPORT.sub(lambda found: _taken(name, found), text)
     body = _EXPORT.sub(lambda found: found["kept"], body)
     if other := _OTHER.search(body):
         raise _unreadable(name, f'its line "{other[0]}" is in another form')
     if "</script" in body.lower():
         raise _unreadable(name, "it contains the end of a script element")
-    return (
-        f"const {_variable(name)} = (() => {{\n{body}\nreturn {{ {', '.join(exported)} }};\n}})();"
-    )
+    return f"const {_variable(name)} = (() => {{\n{body}\nreturn {{ {exported} }};\n}})();"
+
+
+def _exported(text: str) -> list[str]:
+    return [found["name"] for found in _EXPORT.finditer(text)]
 
 
 def _taken(name: str, found: re.Match[str]) -> str:

@@ -1,0 +1,168 @@
+"""A run's links and access codes: made, shown with who came by them, ended, and told whose."""
+
+import csv
+import io
+
+import segno
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
+
+from experiment.errors import ParallaxError
+from webapp.database.engine import reading
+from webapp.database.models import Run
+from webapp.database.retry import in_transaction
+from webapp.errors import RunError
+from webapp.projects.rights import Right
+from webapp.researcher.access import allowed, current_user
+from webapp.researcher.paging import page_asked_for
+from webapp.researcher.typed import whole_number
+from webapp.runs.links import (
+    GivenLink,
+    given_links,
+    label_numbers,
+    lists_of,
+    make_links,
+    people_by_ref,
+    revoke_links,
+)
+from webapp.runs.people_table import ON_A_PAGE
+from webapp.services import current_services
+from webapp.sessions.leave import ending_of
+from webapp.sessions.links import CODE, MULTI, SINGLE
+from webapp.sessions.lookup import find_run
+from webapp.users.audit_log import record_act
+
+link_pages = Blueprint("links", __name__)
+_KINDS = {
+    SINGLE: "personal links, each for one person",
+    CODE: "access codes, which people type in",
+    MULTI: "a link for many people",
+}
+_MOST_CODES = 500
+# A page with a picture for each of so many links would be too heavy.
+_DRAWN = 50
+
+
+@link_pages.get("/runs/<ref>/links")
+@allowed(Right.CONDUCT)
+def show(ref: str) -> str:
+    """Show a page of the run's links and codes, and who came by them."""
+    return _page(ref)
+
+
+@link_pages.post("/runs/<ref>/links")
+@allowed(Right.CONDUCT)
+def make(ref: str) -> ResponseReturnValue:
+    """Make links or codes; from then on the run takes nobody without one."""
+    kind, list_ = request.form.get("kind", ""), request.form.get("list", "")
+    number = 1 if kind == MULTI else whole_number(request.form.get("number", ""), 6)
+    if kind not in _KINDS or number < 1:
+        raise RunError(
+            "the form does not say what to make, or how many",
+            expected="personal links, access codes or a link for many; a whole number from 1",
+        )
+
+    def work(session: Session) -> None:
+        run = find_run(session, ref)
+        lists: list[int] | list[None] = [None]
+        if list_ == "each":
+            lists = lists_of(session, run)
+        elif list_:
+            lists = [whole_number(list_, 6, otherwise=-1)]
+        now = current_services().now()
+        made = make_links(session, run, kind, label_numbers(kind, number), lists, now)
+        _note(session, run, "links made", kind=kind, links=str(len(made)))
+
+    in_transaction(current_services().sessions, work)
+    return redirect(url_for("links.show", ref=ref), 303)
+
+
+@link_pages.post("/runs/<ref>/links/end")
+@allowed(Right.CONDUCT)
+def end(ref: str) -> Response:
+    """Let nobody new come by a link; who came by it goes on."""
+
+    def work(session: Session) -> None:
+        run, token = find_run(session, ref), request.form.get("link", "")
+        revoke_links(session, run, [token], current_services().now())
+        _note(session, run, "link ended", link=token[:4] + "...")
+
+    in_transaction(current_services().sessions, work)
+    return redirect(url_for("links.show", ref=ref), 303)
+
+
+@link_pages.post("/runs/<ref>/links/table")
+@allowed(Right.CONDUCT)
+def table(ref: str) -> Response:
+    """Send every link as a table, for a mailing."""
+    services, file = current_services(), io.StringIO()
+    with reading(services.sessions) as session:
+        found = given_links(session, find_run(session, ref), services.settings.link_base)
+    writer = csv.writer(file)
+    writer.writerow(("label", "kind", "list", "link", "code", "came"))
+    for each in found:
+        link = each.link
+        list_ = "" if link.list is None else link.list
+        came = " ".join(each.came)
+        writer.writerow((link.label, link.kind, list_, each.address, each.code, came))
+    name = f"parallax-links-{ref}.csv"
+    sent = Response(file.getvalue(), mimetype="text/csv")
+    sent.headers["Content-Disposition"] = f"attachment; filename={name}"
+    return sent
+
+
+@link_pages.post("/runs/<ref>/links/whose")
+@allowed(Right.CONDUCT)
+def whose(ref: str) -> str:
+    """Say whose completion codes some are, where each person got another."""
+    codes, services = request.form.get("codes", "").split()[:_MOST_CODES], current_services()
+    with reading(services.sessions) as session:
+        people = people_by_ref(session, find_run(session, ref))
+    rows = []
+    for code in codes:
+        person = people.get(services.tokens.read_receipt(code) or "")
+        ending = ending_of(person) if person else None
+        rows.append((code, person.ref if person else "", ending or ""))
+    return _page(ref, told=rows)
+
+
+@link_pages.errorhandler(ParallaxError)
+def refuse(error: ParallaxError) -> ResponseReturnValue:
+    """Show the paragraph on the page of links."""
+    return _page((request.view_args or {})["ref"], problem=str(error)), 409
+
+
+def _page(ref: str, *, told: list[tuple[str, str, str]] | None = None, problem: str = "") -> str:
+    services, page = current_services(), page_asked_for()
+    before = (page - 1) * ON_A_PAGE
+    with reading(services.sessions) as session:
+        run = find_run(session, ref)
+        base = services.settings.link_base
+        found = given_links(session, run, base, after=before, most=ON_A_PAGE + 1)
+        lists = lists_of(session, run)
+    shown = found[:ON_A_PAGE]
+    return render_template(
+        "researcher/links.html",
+        run=run,
+        links=shown,
+        drawn={each.link.id: _drawn(each) for each in shown} if "qr" in request.args else {},
+        more=len(found) > ON_A_PAGE,
+        page=page,
+        lists=lists,
+        kinds=_KINDS,
+        told=told,
+        problem=problem,
+    )
+
+
+def _drawn(given: GivenLink) -> str:
+    """Return a link's QR code as an address of an image."""
+    drawn: str = segno.make(given.address, micro=False).svg_data_uri(scale=3, light="#fff")
+    return drawn
+
+
+def _note(session: Session, run: Run, act: str, **after: str) -> None:
+    who, now = current_user().name, current_services().now()
+    record_act(session, who, act, now, run_ref=run.ref, after=after)
