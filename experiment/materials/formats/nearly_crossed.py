@@ -44,14 +44,14 @@ def _expected(groups: Sequence[Sequence[Draft]], factors: Sequence[str]) -> set[
     """Return the levels that most items have once each; empty where they do not cross so."""
     counted: Counter[tuple[_Levels, ...]] = Counter()
     for rows in groups:
-        levels = [_levels(row, factors) for row in rows]
-        if len(set(levels)) == len(levels) and all(map(all, levels)):
-            counted[tuple(sorted(levels))] += 1
+        own = [_levels(row, factors) for row in rows]
+        if len(set(own)) == len(own) and all(map(all, own)):
+            counted[tuple(sorted(own))] += 1
     if not counted:
         return set()
     [(levels, n)] = counted.most_common(1)
-    every = [dict.fromkeys(own[place] for own in levels) for place in range(len(factors))]
-    crossed = len(levels) == len(list(product(*every))) and all(len(own) > 1 for own in every)
+    every = [dict.fromkeys(one[place] for one in levels) for place in range(len(factors))]
+    crossed = len(levels) == len(list(product(*every))) and all(len(one) > 1 for one in every)
     return set(levels) if crossed and n >= _ENOUGH * len(groups) else set()
 
 
