@@ -6,33 +6,47 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
-import click
 from click.testing import CliRunner
+from prometheus_client import generate_latest
+from sqlalchemy import select
+from werkzeug.routing import Rule
 
 import parallax
-from benchmarks.blind.world import NOW, World
+from benchmarks.blind.routes import (
+    ASKED,
+    MORE,
+    NOT_GIVEN,
+    READ_COMMANDS,
+    commands,
+    is_of_room,
+    routes,
+    why_not,
+)
+from benchmarks.blind.world import NOW, PROJECT, World
+from webapp.database.engine import reading
+from webapp.database.models import Notice, Notification
+from webapp.notifications.causes import Cause, Way
+from webapp.notifications.notices import write_notices
 from webapp.projects.rights import Scope
 from webapp.projects.tokens import make_token
 from webapp.researcher import live
 from webapp.researcher.access import COOKIE, PREFIX
-from webapp.researcher.participants import SORTS
+from webapp.server.metrics_endpoint import collect_registry
 from webapp.users.roles import Role
 from webapp.users.sign_in import form_token, open_session
 from webapp.users.users import add_user
 
-_OF_PERSON = {"participant_ref", "who"}
-# They change or end what is read, or unblind it on purpose.
-_NOT_GIVEN = (
-    "unblind", "open", "close", "launch", "erase", "forget", "correct", "restrict", "simulate",
-    "serve", "work", "demo",
-)  # fmt: skip
 # What a command writes of its own time, its own place and its own files.
 _OWN = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?|/tmp/\S+|/dev/shm/\S+|\d+(\.\d+)? ms\b"
     r"|[\d,]+ MiB are free|\d+ [A-Z][a-z]+ \d{4}, \d\d:\d\d"
+    r'|name="visit" value="\w+"'
 )
+# Of the metrics.
+_OF_MACHINE = re.compile("bytes|files|seconds")
 
 
 class Reader:
@@ -45,58 +59,67 @@ class Reader:
             user = add_user(session, "reader", Role.OWNER, "", by="a test", now=NOW)
             cookie = open_session(session, user, "", NOW)
             token = make_token(session, user, "all", list(Scope), 9, NOW)
+            told = Notification(
+                user_id=user.id, way=Way.WEBHOOK, address="https://example.org/", made_at=NOW,
+                causes=" ".join(Cause), quiet_minutes=1,
+            )  # fmt: skip
+            session.add(told)
         self._cookie, self._form, self._token = cookie, form_token(cookie), token
 
     def read(self, *, report: bool = True) -> dict[str, str]:
         """Return the text of every output, by where it was read.
 
-        The report of an unblinded run takes long, and may be left out.
+        The report of an unblinded run, which has a name of its own each time, may be left out.
 
-        A server reads that was just started, and the database is afterwards what it was before:
-        nothing that was kept by, or written of, an earlier reading is told by a later one.
+        A copy of the installation is read by a server that was just started: nothing that was kept
+        by, or written of, an earlier reading is told by a later one.
         """
         with self._world.as_it_is() as app:
-            self._app, self._browser, self._report = app, app.test_client(), report
+            self._app, self._browser = app, app.test_client()
             self._browser.set_cookie(COOKIE, self._cookie, path=PREFIX)
-            return self._everything()
+            self._report, self._link = self._world.report_of_before()
+            return self._everything(report)
 
-    def _everything(self) -> dict[str, str]:
+    def _everything(self, report: bool) -> dict[str, str]:
         self._given("summarise", self._world.ref)
-        found = dict(self._pages())
+        # What is changed is changed last.
+        found = dict(self._pages("GET"))
         found |= {f"parallax {' '.join(words)}": self._given(*words) for words in self._commands()}
+        found |= self._told()
+        found |= {
+            where: text
+            for where, text in self._pages("POST")
+            if report or not where.endswith("/reports")
+        }
         return {where: _OWN.sub("...", text) for where, text in found.items()}
 
-    def _pages(self) -> Iterator[tuple[str, str]]:
-        for rule in self._app.url_map.iter_rules():
-            if not rule.rule.startswith(PREFIX) or "static" in rule.endpoint:
-                continue
-            for method in sorted((rule.methods or set()) & {"GET", "POST"}):
-                asked = ("export", "apply_rules", *(["make"] if self._report else []))
-                is_read = method == "GET" or rule.endpoint.rpartition(".")[2] in asked
-                if is_read and rule.arguments <= {"ref", *_OF_PERSON}:
-                    yield from self._asked(rule.rule, rule.endpoint, method, rule.arguments)
+    def _pages(self, wanted: str) -> Iterator[tuple[str, str]]:
+        for method, rule in routes(self._app):
+            if method == wanted and why_not(method, rule) is None:
+                for path in self._paths(method, rule):
+                    where = f"{method} {path}".replace(self._link, "...")
+                    yield where, self._answer(rule, method, path)
 
-    def _asked(
-        self, rule: str, endpoint: str, method: str, arguments: set[str]
-    ) -> Iterator[tuple[str, str]]:
-        people = self._world.people if arguments & _OF_PERSON else [""]
-        asked = [""]
-        if endpoint == "participants.show_all":
-            asked += [f"?sort={order}" for order in SORTS]
-        if endpoint == "film.show":
-            asked += [f"?who={each}" for each in self._world.people]
-        for who in people:
-            path = rule.replace("<ref>", self._world.ref)
-            path = path.replace("<participant_ref>", who).replace("<who>", who)
-            for more in asked:
-                yield f"{method} {path}{more}", self._answer(endpoint, method, f"{path}{more}")
+    def _paths(self, method: str, rule: Rule) -> Iterator[str]:
+        """Yield a route's addresses: for each person, each sort and so on."""
+        world, asked = self._world, [""]
+        for name, values in ASKED.get(rule.endpoint, {}).items() if method == "GET" else ():
+            asked += [f"?{name}={value}" for value in values]
+        values = {"ref": world.ref, "project": PROJECT, "report": self._report, "link": self._link}
+        seen = set()
+        for who, more in product(world.people, asked):
+            path = re.sub(r"<(\w+)>", r"{\1}", rule.rule) + more
+            path = path.format(**values, who=who, participant_ref=who)
+            if path not in seen:
+                seen.add(path)
+                yield path
 
-    def _answer(self, endpoint: str, method: str, path: str) -> str:
-        if endpoint.startswith("api."):
+    def _answer(self, rule: Rule, method: str, path: str) -> str:
+        headers, client, form = {}, self._app.test_client(), {}
+        if rule.endpoint.startswith("api."):
             headers = {"Authorization": f"Bearer {self._token}"}
-            client, form = self._app.test_client(), {}
-        else:
-            headers, client, form = {}, self._browser, {"form_token": self._form}
+        elif is_of_room(rule):
+            client, form = self._browser, {"form_token": self._form}
         data = form if method == "POST" else None
         with client.open(path, method=method, headers=headers, data=data) as answer:
             content = answer.get_data()
@@ -105,11 +128,21 @@ class Reader:
                 content = b"\n".join(archive.read(name) for name in sorted(archive.namelist()))
         return f"{answer.status_code} {content.decode(errors='replace')}"
 
+    def _told(self) -> Iterator[tuple[str, str]]:
+        """Yield what is told without being asked: in mails, to webhooks, to Prometheus."""
+        services = self._app.extensions["parallax"]
+        write_notices(services)
+        with reading(services.sessions) as session:
+            yield "mails", "\n".join(session.scalars(select(Notice.text).order_by(Notice.id)))
+        registry = collect_registry(None, services.sessions, self._world.instance)
+        lines = generate_latest(registry).decode().splitlines()
+        yield "metrics", "\n".join(each for each in lines if not _OF_MACHINE.search(each))
+
     def _commands(self) -> Iterator[tuple[str, ...]]:
-        yield ("runs",)
-        for path in _of_a_run((), parallax.cli):
-            if path[0] not in _NOT_GIVEN:
-                yield (*path, self._world.ref)
+        yield from READ_COMMANDS
+        for path, of_run in commands(parallax.cli):
+            if of_run and not {path[0], " ".join(path)} & NOT_GIVEN.keys():
+                yield (*path, self._world.ref, *MORE.get(path, ()))
 
     def _given(self, *words: str) -> str:
         runner = CliRunner(env={"PARALLAX_INSTANCE": str(self._world.instance)})
@@ -118,17 +151,6 @@ class Reader:
             written = [*Path(folder).rglob("*"), *(self._world.instance / "exports").rglob("*")]
             tables = [each.read_text("utf-8") for each in sorted(written) if each.suffix == ".csv"]
         return f"{done.exit_code} {done.output} {done.exception or ''} {' '.join(tables)}"
-
-
-def _of_a_run(path: tuple[str, ...], command: click.Command) -> Iterator[tuple[str, ...]]:
-    if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            found = command.get_command(context, name)
-            if found is not None:
-                yield from _of_a_run((*path, name), found)
-    elif [each.name for each in command.params if isinstance(each, click.Argument)][:1] == ["run"]:
-        yield path
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:

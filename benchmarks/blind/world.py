@@ -2,6 +2,8 @@
 
 import logging
 import re
+import shutil
+import tempfile
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -19,18 +21,23 @@ from experiment.records import Kind
 from webapp import create_app
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Participant, Response, Run, RunItem, Trial
+from webapp.long_jobs.records import MADE, Job, Jobs, JobState, Step
+from webapp.projects.projects import add_project
 from webapp.runs.exclude import exclude
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
 from webapp.runs.unblind import unblind
 from webapp.simulation.crowd import simulate
 from webapp.simulation.plan import plan
+from webapp.users.shared_links import link_of
 
 # When and where a line was written: numbers that may be anybody's time by chance.
 _OF_THE_LOG = frozenset(
     {"created", "msecs", "relativeCreated", "thread", "process", "lineno", "taskName"}
 )
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+PROJECT = "lab"
+_REPORT = "0123456789abcdef"
 
 
 class _Lines(logging.Handler):
@@ -61,7 +68,8 @@ class World:
         self.sessions: Sessions = self.app.extensions["parallax"].sessions
         study = study_of_kind(folder, kind)
         with self.sessions.begin() as session:
-            run = launch(session, study, 7, "simulator", now=NOW, code_version="0")
+            add_project(session, PROJECT, by="a test", now=NOW)
+            run = launch(session, study, 7, "simulator", now=NOW, code_version="0", project=PROJECT)
             self.ref = run.ref
         self._take_part(people)
         with self.sessions.begin() as session:
@@ -95,18 +103,32 @@ class World:
             run = session.scalars(select(Run)).one()
             unblind(session, run, by="a test", reason="everybody has finished", now=NOW)
 
+    def report_of_before(self) -> tuple[str, str]:
+        """Make a report with everything that was answered, and a link to it; return both names.
+
+        So it stands where a backup is restored from before the run was unblinded.
+        """
+        with reading(self.sessions) as session:
+            told = session.execute(select(Response.client_uuid, Response.rt_ms)).all()
+        jobs, steps = Jobs(self.instance), [Step("comparing", ("compare",))]
+        job = Job(_REPORT, self.ref, "People", "a test", NOW.isoformat(), steps, JobState.DONE)
+        made = jobs.folder(job.id) / MADE
+        made.mkdir(parents=True)
+        jobs.keep(job)
+        (made / "report.html").write_text(str(told), encoding="utf-8")
+        return _REPORT, link_of(jobs.folder(job.id))
+
     @contextmanager
     def as_it_is(self) -> Iterator[Flask]:
-        """Yield a server of this installation that just started; its database stays as it is."""
-        file = self.instance / "parallax.sqlite3"
+        """Yield a server that just started, of a copy of this installation."""
+        whole = self.instance
         self.app.extensions["parallax"].engine.dispose()
-        content = file.read_bytes()
-        app = create_app(self.instance, now=lambda: NOW)
-        yield app
-        app.extensions["parallax"].engine.dispose()
-        for each in self.instance.glob("parallax.sqlite3-[ws]*"):
-            each.unlink()
-        file.write_bytes(content)
+        with tempfile.TemporaryDirectory() as folder:
+            self.instance = shutil.copytree(whole, Path(folder) / "instance")
+            app = create_app(self.instance, now=lambda: NOW)
+            yield app
+            app.extensions["parallax"].engine.dispose()
+        self.instance = whole
 
     def told_by_the_log(self) -> Iterator[str]:
         """Yield the lines of the log that hold an answer's id or its time."""

@@ -1,9 +1,26 @@
 """The program that reads every output of a blind run finds nothing, and much once unblinded."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+import parallax
 from benchmarks.blind.outputs import Reader, differences
+from benchmarks.blind.routes import (
+    ABOUT_NO_RUN,
+    ASKED,
+    NOT_GIVEN,
+    NOT_READ,
+    READ_COMMANDS,
+    commands,
+    routes,
+)
 from benchmarks.blind.world import World, exchange
+from webapp import create_app
+
+# As a page looks at what stands behind the question mark.
+_LOOKED_AT = re.compile(r'request\.args\.get\(\s*"(\w+)"|"(\w+)" in request\.args')
 
 
 @pytest.fixture
@@ -25,3 +42,34 @@ def test_nothing_that_can_be_read_of_a_blind_run_follows_its_answers(world):
     exchange(world.sessions)
     seen = differences(before, reader.read(report=False))
     assert {each.partition(" ")[0] for each in seen} >= {"GET", "POST", "parallax"}
+
+
+def test_every_command_is_read_or_says_why_not(tmp_path):
+    """Routes are read unless they are excepted; exceptions that except nothing go."""
+    app = create_app(tmp_path)
+    asked = [f"{method} {rule.endpoint}" for method, rule in routes(app)]
+    app.extensions["parallax"].engine.dispose()
+    assert [name for name in NOT_READ if not any(one.startswith(name) for one in asked)] == []
+    assert {name.partition(" ")[2] for name in asked} >= ASKED.keys()
+    there = dict(commands(parallax.cli))
+    words = [
+        each[: 2 if each[0] in ("keys", "users", "projects", "db") else 1] for each in READ_COMMANDS
+    ]
+    assert there.keys() >= set(words)
+    silent = [
+        path
+        for path, of_run in there.items()
+        if not of_run and path not in words and path[0] not in NOT_GIVEN
+    ]
+    assert silent == []
+    named = {path[0] for path in there} | {" ".join(path) for path in there}
+    assert named >= NOT_GIVEN.keys()
+
+
+def test_everything_that_a_page_of_the_room_looks_at_in_its_address_is_asked():
+    sources = (Path(__file__).parents[2] / "webapp" / "researcher").glob("*.py")
+    found = {
+        one or other for path in sources for one, other in _LOOKED_AT.findall(path.read_text())
+    }
+    asked = {name for names in ASKED.values() for name in names} | {"link"}
+    assert found - ABOUT_NO_RUN == asked

@@ -169,7 +169,8 @@ def test_the_caddyfile_is_the_page_s_example_for_two_nodes():
     assert own == adapted(
         examples()["caddy"],
         {
-            "study.example.org {": "{$DOMAIN} {",
+            "study.example.org {\n": "{$DOMAIN} {\n",
+            "https://study.example.org{uri}": "https://{$DOMAIN}{uri}",
             "output file /var/log/caddy/parallax-access.log": "output stdout",
             "reverse_proxy 127.0.0.1:8000": nodes[0],
         },

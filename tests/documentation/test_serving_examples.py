@@ -66,12 +66,14 @@ def listens(port: int) -> bool:
         return trial.connect_ex(("127.0.0.1", port)) == 0
 
 
-def ask(port: int, path: str, trusted: Path | None) -> httpx.Response:
+def ask(
+    port: int, path: str, trusted: Path | None, host: str = "study.example.org"
+) -> httpx.Response:
     scheme = "http" if trusted is None else "https"
     verify = ssl.create_default_context(cafile=str(trusted)) if trusted else True
     with httpx.Client(verify=verify, trust_env=False, timeout=PATIENCE_S) as client:
         request = client.build_request(
-            "GET", f"{scheme}://127.0.0.1:{port}{path}", headers={"Host": "study.example.org"}
+            "GET", f"{scheme}://127.0.0.1:{port}{path}", headers={"Host": host}
         )
         request.extensions["sni_hostname"] = "study.example.org"
         return client.send(request)
@@ -93,6 +95,18 @@ def upgrade(port: int, trusted: Path) -> str:
         return connection.recv(4096).decode().partition("\r\n")[0]
 
 
+def upload(port: int, trusted: Path) -> httpx.Response:
+    """Send a file of 20 MB as a researcher does."""
+    verify = ssl.create_default_context(cafile=str(trusted))
+    with httpx.Client(verify=verify, trust_env=False, timeout=PATIENCE_S) as client:
+        request = client.build_request(
+            "POST", f"https://127.0.0.1:{port}/researcher/launch/upload",
+            headers={"Host": "study.example.org"}, files={"study": bytes(20_000_000)},
+        )  # fmt: skip
+        request.extensions["sni_hostname"] = "study.example.org"
+        return client.send(request)
+
+
 def go_through_faults(
     secure: int, plain: int, trusted: Path, instance: Path, port: int, logs: Callable[[], str]
 ) -> None:
@@ -103,6 +117,11 @@ def go_through_faults(
     moved = ask(plain, path, None)
     assert moved.status_code in (301, 308)
     assert re.match(r"https://study\.example\.org(:\d+)?/p/", moved.headers["location"])
+    # Whoever asks for another's name is led to nobody but us.
+    assert "evil" not in ask(plain, path, None, "evil.example").headers.get("location", "")
+    # Nobody is signed in, and so it is the server that refuses; the web server lets it through.
+    answered = upload(secure, trusted)
+    assert answered.status_code == 413 and "<title>413" not in answered.text
     assert re.match(r"HTTP/1.1 40[45] ", upgrade(secure, trusted))
     page = ask(secure, "/nowhere", trusted)
     assert page.headers.get_list("permissions-policy") == [PERMISSIONS]

@@ -1,5 +1,6 @@
 """A web server as the page on serving sets it up, on this machine's own ports."""
 
+import os
 from datetime import UTC, datetime
 from ipaddress import ip_address
 from pathlib import Path
@@ -76,9 +77,11 @@ def nginx_command(
         for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     whole = folder / "nginx.conf"
+    # Its processes keep large requests in the folder, which is the account's own.
+    user = "user root;\n" if os.geteuid() == 0 else ""
     # The log of the whole program is at its own level, as Debian's nginx.conf leaves it.
     whole.write_text(
-        f"daemon off; pid {folder}/pid; error_log {folder}/error.log;\n"
+        f"{user}daemon off; pid {folder}/pid; error_log {folder}/error.log;\n"
         f"events {{}}\nhttp {{\naccess_log {folder}/access.log;\n{places}{example}}}\n"
     )
     return [str(program), "-p", str(folder), "-c", str(whole)]

@@ -4,6 +4,7 @@ Installations number their keys alike, so a record of another one would look lik
 nobody whom it names would be found: whoever asked to be out would come back unseen.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from webapp.core.instance import replace_text
@@ -32,11 +33,7 @@ def refuse_foreign(path: Path, sealer: Sealer) -> None:
     Raises:
         WebappError: It says that it is another one's.
     """
-    own = set(sealer.digests(_TEXT))
-    held = {each.partition(".")[0] for each in own}
-    made = {each.removeprefix(OWNER) for each in owner_lines(path)}
-    told = {each for each in made if each.partition(".")[0] in held}
-    if told and told.isdisjoint(own):
+    if _is_foreign(owner_lines(path), sealer):
         raise WebappError(
             "the record of erasures belongs to another installation, or the keys are not those "
             "with which it was made",
@@ -45,6 +42,27 @@ def refuse_foreign(path: Path, sealer: Sealer) -> None:
             remedy="Take the newest copy of this installation's. Where its keys are lost for ever, "
             "its entries say nothing any more: parallax keys adopt --lost",
         )
+
+
+def begins_foreign(path: Path, sealer: Sealer) -> bool:
+    """Return whether a record's first line says that it is another one's.
+
+    That line alone is read: it is asked for every newcomer.
+    """
+    try:
+        with path.open("rb") as file:
+            first = file.readline().decode("ascii").rstrip("\n")
+    except (OSError, UnicodeDecodeError):
+        return False  # reading its entries says why
+    return first.startswith(OWNER) and _is_foreign([first], sealer)
+
+
+def _is_foreign(lines: Sequence[str], sealer: Sealer) -> bool:
+    own = set(sealer.digests(_TEXT))
+    held = {each.partition(".")[0] for each in own}
+    made = {each.removeprefix(OWNER) for each in lines}
+    told = {each for each in made if each.partition(".")[0] in held}
+    return bool(told) and told.isdisjoint(own)
 
 
 def sign(instance: Path, sealer: Sealer) -> None:

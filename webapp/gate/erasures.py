@@ -1,21 +1,31 @@
-"""Whether the record of erasures lies beside a database that knows of erasures."""
+"""Whether this installation's record of erasures lies beside a database that knows of erasures."""
 
 from collections.abc import Iterator
 
 from sqlalchemy import Connection, select
 
 from webapp.database.models import Erasure
+from webapp.database.models.identity import sealer_of
 from webapp.erasures.file import record_file
+from webapp.erasures.owner import begins_foreign
 from webapp.gate.premises import Objection, Premises
 
 
 def check(connection: Connection, premises: Premises) -> Iterator[Objection]:
-    """Object where the database knows erasures and no record lies in the instance folder.
+    """Object to another installation's record, and where one that must be there is not.
 
     The record may hold later ones: without it nobody can tell whether a restored database brought
     people back. The start of a server carries out what the record says.
     """
     file = record_file(premises.instance)
+    if begins_foreign(file, sealer_of(connection.dialect)):
+        yield Objection(
+            f"the record of erasures at {file} belongs to another installation, or the keys are "
+            "not those with which it was made. Of the people whom it names, none would be found",
+            "Put the newest copy of this installation's own record in its place (beside the newest "
+            "backup, or on another machine)",
+        )
+        return
     if file.exists() or connection.scalar(select(Erasure.id).limit(1)) is None:
         return
     yield Objection(

@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
+from experiment.participation import EventKind
 from experiment.studies.study import Study
 from webapp.core.own_process import parallax
 from webapp.database.engine import Sessions, reading
-from webapp.database.models import Run, RunCount, RunSummary
+from webapp.database.models import Event, Participant, Run, RunCount, RunSummary
 from webapp.database.row_counts import RESPONSES
 from webapp.errors import WebappError
 from webapp.runs.charts import charts_of
@@ -19,6 +20,7 @@ from webapp.services import Services
 
 # A run that is summarised all the time would keep a processor busy: at most a twentieth of it.
 _SHARE = 20
+_GONE = (EventKind.ERASED, EventKind.FORGOTTEN)
 
 
 def summarise_runs(services: Services) -> None:
@@ -73,7 +75,7 @@ def summarise(
     began = time.monotonic()
     with reading(sessions) as session:
         run = session.scalars(select(Run).where(Run.ref == ref)).one()
-        responses = n_responses(session, run)
+        responses, wishes = n_responses(session, run), _wishes(session, run)
         rows = list(summary_rows(session, run, study_of(session, run)))
     # Short transactions: participants' answers are stored between them.
     for some in batches(rows):
@@ -82,6 +84,9 @@ def summarise(
     with reading(sessions) as session:
         drawn = charts_of(session, run, study_of(session, run), now)
     with sessions.begin() as session:
+        if _wishes(session, run) != wishes:
+            # Somebody had something erased, or its use stopped, meanwhile: the next minute's job.
+            return len(rows)
         session.execute(delete(RunSummary).where(RunSummary.run_id == run.id))
         took_s = time.monotonic() - began
         summary = RunSummary(
@@ -89,3 +94,17 @@ def summarise(
         )
         session.add(summary)
     return len(rows)
+
+
+def _wishes(session: Session, run: Run) -> tuple[frozenset[int], int]:
+    """Return whose data are used for nothing, and how often somebody's were erased."""
+    restricted = select(Participant.id).where(
+        Participant.run_id == run.id, Participant.restricted_at.is_not(None)
+    )
+    erased = (
+        select(func.count())
+        .select_from(Event)
+        .join(Participant, Participant.id == Event.participant_id)
+        .where(Participant.run_id == run.id, Event.kind.in_(_GONE))
+    )
+    return frozenset(session.scalars(restricted)), session.scalar(erased) or 0

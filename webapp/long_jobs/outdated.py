@@ -1,55 +1,85 @@
 """Reports that stand on data which somebody took back: they are removed, never shown."""
 
+from contextlib import suppress
+
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from experiment.participation import State
+from experiment.participation import EventKind, State
 from webapp.database.engine import reading
-from webapp.database.models import Participant, Run
-from webapp.long_jobs.records import OVER, Job, Jobs, JobState
+from webapp.database.models import Event, Participant, Run
+from webapp.long_jobs.records import Job, Jobs, JobState
 from webapp.services import Services
 
 _LOST = "The server that made it has stopped. Make it again."
+_GONE = (EventKind.ERASED, EventKind.FORGOTTEN)
 
 
-def latest(session: Session, run: Run) -> int:
-    """Return the number of the last person who came to a run; 0 for nobody."""
-    return session.scalar(select(func.max(Participant.id)).where(Participant.run_id == run.id)) or 0
+def people_now(session: Session, run: Run) -> frozenset[str]:
+    """Return a mark of everybody of a run whose data may be used, as these are now.
 
-
-def basis_of(session: Session, run: Run, last: int) -> int:
-    """Return how many people of a run may be used now, of those who had come up to one of them."""
-    return (
-        session.scalar(
-            select(func.count()).where(
-                Participant.run_id == run.id,
-                Participant.id <= last,
-                Participant.consented_at.is_not(None),
-                Participant.restricted_at.is_(None),
-                Participant.state != State.WITHDRAWN,
-            )
+    Who stops and keeps their answers, or corrects one, has another mark than before; who erases
+    them, or lets them be used for nothing, has none.
+    """
+    told = select(Event.participant_id, Event.kind).join(
+        Participant, Participant.id == Event.participant_id
+    )
+    told = told.where(Participant.run_id == run.id)
+    gone = told.where(Event.kind.in_(_GONE)).with_only_columns(Event.participant_id)
+    corrected = dict(
+        session.execute(
+            told.where(Event.kind == EventKind.CORRECTED)
+            .with_only_columns(Event.participant_id, func.count())
+            .group_by(Event.participant_id)
+        ).all()
+    )
+    rows = session.execute(
+        select(Participant.id, Participant.ref, Participant.state).where(
+            Participant.run_id == run.id,
+            Participant.consented_at.is_not(None),
+            Participant.restricted_at.is_(None),
+            Participant.id.not_in(gone),
         )
-        or 0
+    )
+    return frozenset(
+        f"{ref} {int(state == State.WITHDRAWN)} {corrected.get(id_, 0)}" for id_, ref, state in rows
     )
 
 
-def stands(session: Session, job: Job) -> bool:
-    """Return whether everybody whose data a job used lets them be used still."""
-    if not job.uses_people:
+def note_people(services: Services, job_id: str) -> None:
+    """Keep whose data a job about a run may use: of everybody who is there when it begins."""
+    jobs = Jobs(services.instance)
+    with suppress(KeyError), reading(services.sessions) as session:
+        subject = jobs.job(job_id).subject
+        run = session.scalar(select(Run).where(Run.ref == subject))
+        if run is not None:
+            jobs.note_people(job_id, people_now(session, run))
+
+
+def stands(session: Session, jobs: Jobs, job: Job) -> bool:
+    """Return whether everybody whose data a job used lets them be used still, as they were."""
+    if not job.uses_people or job.state is JobState.WAITING:
         return True
     run = session.scalar(select(Run).where(Run.ref == job.subject))
-    return run is not None and basis_of(session, run, job.last) >= job.basis
+    used = jobs.people(job.id)
+    if run is None or used is None:
+        return run is not None and not job.makes_report
+    marks = people_now(session, run)
+    # Of who came between its beginning and the export, the reference alone is known.
+    return used <= marks | {mark.partition(" ")[0] for mark in marks}
 
 
 def remove_outdated_reports(services: Services) -> None:
-    """Remove every report that no longer stands, and what jobs left whose server died."""
+    """Remove every report that no longer stands, and what jobs left whose server died.
+
+    One that is at work ends, and what it has written so far goes with it.
+    """
     jobs = Jobs(services.instance)
     for job in jobs.everything():
         if job.is_lost(services.now()):
             jobs.tidy(job.id)
             jobs.changed(job.id, state=JobState.FAILED, text=_LOST)
-    made = [job for job in jobs.everything() if job.state in OVER]
     with reading(services.sessions) as session:
-        outdated = [job.id for job in made if not stands(session, job)]
+        outdated = [job.id for job in jobs.everything() if not stands(session, jobs, job)]
     for job_id in outdated:
         jobs.remove(job_id)

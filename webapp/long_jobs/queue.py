@@ -7,6 +7,7 @@ from pathlib import Path
 from huey import Huey
 
 from webapp.database.queue_store import open_store
+from webapp.long_jobs.outdated import note_people
 from webapp.long_jobs.work import do_job
 from webapp.services import Services
 
@@ -36,6 +37,7 @@ def open_long_queue(services: Services, folder: Path) -> LongQueue:
     queue = open_store(_NAME, services.engine, folder)
 
     def long_job(job_id: str) -> None:
+        note_people(services, job_id)
         do_job(folder, job_id, services.now)
 
     return LongQueue(queue, queue.task()(long_job))

@@ -6,7 +6,7 @@ A record is replaced as a whole, so a page reads the old one or the new one.
 import json
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,9 +14,13 @@ from pathlib import Path
 
 _RECORD = "job.json"
 _CANCELLED = "cancelled"
+# Whose data it was made of, one a line.
+_PEOPLE = "people"
 _FOLDER = "long_jobs"
 # What a job makes lies below this name in its folder; everything else is removed at its end.
 MADE = "report"
+# The run's answers lie here while a report is made of them.
+EXPORTED = "run"
 # A job says twice a minute that it is alive; one that does not died with its server.
 SILENT_AFTER = timedelta(minutes=2)
 
@@ -62,8 +66,6 @@ class Job:
         at_step: The number of the step at work, from 0.
         alive_at: When it last said that it is at work; empty before.
         text: Why it failed; empty otherwise.
-        basis: How many people's data it was made of.
-        last: The number of the last person who had come then.
     """
 
     id: str
@@ -76,8 +78,6 @@ class Job:
     at_step: int = 0
     alive_at: str = ""
     text: str = ""
-    basis: int = 0
-    last: int = 0
 
     @property
     def makes_report(self) -> bool:
@@ -106,20 +106,10 @@ class Jobs:
     def __init__(self, instance: Path) -> None:
         self._folder = instance / _FOLDER
 
-    def add(
-        self,
-        subject: str,
-        title: str,
-        who: str,
-        now: datetime,
-        steps: Sequence[Step],
-        *,
-        basis: int = 0,
-        last: int = 0,
-    ) -> Job:
+    def add(self, subject: str, title: str, who: str, now: datetime, steps: Sequence[Step]) -> Job:
         """Write down a job; nothing of it is done yet."""
         job_id, at = secrets.token_hex(8), now.isoformat()
-        job = Job(job_id, subject, title, who, at, steps, basis=basis, last=last)
+        job = Job(job_id, subject, title, who, at, steps)
         self.folder(job.id).mkdir(parents=True)
         self.keep(job)
         return job
@@ -154,7 +144,21 @@ class Jobs:
         except (FileNotFoundError, NotADirectoryError) as error:
             raise KeyError(job_id) from error
         kept["steps"] = [Step(**each) for each in kept["steps"]]
-        return Job(**kept | {"state": JobState(kept["state"])})
+        known = {name: value for name, value in kept.items() if name in Job.__slots__}
+        return Job(**known | {"state": JobState(kept["state"])})
+
+    def note_people(self, job_id: str, people: Iterable[str]) -> None:
+        """Keep whose data a job uses, besides those of whom it is known."""
+        with (self.folder(job_id) / _PEOPLE).open("a", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{each}\n" for each in people)
+
+    def people(self, job_id: str) -> frozenset[str] | None:
+        """Return whose data a job uses; None where that was not kept."""
+        try:
+            kept = (self.folder(job_id) / _PEOPLE).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        return frozenset(kept.splitlines())
 
     def about(self, subject: str) -> list[Job]:
         """Return the jobs about something, the latest first."""
@@ -168,7 +172,7 @@ class Jobs:
     def tidy(self, job_id: str) -> None:
         """Remove what a job needed and nobody reads, such as the run's answers."""
         for path in self.folder(job_id).iterdir():
-            if path.name in (MADE, _RECORD, _CANCELLED):
+            if path.name in (MADE, _RECORD, _CANCELLED, _PEOPLE):
                 continue
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)

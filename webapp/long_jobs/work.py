@@ -1,5 +1,6 @@
 """Doing a long job: its commands one after the other, each in a process that can be ended."""
 
+import csv
 import os
 import subprocess
 import tempfile
@@ -10,8 +11,9 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from experiment.tables.schemas import RESPONSES
 from webapp.core.own_process import command_of, environment_of, told
-from webapp.long_jobs.records import Job, Jobs, JobState
+from webapp.long_jobs.records import EXPORTED, Job, Jobs, JobState
 
 # Participants' pages come first, on whatever processors there are.
 _NICE = 10
@@ -45,14 +47,30 @@ def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState
         state, text = _step(instance, jobs, job_id, arguments, now)
         if state is not JobState.DONE:
             return _ended(jobs, job, state, told(instance, text) if text else "")
+        _note_people(jobs, job_id)
     return _ended(jobs, job, JobState.DONE)
 
 
 def _ended(jobs: Jobs, job: Job, state: JobState, text: str = "") -> JobState:
-    if jobs.folder(job.id).exists():
-        jobs.tidy(job.id)
+    try:
         jobs.changed(job.id, state=state, text=text)
+        jobs.tidy(job.id)
+    except (KeyError, FileNotFoundError):
+        # It was removed meanwhile; its command may have written something after that.
+        jobs.remove(job.id)
+        return JobState.CANCELLED
     return state
+
+
+def _note_people(jobs: Jobs, job_id: str) -> None:
+    """Keep who stands in the run that a step exported: somebody may have come since it was asked.
+
+    A report of their answers must not outlive their wish either.
+    """
+    exported = jobs.folder(job_id) / EXPORTED / f"{RESPONSES.name}.csv"
+    if exported.is_file():
+        with exported.open(encoding="utf-8", newline="") as file:
+            jobs.note_people(job_id, {row["participant"] for row in csv.DictReader(file)})
 
 
 def _step(

@@ -10,7 +10,9 @@ from webapp.errors import RequestError
 from webapp.long_jobs.outdated import stands
 from webapp.long_jobs.records import MADE, Job, Jobs, JobState
 from webapp.researcher.access import current_user
+from webapp.runs.unblind import is_blind
 from webapp.services import current_services
+from webapp.sessions.lookup import find_run
 from webapp.users.audit_log import record_act
 
 
@@ -46,20 +48,31 @@ def made_report(job: Job) -> Path:
     return folder
 
 
-def refuse_outdated(job: Job) -> None:
-    """Remove a report that stands on data which somebody has taken back since.
+def refuse_unreadable(job: Job) -> None:
+    """Let pass only a report that may be read now.
+
+    One that stands on data which somebody has taken back or corrected since is removed. One of a
+    run that is blind again, because a backup from before was restored, stays and is not shown.
 
     Raises:
-        RequestError: It does.
+        RequestError: It may not be read.
     """
     with reading(current_services().sessions) as session:
-        if stands(session, job):
+        if job.uses_people and is_blind(session, find_run(session, job.subject)):
+            raise RequestError(
+                gettext(
+                    "The run is blind, so no report of it is shown. Unblind it first, on its page."
+                ),
+                status=409,
+                code="blind",
+            )
+        if stands(session, jobs_here(), job):
             return
     jobs_here().remove(job.id)
     raise RequestError(
         gettext(
-            "Somebody has taken back their data since this report was made, so it was deleted. Make"
-            " it again."
+            "Somebody has taken back or corrected their data since this report was made, so it was"
+            " deleted. Make it again."
         ),
         status=410,
         code="report_outdated",

@@ -14,7 +14,7 @@ from webapp.researcher.made_reports import (
     jobs_here,
     made_report,
     note_of_report,
-    refuse_outdated,
+    refuse_unreadable,
     report_job,
 )
 from webapp.researcher.reports import page_of_reports
@@ -37,7 +37,7 @@ def read(ref: str) -> Response:
 def download(ref: str) -> ResponseReturnValue:
     """Send a report with its tables and figures as one zip file."""
     job = report_job(ref, request.args.get("report", ""))
-    refuse_outdated(job)
+    refuse_unreadable(job)
     name = f"parallax-report-{ref}.zip"
     return send_file(
         zipped(made_report(job)), "application/zip", as_attachment=True, download_name=name
@@ -89,7 +89,7 @@ def read_shared() -> Response:
 
 def _report(job: Job) -> Response:
     folder = made_report(job)
-    refuse_outdated(job)
+    refuse_unreadable(job)
     html = (folder / "report.html").read_text(encoding="utf-8")
     g.own_policy = PAGE_OF_ITS_OWN
     return Response(html, mimetype="text/html")

@@ -12,8 +12,7 @@ from werkzeug.wrappers import Response
 from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.errors import RequestError, RunError
-from webapp.long_jobs.outdated import basis_of, latest
-from webapp.long_jobs.records import OVER, JobState, Step
+from webapp.long_jobs.records import EXPORTED, OVER, JobState, Step
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import in_english
@@ -47,25 +46,16 @@ def make(ref: str) -> ResponseReturnValue:
     """Put the export, the scoring and the comparison of a run into the queue."""
     services, jobs = current_services(), jobs_here()
     with reading(services.sessions) as session:
-        run = find_run(session, ref)
-        refuse_blind(session, run)
-        last = latest(session, run)
-        basis = basis_of(session, run, last)
+        refuse_blind(session, find_run(session, ref))
     refuse_too_many(ref)
     models = [name for name in request.form.getlist("model") if name in installed_models()]
     files = [file for file in request.files.getlist("scores") if file.filename]
     if len(models) + len(files) > _MOST_MODELS:
         problem = gettext("At most %(n)s models.", n=_MOST_MODELS)
         raise RequestError(problem, status=400, code="too_many_models")
-    job = jobs.add(
-        ref,
-        _title(models, len(files)),
-        current_user().name,
-        services.now(),
-        _steps(ref, models, len(files)),
-        basis=basis,
-        last=last,
-    )
+    steps = _steps(ref, models, len(files))
+    title = _title(models, len(files))
+    job = jobs.add(ref, title, current_user().name, services.now(), steps)
     _store_scores(jobs.folder(job.id), files)
     note_of_report(ref, "report asked for", report=job.id, models=str(len(models) + len(files)))
     queue_of_jobs().put(job.id)
@@ -125,7 +115,7 @@ def installed_models() -> list[str]:
 
 
 def _steps(ref: str, models: Sequence[str], n_files: int) -> list[Step]:
-    run = "{folder}/run"
+    run = f"{{folder}}/{EXPORTED}"
     steps = [Step(gettext("exporting the run"), ("export", ref, "--out", run))]
     scores = [f"{{folder}}/uploaded_{number}.parquet" for number in range(n_files)]
     for number, name in enumerate(models):

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from itertools import accumulate
 from typing import Any
 
-from sqlalchemy import case, func, select
+from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy.orm import Session
 
 from experiment.payment.payment import PaymentKind, PaymentState
@@ -75,10 +75,15 @@ def charts_of(session: Session, run: Run, study: Study, now: datetime) -> dict[s
     return {name: chart for name, chart in made.items() if chart is not None}
 
 
+def _may_be_drawn(run: Run) -> tuple[ColumnElement[bool], ...]:
+    """Return what is true of a run's people but those who let their data be used for nothing."""
+    return Participant.run_id == run.id, Participant.restricted_at.is_(None)
+
+
 def _recruitment(session: Session, run: Run, now: datetime) -> Chart | None:
     rows = session.execute(
         select(Participant.consented_at, Participant.finished_at).where(
-            Participant.run_id == run.id, Participant.consented_at.is_not(None)
+            *_may_be_drawn(run), Participant.consented_at.is_not(None)
         )
     ).all()
     if not rows:
@@ -100,7 +105,7 @@ def _recruitment(session: Session, run: Run, now: datetime) -> Chart | None:
 def _minutes(session: Session, run: Run) -> Chart | None:
     pairs = session.execute(
         select(Participant.consented_at, Participant.finished_at).where(
-            Participant.run_id == run.id, Participant.finished_at.is_not(None)
+            *_may_be_drawn(run), Participant.finished_at.is_not(None)
         )
     )
     took = sorted((end - begin) / timedelta(minutes=1) for begin, end in pairs if begin and end)
@@ -136,9 +141,7 @@ def _attrition(session: Session, run: Run) -> Chart | None:
         )
     )
     agreed = session.scalar(
-        select(func.count()).where(
-            Participant.run_id == run.id, Participant.consented_at.is_not(None)
-        )
+        select(func.count()).where(*_may_be_drawn(run), Participant.consented_at.is_not(None))
     )
     if not reached or not agreed:
         return None
@@ -206,7 +209,7 @@ def _accuracy(session: Session, run: Run, study: Study) -> Chart | None:
         .join(Response, Response.trial_id == Trial.id)
         .join(Participant, Participant.id == Trial.participant_id)
         .outerjoin(Verdict, Verdict.participant_id == Participant.id)
-        .where(Participant.run_id == run.id, Participant.restricted_at.is_(None))
+        .where(*_may_be_drawn(run))
         .where(Trial.good_side != "", func.coalesce(Verdict.kept, True))
         .group_by(Trial.run_item_id)
     ).all()

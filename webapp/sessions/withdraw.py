@@ -16,6 +16,7 @@ from webapp.database.models import (
     Note,
     Participant,
     Response,
+    RunSummary,
     SessionSummary,
     Tag,
     Trial,
@@ -120,6 +121,8 @@ def erase_given(session: Session, participant: Participant) -> None:
     )  # fmt: skip
     for table in of_theirs:
         session.execute(delete(table).where(table.participant_id == participant.id))
+    # What was drawn of everybody is drawn anew, without them.
+    session.execute(delete(RunSummary).where(RunSummary.run_id == participant.run_id))
 
 
 def _note(session: Session, participant: Participant, kind: EventKind, now: datetime) -> None:

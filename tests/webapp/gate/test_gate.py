@@ -9,6 +9,7 @@ from tests.webapp.payments.conftest import (  # noqa: F401 - fixtures
     platform,
     worked,
 )
+from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Payment
@@ -113,5 +114,22 @@ def test_a_lost_record_of_erasures_forbids_everything_until_it_is_back(
         [(name, found)] = objections(session.connection())
         assert (name, found.forbids) == ("erasures", frozenset(Act))
     (instance / "elsewhere").rename(instance / "erasures")
+    with reading(sessions) as session:
+        assert list(objections(session.connection())) == []
+
+
+def test_another_installation_s_record_forbids_everything_until_one_s_own_is_back(
+    run, start, sessions, instance, client, tmp_path
+):
+    visitor = start(run)
+    client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
+    own, other = (instance / "erasures").read_bytes(), tmp_path / "other"
+    create_app(other).extensions["parallax"].engine.dispose()
+    (instance / "erasures").write_bytes((other / "erasures").read_bytes())
+    with reading(sessions) as session:
+        [(name, found)] = objections(session.connection())
+        assert (name, found.forbids) == ("erasures", frozenset(Act))
+        assert "belongs to another installation" in found.says
+    (instance / "erasures").write_bytes(own)
     with reading(sessions) as session:
         assert list(objections(session.connection())) == []

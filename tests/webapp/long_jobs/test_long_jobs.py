@@ -53,6 +53,29 @@ def test_a_cancelled_job_ends_while_its_command_is_at_work(jobs, tmp_path):
     assert not (jobs.folder(job.id) / "begun").exists()
 
 
+def test_a_job_keeps_whose_answers_it_exported(jobs, tmp_path):
+    rows = "participant,position\\nanna,1\\nanna,2\\nben,1\\n"
+    exports = (
+        "import os; os.mkdir(r'{folder}/run');"
+        f" open(r'{{folder}}/run/responses.csv', 'w').write('{rows}')"
+    )
+    job = job_of(jobs, exports, "pass")
+    assert jobs.people(job.id) is None
+    assert do_job(tmp_path, job.id, lambda: NOW) is JobState.DONE
+    assert jobs.people(job.id) == {"anna", "ben"}
+    assert not (jobs.folder(job.id) / "run").exists()
+
+
+def test_a_job_that_is_removed_ends_and_leaves_nothing(jobs, tmp_path):
+    text = (
+        "import os, shutil, time; shutil.rmtree(r'{folder}');"
+        " os.mkdir(r'{folder}'); open(r'{folder}/more', 'w').write('of somebody')"
+    )
+    job = job_of(jobs, text)
+    assert do_job(tmp_path, job.id, lambda: NOW) is JobState.CANCELLED
+    assert not jobs.folder(job.id).exists()
+
+
 def test_a_job_whose_server_died_is_lost_and_one_that_was_never_there_is_unknown(jobs):
     job = job_of(jobs, "pass")
     at_work = jobs.changed(job.id, state=JobState.WORKING, alive_at=NOW.isoformat())

@@ -3,13 +3,15 @@
 import re
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
-from experiment.participation import State
-from webapp.database.models import Participant
-from webapp.long_jobs.outdated import remove_outdated_reports
-from webapp.long_jobs.records import Jobs, JobState
+from webapp.database.models import Answer, Participant, Unblinding
+from webapp.long_jobs.outdated import note_people, remove_outdated_reports, stands
+from webapp.long_jobs.records import Jobs, JobState, Step
+from webapp.privacy.corrections import apply_corrections
+from webapp.privacy.restriction import release, restrict
 from webapp.runs.unblind import unblind
+from webapp.sessions.withdraw import Wish, withdraw
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
@@ -21,16 +23,24 @@ def here(researcher):
 
 
 @pytest.fixture
-def report(run, start, sessions, here, instance, clock):
+def person(run, start):
+    """Somebody who answered before the report was made."""
+    visitor = start(run)
+    visitor.answer(1, "first")
+    return visitor
+
+
+@pytest.fixture
+def report(run, person, sessions, here, app, instance, clock):
     """A report that a job has made of one person's data: its id."""
-    start(run).answer(1, "first")
     assert here.post(f"/runs/{run.ref}/reports").status_code == 409
     with sessions.begin() as session:
         unblind(session, run, by="a test", reason="the test looks", now=clock())
     assert here.post(f"/runs/{run.ref}/reports").status_code == 303
     [job] = Jobs(instance).about(run.ref)
-    assert (job.basis, job.state) == (1, JobState.WAITING)
+    assert job.state is JobState.WAITING
     assert here.get(f"/runs/{run.ref}/reports/read?report={job.id}").status_code == 409
+    note_people(app.extensions["parallax"], job.id)
     folder = Jobs(instance).folder(job.id) / "report"
     folder.mkdir()
     (folder / "report.html").write_text("<p>the result</p><script>alert(1)</script>", "utf-8")
@@ -43,8 +53,7 @@ def test_a_report_is_read_in_a_cage_and_by_its_link_until_that_is_ended(report, 
     policy = read.headers["Content-Security-Policy"]
     assert "the result" in read.text
     assert "sandbox" in policy and "script" not in policy
-    page = here.post(f"/runs/{run.ref}/reports/share", report=report).text
-    link = re.search(r"(/shared\?[^<]+)</code>", page)[1].replace("&amp;", "&")
+    link = link_in(here.post(f"/runs/{run.ref}/reports/share", report=report).text)
     stranger = browser()
     assert "the result" in stranger.get(link).text
     for wrong in (f"{link}x", f"/shared?report={report}", "/shared?report=..&link=x", "/shared"):
@@ -53,14 +62,89 @@ def test_a_report_is_read_in_a_cage_and_by_its_link_until_that_is_ended(report, 
     assert stranger.get(link).status_code == 404
 
 
-def test_a_report_is_gone_once_somebody_withdraws(report, run, start, here, sessions, instance):
+def link_in(page: str) -> str:
+    """The link that a page shows once."""
+    return re.search(r"(/shared\?[^<]+)</code>", page)[1].replace("&amp;", "&")
+
+
+def one_of(session) -> Participant:
+    """Whoever came first."""
+    return session.scalars(select(Participant).order_by(Participant.id)).first()
+
+
+def of_withdrawing(wish):
+    return lambda session, person, now, record: withdraw(session, person, wish, now, record)
+
+
+def of_correcting(session, person, now, record):
+    session.add(Answer(participant_id=person.id, field="comments", value="it was fun"))
+    apply_corrections(session, person, {"comments": "it was not"}, now)
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [of_withdrawing(Wish.KEEP), of_withdrawing(Wish.ERASE), restrict, of_correcting],
+    ids=["keep", "erase", "restrict", "correct"],
+)
+def test_a_report_is_gone_once_somebody_changes_what_it_stands_on(
+    wish, report, run, start, here, app, instance, browser
+):
+    services = app.extensions["parallax"]
     start(run)  # who came later does not hide it
-    with sessions.begin() as session:
-        session.scalars(
-            select(Participant).order_by(Participant.id)
-        ).first().state = State.WITHDRAWN
-    assert here.get(f"/runs/{run.ref}/reports/read?report={report}").status_code == 410
+    page, stranger = here.post(f"/runs/{run.ref}/reports/share", report=report).text, browser()
+    assert stranger.get(link := link_in(page)).status_code == 200
+    with services.sessions.begin() as session:
+        wish(session, one_of(session), services.now(), services.record)
+    assert stranger.get(link).status_code == 410
+    assert here.get(f"/runs/{run.ref}/reports/read?report={report}").status_code == 404
     assert not Jobs(instance).folder(report).exists()
+
+
+def test_nobody_s_permission_makes_up_for_another_s_erasure(run, start, app, instance):
+    """One was restricted while the report was made, and allows it since; the other erases."""
+    services, jobs = app.extensions["parallax"], Jobs(instance)
+    for _ in range(2):
+        start(run)
+    with services.sessions.begin() as session:
+        restrict(session, one_of(session), services.now(), services.record)
+    job = jobs.add(run.ref, "People", "a test", services.now(), [Step("", ("compare",))])
+    note_people(services, job.id)
+    job = jobs.changed(job.id, state=JobState.DONE)
+    with services.sessions.begin() as session:
+        release(session, one_of(session), services.now(), services.record)
+        assert stands(session, jobs, job)
+        other = session.scalars(select(Participant).order_by(Participant.id.desc())).first()
+        withdraw(session, other, Wish.ERASE, services.now(), services.record)
+        assert not stands(session, jobs, job)
+
+
+def test_who_kept_their_answers_and_erases_them_later_is_in_no_report(run, start, app, instance):
+    services, jobs = app.extensions["parallax"], Jobs(instance)
+    start(run)
+    with services.sessions.begin() as session:
+        withdraw(session, one_of(session), Wish.KEEP, services.now(), services.record)
+    job = jobs.add(run.ref, "People", "a test", services.now(), [Step("", ("compare",))])
+    note_people(services, job.id)
+    # Somebody who came after the job had begun, and before it exported the run.
+    start(run)
+    with services.sessions.begin() as session:
+        later = session.scalars(select(Participant).order_by(Participant.id.desc())).first()
+        jobs.note_people(job.id, [later.ref])
+    job = jobs.changed(job.id, state=JobState.DONE)
+    for person in (one_of, lambda session: session.get_one(Participant, later.id)):
+        with services.sessions() as session:
+            assert stands(session, jobs, job)
+            withdraw(session, person(session), Wish.ERASE, services.now(), services.record)
+            assert not stands(session, jobs, job)
+
+
+def test_a_report_whose_run_is_blind_again_is_shown_to_nobody(report, run, here, browser, sessions):
+    link = link_in(here.post(f"/runs/{run.ref}/reports/share", report=report).text)
+    with sessions.begin() as session:  # as a backup from before would have it
+        session.execute(delete(Unblinding))
+    for path in ("read", "download"):
+        assert here.get(f"/runs/{run.ref}/reports/{path}?report={report}").status_code == 409
+    assert browser().get(link).status_code == 409
 
 
 def test_a_job_that_waits_is_cancelled_and_deleted(report, run, here, instance):
@@ -82,3 +166,12 @@ def test_what_a_job_left_whose_server_died_is_removed(report, run, app, clock, i
     clock.go_on(minutes=3)
     remove_outdated_reports(app.extensions["parallax"])
     assert (jobs.job(report).state, answers.exists()) == (JobState.FAILED, False)
+
+
+def test_a_report_that_is_being_made_ends_with_what_it_stands_on(report, run, app, clock, instance):
+    jobs, services = Jobs(instance), app.extensions["parallax"]
+    jobs.changed(report, state=JobState.WORKING, alive_at=clock().isoformat())
+    with services.sessions.begin() as session:
+        withdraw(session, one_of(session), Wish.ERASE, services.now(), services.record)
+    remove_outdated_reports(services)
+    assert not jobs.folder(report).exists()

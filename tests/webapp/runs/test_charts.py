@@ -7,10 +7,13 @@ from sqlalchemy import select
 
 from tests.webapp.conftest import LAUNCHED
 from webapp.database.models import Participant, RunSummary
-from webapp.jobs.summaries import summarise
+from webapp.jobs import summaries
+from webapp.jobs.summaries import due, summarise
+from webapp.privacy.restriction import restrict
 from webapp.runs.charts import charts_seen
 from webapp.runs.runs import study_as_launched
 from webapp.runs.unblind import unblind
+from webapp.sessions.withdraw import Wish, withdraw
 
 pytestmark = pytest.mark.one_database
 
@@ -54,3 +57,60 @@ def test_a_run_that_was_summarised_before_charts_were_kept_draws_nothing(run, se
         session.add(RunSummary(run_id=run.id, made_at=LAUNCHED, took_s=0.0, responses=0))
         session.flush()
         assert charts_seen(session, run) == ({}, None)
+
+
+@pytest.fixture
+def two_drawn(app, run, start, sessions, clock):
+    """Two people who finished, and what is drawn of them; whose wish it is is the second's."""
+    for _ in range(2):
+        visitor = start(run)
+        visitor.answer_all()
+        visitor.questionnaire(native_language="English")
+    summarise(sessions, run.ref, study_as_launched, clock())
+    record = app.extensions["parallax"].record
+
+    def wish(what):
+        with sessions.begin() as session:
+            last = session.scalars(select(Participant).order_by(Participant.id.desc())).first()
+            what(session, last, record)
+
+    return wish
+
+
+def drawn(sessions, run):
+    with sessions() as session:
+        return charts_seen(session, run)[0]
+
+
+def test_what_somebody_erased_is_drawn_no_more_at_once(two_drawn, run, sessions, clock, app):
+    assert sum(line(drawn(sessions, run)["minutes"], "participants")) == 2
+    two_drawn(lambda session, who, record: withdraw(session, who, Wish.ERASE, clock(), record))
+    assert drawn(sessions, run) == {}
+    # Also where as many answers came as were erased.
+    assert due(app.extensions["parallax"]) == [run.ref]
+
+
+def test_nothing_of_whom_no_use_is_allowed_is_drawn(two_drawn, run, sessions, clock):
+    two_drawn(lambda session, who, record: restrict(session, who, clock(), record))
+    assert drawn(sessions, run) == {}
+    summarise(sessions, run.ref, study_as_launched, clock())
+    charts = drawn(sessions, run)
+    assert sum(line(charts["minutes"], "participants")) == 1
+    assert line(charts["recruitment"], "agreed")[-1] == 1
+    assert line(charts["recruitment"], "finished")[-1] == 1
+    assert line(charts["attrition"], "participants")[0] == 1
+
+
+def test_what_was_drawn_while_somebody_erased_is_not_kept(
+    two_drawn, run, sessions, clock, monkeypatch
+):
+    kept = summaries.charts_of
+
+    def meanwhile(*arguments):
+        made = kept(*arguments)
+        two_drawn(lambda session, who, record: restrict(session, who, clock(), record))
+        return made
+
+    monkeypatch.setattr(summaries, "charts_of", meanwhile)
+    summarise(sessions, run.ref, study_as_launched, clock())
+    assert drawn(sessions, run) == {}

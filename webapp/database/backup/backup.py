@@ -12,7 +12,7 @@ from webapp.database.backup import postgresql as backup_postgresql
 from webapp.database.backup import sqlite as backup_sqlite
 from webapp.database.backup.contents import BackupError, Content, Row, Way
 from webapp.database.models import Run
-from webapp.database.schema import revisions, schema_problem, stored_revision
+from webapp.database.schema import SchemaError, revisions, stored_revision
 
 _WAYS: Mapping[str, Way] = {"sqlite": backup_sqlite, "postgresql": backup_postgresql}
 
@@ -88,8 +88,14 @@ def examine(engine: Engine, file: Path, *, replace: bool) -> Restorable:
         SchemaError: The backup is of a version newer than this code.
     """
     content = _way(engine, file).content_of(file)
-    if content.revision not in revisions() and (problem := schema_problem(content.revision)):
-        raise problem
+    if content.revision not in revisions():
+        raise SchemaError(
+            f"the backup has the schema {content.revision}, which this code does not know: it is "
+            "of a newer version",
+            where=str(file),
+            expected=f"{revisions()[-1]} or older",
+            remedy="Restore it with the version of Parallax that made it, or a newer one",
+        )
     if not replace and (runs := _runs(engine)):
         raise BackupError(
             f"the database holds {runs} run(s), which would be lost",

@@ -1,0 +1,112 @@
+"""Every route and every command, and with what each is read of a blind run or why it is not."""
+
+from collections.abc import Iterator, Mapping
+
+import click
+from flask import Flask
+from werkzeug.routing import Rule
+
+from webapp.researcher.access import PREFIX
+from webapp.researcher.participants import SORTS
+
+_OWN = "a person's own session or data, by a link or code that nobody else has"
+_FILES = "files that are the same for everybody"
+_SECRET = "makes a secret, and tells nothing of a run"
+_ENDS = "ends the session, or the means of signing in, of whoever reads"
+# Beginnings of endpoints, with the reason; the others are read.
+NOT_READ: Mapping[str, str] = {
+    "GET session.": _OWN, "POST session.": _OWN, "POST answers.": _OWN, "POST admission.": _OWN,
+    "GET rights.ask": _OWN, "POST rights.": _OWN, "POST consent.": _OWN,
+    "GET assets.": _FILES, "GET researcher_files.": _FILES, "GET static": _FILES,
+    "GET installation.": "what parallax doctor tells: of the server, its keys and files",
+    "POST platform_hooks.": "what a platform says, signed by it",
+    "POST accounts.make_password_link": _SECRET, "POST second_factor.start": _SECRET,
+    "POST projects.invite_someone": _SECRET, "POST tokens.add": _SECRET,
+    "POST second_factor.make_codes": _SECRET, "GET elsewhere.": _SECRET,
+    "POST sign_in.": _ENDS, "POST code.": _ENDS, "POST elsewhere.": _ENDS,
+    "POST passwords.": _ENDS, "POST accounts.": _ENDS, "POST second_factor.": _ENDS,
+}  # fmt: skip
+# Of what stands behind the question mark: the names that pages look at, and what is asked.
+ASKED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "participants.show_all": {
+        "sort": tuple(SORTS), "state": ("finished",), "verdict": ("kept", "excluded"),
+        "search": ("a",), "tag": ("seen",), "page": ("2",),
+    },
+    "film.show": {"who": ("{who}",), "beside": ("{who}",)},
+    "report_pages.read": {"report": ("{report}",)},
+    "report_pages.download": {"report": ("{report}",)},
+    "report_pages.read_shared": {"report": ("{report}&link={link}",)},
+    "runs.show_all": {"archive": ("",), "page": ("1",)},
+    "money.show": {"who": ("{who}",)},
+}  # fmt: skip
+# What stands there and names a study, a way back or a secret.
+ABOUT_NO_RUN = frozenset({"study", "text", "saved", "next", "code", "token", "project"})
+# Commands without a run, which are read too.
+READ_COMMANDS = (
+    ("runs",), ("settings",), ("keys", "list"), ("users", "list"), ("users", "tokens", "reader"),
+    ("projects", "list"), ("projects", "members", "lab"), ("projects", "limits", "lab"),
+    ("db", "status"),
+)  # fmt: skip
+# What a command needs besides the run.
+MORE: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    ("recruitment", "ask-return"): ("a1", "--reason", "nothing came"),
+    ("recruitment", "demographics"): ("--out", "demographics.csv"),
+    ("recruitment", "extend"): ("--hours", "1"),
+    ("recruitment", "parts"): ("0123456789ab",),
+    ("recruitment", "write"): ("--to", "finished", "--text", "Thank you."),
+    ("links", "revoke"): ("nobody",),
+    ("links", "verify"): ("0123456789abcdef",),
+    ("reject",): ("nobody", "--reason", "nothing came"),
+    ("compensate",): ("nobody", "--amount", "1", "--reason", "nothing came"),
+    ("settle",): ("1", "--paid"),
+}
+_CHANGES = "changes or ends what is read, or unblinds it on purpose"
+_BEFORE = "of a study before a run, or of models"
+_GIVEN = "of files that somebody has already"
+_OPERATES = "tells of the server, its keys and files, or changes who may sign in"
+NOT_GIVEN: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("unblind", "open", "close", "launch", "erase", "forget", "correct", "restrict",
+         "simulate", "serve", "work", "demo", "stop", "reload", "marketplace"), _CHANGES
+    ),
+    **dict.fromkeys(
+        ("materials", "treebank", "lists", "study", "maze", "reading", "lm", "power", "take"),
+        _BEFORE,
+    ),
+    "links make": _SECRET,
+    **dict.fromkeys(("compare", "archive", "capsule", "reproduce", "import"), _GIVEN),
+    **dict.fromkeys(("projects", "users", "keys", "db", "doctor"), _OPERATES),
+}  # fmt: skip
+
+
+def routes(app: Flask) -> Iterator[tuple[str, Rule]]:
+    """Yield every route with its method, those that only show first."""
+    rules = sorted(app.url_map.iter_rules(), key=lambda rule: rule.rule)
+    for method in ("GET", "POST"):
+        yield from ((method, rule) for rule in rules if method in (rule.methods or ()))
+
+
+def why_not(method: str, rule: Rule) -> str | None:
+    """Return why a route is not read; None where it is."""
+    asked = f"{method} {rule.endpoint}"
+    return next((why for name, why in NOT_READ.items() if asked.startswith(name)), None)
+
+
+def is_of_room(rule: Rule) -> bool:
+    """Return whether somebody must have signed in."""
+    return rule.rule.startswith(PREFIX)
+
+
+def commands(
+    command: click.Command, path: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], bool]]:
+    """Yield every command, and whether it takes a run."""
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            if found is not None:
+                yield from commands(found, (*path, name))
+    else:
+        taken = [each.name for each in command.params if isinstance(each, click.Argument)]
+        yield path, taken[:1] in (["run"], ["runs"])
