@@ -57,6 +57,8 @@ def opened(database: str) -> Iterator[Site]:
                 url = url.replace("//postgres@", f"//{ROLE}@")
                 prepare(folder, 10, url)
                 server.execute("CREATE TABLE kept_version AS SELECT * FROM alembic_version", name)
+                # What the service backs up is its own.
+                server.execute(f"ALTER TABLE kept_version OWNER TO {ROLE}", name)
                 with open_site(folder, server, url) as site:
                     yield site
     finally:

@@ -72,6 +72,8 @@ def answers_beside_pages(
             ]
             work.append(threads.submit(_open, http, pages, token, seen, opened, ended))
             while len(seen.alone) < WARM:
+                if over := next((each for each in work if each.done()), None):
+                    over.result()  # says why somebody could not go on
                 time.sleep(1)
             seen.alone.clear()
             for _ in range(HALVES):

@@ -75,7 +75,7 @@ RUNS = {
     "human_baseline": ["{folder}/run"],
     "import_large": ["--rows", "2000"],
     "reading_storage": ["--trials", "200"],
-    "room": ["--people", "60"],
+    "room": ["--people", "60", "--block", "0"],
     "takers": ["--comparisons", "6"],
     "takers_speed": ["--study", "minimal"],
     "third_level": ["--studies", "1"],
@@ -102,6 +102,7 @@ NOT_RUN = {
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {
+    "room_answers",
     *("archive_validators", "peer_scores_elsewhere", "scoring_original", "scoring_peers"),
 }
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.browser_steps import assert_good, minimal
+from tests.browser.browser_steps import assert_good, assert_keyboard, minimal
 from tests.webapp.payments.platform_double import PlatformDouble
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Participant, Recruitment, Run
@@ -111,6 +111,12 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
         "sessions",
         "audit",
         "installation",
+        "settings",
+        "backups",
+        "accounts",
+        "projects",
+        "tokens",
+        f"runs/{run}/links",
         f"runs/{run}/participants",
         f"runs/{run}/money",
         f"runs/{run}/reports",
@@ -120,6 +126,8 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     ):
         page.goto(f"{room}/{name}")
         good(name.partition("?")[0].replace("/", "_") or "runs")
+        if look == "light at a desk":
+            assert_keyboard(page, name)
     page.goto(f"{room}/runs/{run}/participants")
     page.locator("tbody a").first.click()
     expect(page.get_by_text("Trial by trial", exact=True).first).to_be_visible()
