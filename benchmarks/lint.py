@@ -80,12 +80,13 @@ def messages(table: Table) -> list[str]:
     """Return all that making a study of a table says beside what it always says."""
     with tempfile.TemporaryDirectory() as folder:
         path = table.write(Path(folder))
-        return _of_file(path, Path(folder) / "made", table.language, table.options)
+        return of_file(path, Path(folder) / "made", table.language, table.options)
 
 
-def _of_file(
+def of_file(
     path: Path, folder: Path, language: str = "en", named: Mapping[str, str] | None = None
 ) -> list[str]:
+    """Return all that making a study of a file says beside what it always says."""
     try:
         made = new_study(folder, path, language=language, named=named or {})
     except ParallaxError as error:
@@ -112,7 +113,7 @@ def false_alarms(tables: int) -> Iterator[tuple[str, list[str]]]:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "suite.json"
                 path.write_text(json.dumps(suite), encoding="utf-8")
-                yield str(suite["meta"]), _of_file(path, Path(folder) / "made")
+                yield str(suite["meta"]), of_file(path, Path(folder) / "made")
     studies = [str(path.parent) for path in sorted(_EXAMPLES.glob("*/study.toml"))]
     for study in (*studies, "minimal", "gulordava_2018_italian", "marvin_linzen_2018"):
         said = [str(note) for note in check_folder(study, 1).notes]

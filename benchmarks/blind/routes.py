@@ -38,6 +38,7 @@ ASKED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "report_pages.read_shared": {"report": ("{report}&link={link}",)},
     "runs.show_all": {"archive": ("",), "page": ("1",)},
     "money.show": {"who": ("{who}",)},
+    "links.show": {"qr": ("",)},
 }  # fmt: skip
 # What stands there and names a study, a way back or a secret.
 ABOUT_NO_RUN = frozenset({"study", "text", "saved", "next", "code", "token", "project"})

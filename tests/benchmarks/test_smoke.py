@@ -78,6 +78,7 @@ RUNS = {
     "room": ["--people", "60", "--block", "0"],
     "takers": ["--comparisons", "6"],
     "takers_speed": ["--study", "minimal"],
+    "third_level": ["--studies", "1"],
     "turns": [*("--processes", "2", "--threads", "1", "--seconds", "0.2")],
     "training": ["--steps", "2", "--words", "200", "--hidden", "8", "--batch", "2"],
     "treebank": [SAMPLE, "--repeat", "1"],
@@ -90,7 +91,7 @@ TESTED_ELSEWHERE = {
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
     *("installation_faults", "models_against_models"),
     *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
-    "own_studies",
+    *("lint_outside", "own_studies"),
     *("substitutions", "takers_campaign", "takers_http", "takers_memory"),
 }
 # They need what the tests install nowhere: raw data of others, another browser, packages of npm, or

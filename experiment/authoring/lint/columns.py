@@ -1,5 +1,6 @@
 """Columns that say something else than was meant: kinds, lists, names of levels."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 
@@ -13,6 +14,8 @@ from experiment.records import Item
 _RARE = 0.25
 _FEWEST_LETTERS = 4
 _FEWEST_LISTS = 2
+# A column with more words than that is none of numbers.
+_FEW_WORDS, _FEWEST_NUMBERS = 0.25, 8
 
 
 def kinds(materials: Materials) -> Iterator[Fault]:
@@ -74,6 +77,31 @@ def names(materials: Materials) -> Iterator[Fault]:
         counted = Counter(dict(item.extra).get(column, "") for item in materials.items)
         if 1 < len(counted) <= len(materials.items) / 4:
             yield from _alike(materials, column, counted)
+
+
+def numbers(materials: Materials) -> Iterator[Fault]:
+    """Yield what is no number in a column of one's own that has numbers nearly everywhere."""
+    for column in dict.fromkeys(name for item in materials.items for name, _ in item.extra):
+        said = {item.item_id: dict(item.extra).get(column, "") for item in materials.items}
+        filled = [item for item in materials.items if said[item.item_id]]
+        others = tuple(item for item in filled if not _is_number(said[item.item_id]))
+        if not others or len(others) > _FEW_WORDS * len(filled) or len(filled) < _FEWEST_NUMBERS:
+            continue
+        yield Fault(
+            "no number among numbers",
+            others,
+            f'has "{said[others[0].item_id]}" in the column "{column.removeprefix("own_")}", where '
+            f"{len(filled) - len(others)} items have a number: the analysis reads the whole column "
+            "as words",
+            "Write a number with a point before its decimals, or leave the cell empty",
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _alike(materials: Materials, what: str, counted: Counter[str]) -> Iterator[Fault]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from experiment.authoring.findings import Examined, StudyNote
-from experiment.authoring.lint import cells, columns, cues, pairing
+from experiment.authoring.lint import cells, columns, cues, pairing, typography
 from experiment.authoring.lint.materials import Fault, Lint, Materials
 from experiment.design.lists import ListEntry
 from experiment.errors import ParallaxError, StudyError
@@ -15,6 +15,7 @@ LINTS: tuple[Lint, ...] = (
     columns.kinds,
     columns.lists,
     columns.names,
+    columns.numbers,
     cells.cells,
     cells.markup,
     cells.leftovers,
@@ -26,6 +27,7 @@ LINTS: tuple[Lint, ...] = (
     cues.full_stops,
     cues.capitals,
     cues.signs,
+    typography.typography,
     cues.lengths,
     cues.order,
 )

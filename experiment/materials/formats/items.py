@@ -9,6 +9,7 @@ from pathlib import Path
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import KINDS
 from experiment.materials.formats.dealing import is_dealt
+from experiment.materials.formats.nearly_crossed import broken_crossing
 from experiment.materials.formats.pairs import Draft
 from experiment.records import Item, Kind
 from experiment.tables.schemas import ITEMS
@@ -101,7 +102,9 @@ def _templates(
     for draft, group, frame in zip(drafts, groups, frames, strict=True):
         conditions = cells.setdefault(group, {}).setdefault(frame, {})
         if other := conditions.get(draft.condition):
-            raise _twice(draft, group[0], frame, other)
+            rows = zip(drafts, groups, frames, strict=True)
+            own = [(number, one) for one, where, number in rows if where == group]
+            raise broken_crossing(own) or _twice(draft, group[0], frame, other)
         conditions[draft.condition] = draft
     crossed = {
         # Lists that a table names need no crossing: it says itself who sees what.
@@ -147,6 +150,15 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
     conditions = dict.fromkeys(name for found in cells.values() for name in found)
     if all(len(found) == 1 for found in cells.values()):
         return len(conditions) == 1
+    without = [(frame, found[""]) for frame, found in cells.items() if "" in found]
+    if without:
+        frame, row = without[0]
+        raise MaterialsError(
+            f'the item "{frame}" of {construction} has no condition, although others have one',
+            where=row.place,
+            expected=f"one of: {', '.join(filter(None, conditions))}",
+            remedy="Write it; or remove a row of totals; or say filler or catch in a column kind",
+        )
     for frame, found in cells.items():
         if missing := [name for name in conditions if name not in found]:
             first = next(iter(found.values()))

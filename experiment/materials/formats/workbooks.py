@@ -1,6 +1,7 @@
 """The first sheet of an Excel workbook, as rows of cells."""
 
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,7 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
         (number, [_cell(value) for value in cells])
         for number, cells in enumerate(first.iter_rows(values_only=True), start=1)
     ]
-    notes = []
+    notes = list(_unmerged(lines, first))
     if others:
         names = ", ".join(f'"{sheet.title}"' for sheet in others)
         notes.append(f'Of the workbook the first sheet, "{first.title}", is read, but not {names}.')
@@ -53,6 +54,18 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
             "and delete it where it is not meant."
         )
     return lines, tuple(notes)
+
+
+def _unmerged(lines: list[tuple[int, list[str]]], sheet: "Worksheet") -> Iterator[str]:
+    """Write the value of merged cells into each of their rows, and yield that it was done."""
+    tall = [one for one in sheet.merged_cells.ranges if one.max_row > one.min_row]
+    for one in tall:
+        first = lines[one.min_row - 1][1]
+        for _, cells in lines[one.min_row : one.max_row]:
+            cells[one.min_col - 1] = first[one.min_col - 1]
+    if tall:
+        names = ", ".join([one.coord for one in tall[:5]] + ["..."] * (len(tall) > 5))
+        yield f"Cells that are merged over several rows count in each of them: {names}."
 
 
 def _refuse_large(path: Path) -> None:
