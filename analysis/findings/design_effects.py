@@ -96,8 +96,8 @@ def _table(effects: pd.DataFrame, given: Given) -> Table:
         (
             "Shares of expected choices; each cell counts alike. Intervals: 95%, and p: Student's "
             f"t with a variance clustered {clustered_by(given.run.study)}. Holm: adjusted for the "
-            "rows of one construction. An interaction of shares is not one of logits: the mixed model of the "
-            "design has that.",
+            "rows of one construction. An interaction of shares is not one of logits: "
+            "the mixed model of the design has that.",
         ),
         Section.ACCURACY,
     )
