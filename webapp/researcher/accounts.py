@@ -67,9 +67,8 @@ def change() -> ResponseReturnValue:
     with services.sessions.begin() as session:
         user = _named(session)
         if user.name == by:
-            raise RequestError(
-                "Another owner changes your own account.", status=400, code="own_account"
-            )
+            problem = gettext("Another owner changes your own account.")
+            raise RequestError(problem, status=400, code="own_account")
         try:
             if act == "role":
                 accounts.set_role(session, user, _role(), by=by, now=services.now())
@@ -77,7 +76,7 @@ def change() -> ResponseReturnValue:
                 done = accounts.disable_user if act == "disable" else accounts.enable_user
                 done(session, user, by=by, now=services.now())
             else:
-                raise RequestError("The form names no act.", status=400, code="no_act")
+                raise RequestError(gettext("The form names no act."), status=400, code="no_act")
         except accounts.UserError as error:
             raise _refused(error) from error
     return redirect(url_for("accounts.show"), 303)
@@ -137,7 +136,8 @@ def _role() -> Role:
     try:
         return Role(request.form.get("role", ""))
     except ValueError as error:
-        raise RequestError("There is no such role.", status=400, code="bad_role") from error
+        problem = gettext("There is no such role.")
+        raise RequestError(problem, status=400, code="bad_role") from error
 
 
 def _named(session: Session) -> User:

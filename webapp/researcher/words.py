@@ -12,6 +12,9 @@ WORDS = (
     N_("left"), N_("withdrawn"), N_("premature_press"), N_("shown_otherwise"), N_("late_answer"),
     N_("second_device"), N_("comprehension_wrong"), N_("pasted"), N_("assented"), N_("erased"),
     N_("forgotten"), N_("corrected"), N_("restricted"), N_("released"),
+    # How a visit ended.
+    N_("completed"), N_("no_consent"), N_("failed_check"), N_("full"), N_("too_late"),
+    N_("duplicate"), N_("security"),
     # Verdicts, flags, and what a rule found.
     N_("kept"), N_("excluded"), N_("impossible_time"), N_("timing_mismatch"), N_("device_change"),
     N_("agent_likelihood"), N_("copied"),

@@ -106,6 +106,20 @@ def _errors_are_the_tables(first, found):
     assert (own["p"] < 0.05) == (own["low"] > 0 or own["high"] < 0)
 
 
+def test_undecided_errors_beside_an_interval_without_zero_say_why(study):
+    accuracy, statistics = tables(PLAIN, 1)
+    found = statistics["error_consistency"]
+    own = (found["first"] == "people") & (found["second"] == "lstm")
+    found.loc[own, ["kappa", "low", "high", "p"]] = (0.2, 0.06, 0.34, 0.006)
+    first = summary(accuracy, study, statistics, MARGIN)[0]
+    assert (
+        "Whether it errs on the same items as people is undecided: the 95% interval of kappa "
+        "(0.20; 0.06 to 0.34) leaves out 0, but p is 0.006, and this is said at p < 0.005."
+    ) in first
+    found.loc[own, ["low", "p"]] = (-0.01, 0.06)
+    assert "leaves out" not in summary(accuracy, study, statistics, MARGIN)[0]
+
+
 PLAIN = Situation("plain", people=(0.9, 0.8), model=(0.9, 0.8))
 
 

@@ -18,7 +18,7 @@ from babel.messages.pofile import read_po
 
 import webapp
 from experiment.exclusion.words import said_of_rule
-from experiment.participation import EventKind, State
+from experiment.participation import Ending, EventKind, State
 from experiment.payment.payment import PaymentKind, PaymentState
 from experiment.records import SIDES
 from webapp.core.i18n import CATALOGUES
@@ -160,7 +160,7 @@ def test_what_no_native_speaker_has_read_says_so(language):
 
 def test_every_word_that_is_stored_in_english_is_among_the_words():
     options = [f"{side.capitalize()} option" for side in SIDES]
-    kinds = (State, EventKind, JobState, PaymentKind, PaymentState, AssignmentStatus)
+    kinds = (State, EventKind, Ending, JobState, PaymentKind, PaymentState, AssignmentStatus)
     roles = (Role, ProjectRole, Right)
     stored = {str(word) for kind in (*kinds, *roles) for word in kind}
     stored |= {*SIDES, *options, *VERDICTS, *SORTS.values(), *SAID_OF.values()}

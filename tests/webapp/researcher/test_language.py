@@ -107,6 +107,7 @@ def test_no_page_of_the_room_says_anything_in_english_alone(
     here.post("/projects", name="42")
     here.post("/studies/copy", study="minimal", name="copied")
     copied = re.search(r"copied \((\w+)\)", here.get("/studies").text)[0]
+    here.post(f"/runs/{run.ref}/links", kind="code", number="2", list="")
     signs = str.maketrans("", "")
     marked = Spoken("ja", Locale("ja"), Marked(), signs)
     monkeypatch.setattr(language, "spoken", lambda _: marked)
@@ -117,6 +118,7 @@ def test_no_page_of_the_room_says_anything_in_english_alone(
     pages = [
         "/", "/?archive=1", at, f"{at}/participants", f"{at}/participants?sort=flags",
         *(f"{at}/participants/{ref}" for ref in lived), f"{at}/money", f"{at}/reports",
+        f"{at}/links", "/settings", "/backups",
         f"{at}/film?who={lived[0]}&beside={lived[0]}", "/studies", "/launch", "/projects",
         "/projects/42", "/accounts", "/notifications", "/sessions", "/tokens", "/password",
         "/second-factor", "/join", "/sign-in", "/nothing-here", f"/studies/power?study={copied}",
