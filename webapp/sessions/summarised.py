@@ -1,6 +1,7 @@
 """What was summarised of somebody, and whether others' summaries name them."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from sqlalchemy import Text, cast, delete, select, update
 from sqlalchemy.orm import Session
@@ -24,7 +25,7 @@ def unsummarise(session: Session, participant: Participant) -> None:
         )
 
 
-def _naming(session: Session, run_id: int, ref: str) -> Iterator[tuple[int, dict[str, object]]]:
+def _naming(session: Session, run_id: int, ref: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the summaries of others that name somebody."""
     # The text alone is searched: the databases have no common words for what JSON holds.
     names = cast(SessionSummary.judged, Text).contains(ref, autoescape=True)
