@@ -151,6 +151,23 @@ def test_what_has_no_interval_gets_no_nan(study, n_items, n_people):
     assert "Holm" not in text
 
 
+@pytest.mark.parametrize(
+    ("n_items", "n_people", "enough"),
+    [(2, 14, False), (4, 40, False), (40, 4, False), (5, 8, True)],
+)
+def test_nothing_is_concluded_from_fewer_than_five_items_or_participants(
+    study, n_items, n_people, enough
+):
+    apart = Situation("apart", people=(0.99,), model=(0.01,), n_items=n_items, n_people=n_people,
+                      sd_person=0.1, sd_item=0.1, each=n_items)  # fmt: skip
+    accuracy, statistics = tables(apart, 1)
+    first = summary(accuracy, study, statistics, MARGIN)[0]
+    assert ("lstm is worse than people" in first) == enough
+    assert ("too few items, or compared with too few participants, for a conc" in first) != enough
+    rows = statistics["people_minus_models"]
+    assert rows[["low", "high", "p", "p_equivalence"]].notna().all(axis=None) == enough
+
+
 def test_a_model_above_its_ceiling_is_not_left_without_a_word(study):
     accuracy, statistics = tables(PLAIN, 1)
     statistics["correlations"] = pd.DataFrame(
