@@ -11,6 +11,10 @@ answers, total time and number of errors on catch trials stay as they are. All i
 What is not the same, letter by letter, gives something away; so does a line of the log that holds
 an answer's id or its time.
 
+One run is on Prolific's stand-in, where somebody is rejected and others are paid: what the platform
+is told is compared too. Its bonus depends on catch trials, and it excludes nobody: there each
+person's number of errors is changed as well.
+
 The same, but for the report, is done after the run was unblinded: there the program must find
 differences. Ends with exit status 1 if a blind run gives anything away, or if an unblinded one
 gives nothing.
@@ -23,9 +27,10 @@ import tempfile
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
+from benchmarks.blind.exchange import exchange
 from benchmarks.blind.outputs import Reader, differences
-from benchmarks.blind.studies import KINDS
-from benchmarks.blind.world import World, exchange
+from benchmarks.blind.studies import KINDS, PAID
+from benchmarks.blind.world import World
 
 _ROW = "{:<16} {:>8} {:>8} {:>10} {:>12} {:>16}"
 
@@ -45,11 +50,11 @@ def main() -> None:
             reader = Reader(world)
             before = reader.read()
             n_outputs = len(before)
-            changed = exchange(world.sessions)
+            changed = exchange(world.sessions, errors=kind == PAID)
             blind = [*differences(before, reader.read()), *world.told_by_the_log()]
             world.unblind()
             before = reader.read(report=False)
-            exchange(world.sessions)
+            exchange(world.sessions, errors=kind == PAID)
             seen = differences(before, reader.read(report=False))
             world.close()
         print(_ROW.format(kind, options.people, changed, n_outputs, len(blind), len(seen)))

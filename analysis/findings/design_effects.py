@@ -29,6 +29,13 @@ def with_repeats(rows: pd.DataFrame, study: Study) -> pd.DataFrame:
     return rows.assign(also=rows[column].astype(str)) if column in rows else rows
 
 
+def clustered_by(study: Study) -> str:
+    """Return in words by what the variances of such answers are clustered."""
+    if study.analysis.repeats:
+        return f"by participant, by frame and by {study.analysis.repeats}"
+    return "by participant and by frame"
+
+
 def lines_and_points(cross: Crossing) -> tuple[dict[str, tuple[str, str]], list[list[str]]]:
     """Return where each cell stands in a figure: its line (levels of all factors but the last).
 
@@ -73,10 +80,7 @@ def _cells(rows: pd.DataFrame, cross: Crossing) -> pd.DataFrame:
 
 
 def _table(effects: pd.DataFrame, given: Given) -> Table:
-    context, plan = given.context, given.run.study.analysis
-    clusters = "participant and by frame"
-    if plan.repeats:
-        clusters = f"participant, by frame and by {plan.repeats}"
+    context = given.context
     return context.table(
         "design_effects",
         "Effects of the design",
@@ -91,9 +95,9 @@ def _table(effects: pd.DataFrame, given: Given) -> Table:
         ),
         (
             "Shares of expected choices; each cell counts alike. Intervals: 95%, and p: Student's "
-            f"t with a variance clustered by {clusters}. Holm: adjusted for the rows of one "
-            "construction. An interaction of shares is not one of logits: the mixed model of the "
-            "design has that.",
+            f"t with a variance clustered {clustered_by(given.run.study)}. Holm: adjusted for the "
+            "rows of one construction. An interaction of shares is not one of logits: "
+            "the mixed model of the design has that.",
         ),
         Section.ACCURACY,
     )

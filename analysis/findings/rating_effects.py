@@ -10,7 +10,7 @@ from analysis.figures.ratings import cells_figure
 from analysis.findings.cells import Crossing
 from analysis.findings.contrasts import planned
 from analysis.findings.design import designs
-from analysis.findings.design_effects import lines_and_points, with_repeats
+from analysis.findings.design_effects import clustered_by, lines_and_points, with_repeats
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.rating_contrasts import cell_means, contrasts
@@ -40,7 +40,7 @@ def _run(given: Given) -> Findings:
         )
     context, crossed = given.context, {name: cross for name, _, cross in found}
     return Findings(
-        (_table(effects, context),),
+        (_table(effects, given),),
         {"rating_effects": effects, "rating_cells": cells},
         left_out,
         drawings=(_drawing(cells, crossed, context),),
@@ -61,7 +61,8 @@ def _cells(name: str, rows: pd.DataFrame, cross: Crossing) -> pd.DataFrame:
     return found.assign(cell=cells, first=list(first), second=list(second), construction=name)
 
 
-def _table(effects: pd.DataFrame, context: Context) -> Table:
+def _table(effects: pd.DataFrame, given: Given) -> Table:
+    context = given.context
     rows = context.by_construction(effects)
     titles = full_titles(rows)
     frame = rows.assign(group=titles, label=rows["contrast"]).rename(
@@ -84,8 +85,8 @@ def _table(effects: pd.DataFrame, context: Context) -> Table:
         ),
         (
             "Targets alone. Each condition counts alike. Intervals: 95%, and p: Student's t with a "
-            "variance clustered by participant and by frame. Holm: adjusted for the rows of one "
-            "construction.",
+            f"variance clustered {clustered_by(given.run.study)}. Holm: adjusted for the rows of "
+            "one construction.",
             _Z_NOTE,
         ),
         Section.RATINGS,

@@ -56,7 +56,8 @@ def sentences(effects: pd.DataFrame, context: Context, unit: Unit = SHARES) -> l
 def _sentence(title: str, row: Mapping[Hashable, Any], n: int, unit: Unit) -> str:
     contrast, low, high = row["contrast"], row["low"], row["high"]
     if pd.isna(low):
-        return f"{title}: too few {unit.answers} for an interval of {contrast}."
+        few = f"too few {unit.answers}, participants or frames"
+        return f"{title}: {few} for a conclusion on {contrast}."
     said = corrected(low, high, row["p_holm"], f"{n} contrasts looked at", n)
     return (
         f"{title}: {contrast} is {unit.say(row['estimate'])} {unit.name} (95% interval "

@@ -9,7 +9,7 @@ from analysis.figures.ratings import cells_figure
 from analysis.findings.cells import Crossing
 from analysis.findings.contrasts import planned
 from analysis.findings.design import designs
-from analysis.findings.design_effects import lines_and_points, with_repeats
+from analysis.findings.design_effects import clustered_by, lines_and_points, with_repeats
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.detection import yes_rates
@@ -40,7 +40,7 @@ def _run(given: Given) -> Findings:
         partial(cells_figure, panels, order, simulated=given.context.origin.simulated,
                 measured="share of yes"),
     )  # fmt: skip
-    table = _table(found, given.context, plan.repeats)
+    table = _table(found, given)
     return Findings((table,), {"yes_no_effects": found}, drawings=(drawing,))
 
 
@@ -57,11 +57,9 @@ def _cells(rows: pd.DataFrame, cross: Crossing) -> pd.DataFrame:
     return found.assign(first=list(first), second=list(second))
 
 
-def _table(effects: pd.DataFrame, context: Context, repeats: str) -> Table:
+def _table(effects: pd.DataFrame, given: Given) -> Table:
+    context = given.context
     rows = context.by_construction(effects)
-    clusters = f"by participant, by frame and by {repeats}" if repeats else (
-        "by participant and by frame"
-    )  # fmt: skip
     return context.table(
         "yes_no_effects",
         "Differences and interactions",
@@ -76,7 +74,8 @@ def _table(effects: pd.DataFrame, context: Context, repeats: str) -> Table:
         ),
         (
             "Targets alone. Each condition counts alike. Intervals: 95%, and p: Student's t with a "
-            f"variance clustered {clusters}. Holm: adjusted for the rows of one construction.",
+            f"variance clustered {clustered_by(given.run.study)}. Holm: adjusted for the rows of "
+            "one construction.",
         ),
         Section.ANSWERS,
     )

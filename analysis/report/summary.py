@@ -100,11 +100,20 @@ def _errors(model: str, statistics: Statistics) -> Iterator[str]:
     own = rows[(rows["first"] == PEOPLE) & (rows["second"] == model)]
     row = own.to_dict("records")[0] if len(own) else None
     said = errors(row)
-    if row is not None and said is not Errors.UNKNOWN:
+    if row is None or said is Errors.UNKNOWN:
+        return
+    ends = f"{_signed(row['low'])} to {_signed(row['high'])}"
+    if said is Errors.UNDECIDED and not row["low"] <= 0 <= row["high"]:
+        # The interval is of 95%, and what is said is held to more: that is no contradiction.
         yield (
-            f"{said.value} (kappa {_signed(row['kappa'])}, 95% interval "
-            f"{_signed(row['low'])} to {_signed(row['high'])}; said at p < {BESIDES:g})."
+            f"{said.value}: the 95% interval of kappa ({_signed(row['kappa'])}; {ends}) leaves out "
+            f"0, but p is {row['p']:.3f}, and this is said at p < {BESIDES:g}."
         )
+        return
+    yield (
+        f"{said.value} (kappa {_signed(row['kappa'])}, 95% interval {ends}; said at p < "
+        f"{BESIDES:g})."
+    )
 
 
 def _apart(model: str, statistics: Statistics, study: Study) -> Iterator[str]:

@@ -20,7 +20,7 @@ class Verdict(StrEnum):
     WORSE = "worse than people"
     SAME = "as accurate as people within the margin"
     UNDECIDED = "not shown to differ from people, nor to be as accurate within the margin"
-    UNKNOWN = "not compared with people by an interval: there are too few items or participants"
+    UNKNOWN = "asked about too few items, or compared with too few participants, for a conclusion"
 
 
 class Errors(StrEnum):

@@ -35,7 +35,7 @@ def _sentences(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator
     apart = statistics["rating_differences"]
     for row in apart.to_dict("records"):
         name = titles.get(str(row["construction"]), row["construction"])
-        interval = "too few ratings for an interval"
+        interval = "too few ratings, participants or frames for a conclusion"
         if not pd.isna(row["low"]):
             interval = f"95% interval {row['low']:+z.2f} to {row['high']:+z.2f}"
         yield (

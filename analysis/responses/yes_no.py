@@ -42,7 +42,8 @@ def _of_people(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
         if pd.isna(row["dprime_low"]) or pd.isna(row["criterion_low"]):
             yield (
                 f"People said yes to {row['hits']:.0%} of what is acceptable and to "
-                f"{row['false_alarms']:.0%} of what is not; too few answers for an interval."
+                f"{row['false_alarms']:.0%} of what is not; too few answers, "
+                "participants or frames for a conclusion."
             )
             continue
         bias = "no" if row["criterion_low"] > 0 else "yes" if row["criterion_high"] < 0 else ""

@@ -20,6 +20,7 @@ from analysis.data.categorical import decode
 from analysis.data.repeating import unit_column
 from analysis.statistics.clustered import clustered_intervals, quantile, two_way, wilson
 from analysis.statistics.resample import Floats, codes
+from analysis.statistics.withheld import too_few_units
 
 Codes = NDArray[np.intp]
 
@@ -66,8 +67,9 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
     Returns:
         The grouping columns, hits and false_alarms (shares of yes), accuracy, dprime and criterion,
-        each with ``_low`` and ``_high``, n_answers, n_participants; of the groups in which both
-        answers are expected somewhere.
+        each with ``_low`` and ``_high``, n_answers, n_participants, n_frames; of the groups in
+        which both answers are expected somewhere. d' and the criterion have no interval of too few
+        participants or frames (``withheld``).
     """
     signal = _signal(judgments)
     groups = judgments.groupby(list(by), sort=False, observed=True)
@@ -86,15 +88,18 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     right = clustered_intervals((yes == signal).astype(float), person, unit, group)
     found = decode(
         grouped.agg(
-            n_answers=("item_id", "size"), n_participants=("participant", "nunique")
+            n_answers=("item_id", "size"),
+            n_participants=("participant", "nunique"),
+            n_frames=(unit_column(judgments), "nunique"),
         ).reset_index()
     ).assign(
         hits=rates[0], false_alarms=rates[1],
         accuracy=right.accuracy, accuracy_low=right.low, accuracy_high=right.high,
     )  # fmt: skip
+    few = too_few_units(found["n_participants"], found["n_frames"])
     for name, value in values.items():
         variance = two_way(influences[name], person, unit, group)
-        half = quantile(variance.freedom) * np.sqrt(variance.total)
+        half = np.where(few, np.nan, quantile(variance.freedom) * np.sqrt(variance.total))
         ends = {f"{name}_low": value - half, f"{name}_high": value + half}
         found = found.assign(**{name: value}, **ends)
     return found

@@ -23,6 +23,7 @@ from analysis.data.categorical import codes_in, decode
 from analysis.data.repeating import unit_column
 from analysis.statistics.clustered import Clustered, clustered_intervals, quantile, wilson
 from analysis.statistics.resample import Floats, codes
+from analysis.statistics.withheld import too_few_units
 
 # Accuracies that lie within this of one another count as equal, unless a study says otherwise.
 MARGIN = 0.1
@@ -125,7 +126,8 @@ def people_against_models(
         p (two-sided, of no difference), margin (``margin_near_the_end``), p_equivalence (of a
         difference of at least this margin: two one-sided tests, Schuirmann (1987)), p_holm and
         p_fdr (``p`` adjusted for the groups of one model: Holm (1979), Benjamini and Hochberg
-        (1995)), n_items, n_judgments.
+        (1995)), n_items, n_judgments, n_participants, n_frames. Of too few participants or frames
+        (``withheld``) there is neither interval nor p.
     """
     person, item = (codes(judgments[name])[0] for name in ("participant", "item_id"))
     unit = codes(judgments[unit_column(judgments)])[0]
@@ -144,7 +146,13 @@ def people_against_models(
         theirs = frame["correct"].to_numpy(dtype=float)[place]
         for keys, group in parts:
             pair = _people_and_model(own, theirs, person, unit, group)
-            rows = _tested(pair, margin).assign(**_sizes(group, item))
+            sizes = _sizes(group, item) | {
+                name: _distinct(group, of).astype(np.intp)
+                for name, of in (("n_participants", person), ("n_frames", unit))
+            }
+            rows = _tested(pair, margin).assign(**sizes)
+            few = too_few_units(rows["n_participants"], rows["n_frames"])
+            rows.loc[few, ["low", "high", "p", "p_equivalence"]] = np.nan
             named = rows.rename(columns={"first": "people", "second": "model"})
             found.append(pd.concat([keys, adjusted(named)], axis=1).assign(judge=model))
     return pd.concat(found, ignore_index=True)

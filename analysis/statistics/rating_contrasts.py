@@ -10,7 +10,7 @@ from analysis.statistics.clustered import quantile, several_way, two_way
 from analysis.statistics.levels_off import contrast_variance
 from analysis.statistics.paired import adjusted
 from analysis.statistics.resample import codes
-from analysis.statistics.withheld import CONTRAST, MEAN, ends
+from analysis.statistics.withheld import CONTRAST, MEAN, ends, too_few_units
 
 Weights = Mapping[str, float]
 _ROUNDING = 1e-9
@@ -74,12 +74,14 @@ def contrasts(ratings: pd.DataFrame, value: str, wanted: Mapping[str, Weights]) 
         wanted: For each contrast its cells' weights, by the cells' names.
 
     Returns:
-        contrast, estimate, low, high, p (Student's t), p_holm (over these contrasts), n_ratings;
-        NaN where a cell has no rating or there is one cluster alone.
+        contrast, estimate, low, high, p (Student's t), n_ratings, n_participants, n_frames (that
+        these cells have), p_holm (over these contrasts); NaN where a cell has no rating or there is
+        one cluster alone.
     """
     rows = ratings[ratings[value].notna()]
     found = [{"contrast": name, **_contrast(rows, value, own)} for name, own in wanted.items()]
-    frame = pd.DataFrame(found, columns=["contrast", "estimate", "low", "high", "p", "n_ratings"])
+    names = ["contrast", "estimate", "low", "high", "p"]
+    frame = pd.DataFrame(found, columns=[*names, "n_ratings", "n_participants", "n_frames"])
     if frame.empty:
         return frame.assign(p_holm=[])
     return adjusted(frame).drop(columns="p_fdr")
@@ -91,8 +93,13 @@ def _contrast(rows: pd.DataFrame, value: str, weights: Weights) -> dict[str, flo
     own = rows[cell.isin(weights)]
     cell = cell[cell.isin(weights)]
     means = own[value].astype(float).groupby(cell).agg(["mean", "size"])
+    numbers = {
+        "n_ratings": float(len(own)),
+        "n_participants": float(own["participant"].nunique()),
+        "n_frames": float(own["unit"].nunique()),
+    }
     if len(means) < len(weights):
-        return nothing | {"n_ratings": float(len(own))}
+        return nothing | numbers
     weight = cell.map(weights).to_numpy(dtype=float) / cell.map(means["size"]).to_numpy(dtype=float)
     influence = weight * (own[value].to_numpy(dtype=float) - cell.map(means["mean"]).to_numpy())
     ways = [codes(own[name])[0] for name in ("participant", "unit", "also") if name in own]
@@ -110,10 +117,11 @@ def _contrast(rows: pd.DataFrame, value: str, weights: Weights) -> dict[str, flo
     rounding = (_ROUNDING * float(np.abs(own[value].astype(float)).max())) ** 2
     total = total if total > rounding else 0.0
     estimate = estimate if abs(estimate) > np.sqrt(rounding) else 0.0
-    if own["participant"].nunique() > 1 and len(own) < CONTRAST:
-        return nothing | {"estimate": estimate, "n_ratings": float(len(own))}
-    return {**_tested(estimate, total, freedom),
-            "n_ratings": float(len(own))}  # fmt: skip
+    if numbers["n_participants"] > 1 and (
+        len(own) < CONTRAST or too_few_units(numbers["n_participants"], numbers["n_frames"])
+    ):
+        return nothing | {"estimate": estimate} | numbers
+    return _tested(estimate, total, freedom) | numbers
 
 
 def _tested(estimate: float, variance: float, freedom: float) -> dict[str, float]:

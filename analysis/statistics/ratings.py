@@ -12,7 +12,7 @@ from analysis.data.repeating import unit_column
 from analysis.statistics.clustered import quantile, two_way
 from analysis.statistics.levels_off import contrast_variance
 from analysis.statistics.resample import LEVEL, Floats, codes
-from analysis.statistics.withheld import CONTRAST, MEAN, ends
+from analysis.statistics.withheld import CONTRAST, MEAN, ends, too_few_units
 from experiment.records import Variant
 
 FEWEST_ITEMS = 3
@@ -91,6 +91,8 @@ def _of_difference(
     for number in range(len(estimate)):
         own = group == number
         ways = [codes(ratings.loc[own, name])[0] for name in names]
+        if too_few_units(*(ratings.loc[own, name].nunique() for name in names)):
+            continue
         variance, freedom = contrast_variance(
             values[own], share[own], (share[own] > 0).astype(np.intp), ways
         )

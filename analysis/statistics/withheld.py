@@ -10,16 +10,19 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from analysis.statistics.resample import Floats
 
 # The fewest answers that an interval of each statistic is printed for.
 SHARE, MEAN, CONTRAST = 40, 35, 70
+# And the fewest participants, and frames, that one of a difference is printed for: the fewest
+# frames of that grid. Two accuracies of two items always correlate by 1 or -1.
+UNITS = 5
 REASON = (
-    f"No interval where there are fewer than {SHARE} judgments ({MEAN} ratings; {CONTRAST} answers "
-    "for a difference): with so few, no formula that we tried holds the true value in 93 to 97% of "
-    "studies."
+    f"No interval where there are fewer than {SHARE} judgments ({MEAN} ratings; for a difference "
+    f"{CONTRAST} answers, {UNITS} participants or {UNITS} frames): with so few, no formula that we "
+    "tried holds the true value in 93 to 97% of studies."
 )
 
 
@@ -37,16 +40,32 @@ def ends(low: ArrayLike, high: ArrayLike, answers: ArrayLike, fewest: int) -> tu
     return found
 
 
+def too_few_units(participants: ArrayLike, frames: ArrayLike) -> NDArray[np.bool_]:
+    """Return which differences rest on too few participants or frames for an interval.
+
+    Args:
+        participants: Shape ``(groups,)``: of how many participants each is; 0 or 1 where a
+            statistic takes frames alone to vary, as of models or of people whom nobody knows.
+        frames: Shape ``(groups,)``.
+    """
+    people = np.asarray(participants)
+    found: NDArray[np.bool_] = (np.asarray(frames) < UNITS) | ((people > 1) & (people < UNITS))
+    return found
+
+
 def reasons(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     """Return what to say below a table some of whose estimates have no interval for that reason.
 
     Args:
-        rows: The table's rows, with ``<key>_low`` of each estimate and n_judgments or n_ratings.
+        rows: The table's rows, with ``<key>_low`` of each estimate and n_judgments or n_ratings;
+            of differences with n_participants and n_frames as well.
         keys: Its columns that are estimates.
     """
     counted = next((name for name in ("n_judgments", "n_ratings") if name in rows), None)
     if counted is None:
         return []
     few = rows[counted].astype(float) < CONTRAST
+    if "n_frames" in rows and "n_participants" in rows:
+        few |= too_few_units(rows["n_participants"], rows["n_frames"])
     bare = [rows[key].notna() & rows[f"{key}_low"].isna() for key in keys if f"{key}_low" in rows]
     return [REASON] if any((few & one).any() for one in bare) else []

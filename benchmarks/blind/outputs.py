@@ -17,6 +17,7 @@ from werkzeug.routing import Rule
 import parallax
 from benchmarks.blind.routes import (
     ASKED,
+    FORMS,
     MORE,
     NOT_GIVEN,
     READ_COMMANDS,
@@ -39,12 +40,13 @@ from webapp.users.roles import Role
 from webapp.users.sign_in import form_token, open_session
 from webapp.users.users import add_user
 
-# What a command writes of its own time, its own place and its own files.
+# What a command writes of its own time, place and files; what the stand-in makes up as an id.
 _OWN = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?|/tmp/\S+|/dev/shm/\S+|\d+(\.\d+)? ms\b"
     r"|[\d,]+ MiB are free|\d+ [A-Z][a-z]+ \d{4}, \d\d:\d\d"
-    r'|name="visit" value="\w+"'
+    r'|name="visit" value="\w+"|\b[0-9a-f]{24}\b|"secret":"[^"]+"'
 )
+_AGREED = re.compile(r'name="agreed" value="(\w+)"')
 # Of the metrics.
 _OF_MACHINE = re.compile("bytes|files|seconds")
 
@@ -66,14 +68,18 @@ class Reader:
             session.add(told)
         self._cookie, self._form, self._token = cookie, form_token(cookie), token
 
-    def read(self, *, report: bool = True) -> dict[str, str]:
+    def read(self, *, report: bool = True, only: str = "") -> dict[str, str]:
         """Return the text of every output, by where it was read.
 
-        The report of an unblinded run, which has a name of its own each time, may be left out.
+        Args:
+            report: Whether the report is made: that of an unblinded run has a name of its own each
+                time.
+            only: A pattern that the names of pages and commands must match to be read.
 
         A copy of the installation is read by a server that was just started: nothing that was kept
         by, or written of, an earlier reading is told by a later one.
         """
+        self._only = re.compile(only)
         with self._world.as_it_is() as app:
             self._app, self._browser = app, app.test_client()
             self._browser.set_cookie(COOKIE, self._cookie, path=PREFIX)
@@ -91,6 +97,7 @@ class Reader:
             for where, text in self._pages("POST")
             if report or not where.endswith("/reports")
         }
+        found |= self._of_money()
         return {where: _OWN.sub("...", text) for where, text in found.items()}
 
     def _pages(self, wanted: str) -> Iterator[tuple[str, str]]:
@@ -98,7 +105,8 @@ class Reader:
             if method == wanted and why_not(method, rule) is None:
                 for path in self._paths(method, rule):
                     where = f"{method} {path}".replace(self._link, "...")
-                    yield where, self._answer(rule, method, path)
+                    if self._only.search(where):
+                        yield where, self._answer(rule, method, path)
 
     def _paths(self, method: str, rule: Rule) -> Iterator[str]:
         """Yield a route's addresses: for each person, each sort and so on."""
@@ -114,13 +122,33 @@ class Reader:
                 seen.add(path)
                 yield path
 
-    def _answer(self, rule: Rule, method: str, path: str) -> str:
+    def _of_money(self) -> Iterator[tuple[str, str]]:
+        """Yield what forms of money show, and confirm; then the ledger, and what was told."""
+        rules = {rule.endpoint: rule for _, rule in routes(self._app)}
+        check, pay, show = (rules[f"money.{name}"] for name in ("check", "carry_out", "show"))
+        for asked in FORMS["money.check"]:
+            form = {name: text.format(who=self._world.people[-1]) for name, text in asked.items()}
+            shown = self._answer(check, "POST", self._of_run(check), form)
+            yield f"POST {check.rule} {form}", shown
+            if found := _AGREED.search(shown):
+                form |= {"agreed": found[1]}
+                yield f"POST {pay.rule} {form}", self._answer(pay, "POST", self._of_run(pay), form)
+        yield "GET the money, once paid", self._answer(show, "GET", self._of_run(show))
+        if self._world.paid_by is not None:
+            yield "what the platform was told", "\n".join(self._world.paid_by.calls)
+
+    def _of_run(self, rule: Rule) -> str:
+        return rule.rule.replace("<ref>", self._world.ref)
+
+    def _answer(
+        self, rule: Rule, method: str, path: str, more: Mapping[str, str] | None = None
+    ) -> str:
         headers, client, form = {}, self._app.test_client(), {}
         if rule.endpoint.startswith("api."):
             headers = {"Authorization": f"Bearer {self._token}"}
         elif is_of_room(rule):
             client, form = self._browser, {"form_token": self._form}
-        data = form if method == "POST" else None
+        data = {**form, **(more or {})} if method == "POST" else None
         with client.open(path, method=method, headers=headers, data=data) as answer:
             content = answer.get_data()
         if content[:2] == b"PK":
@@ -140,16 +168,20 @@ class Reader:
 
     def _commands(self) -> Iterator[tuple[str, ...]]:
         yield from READ_COMMANDS
-        for path, of_run in commands(parallax.cli):
+        # Somebody is rejected before everybody is approved.
+        for path, of_run in sorted(commands(parallax.cli), key=lambda each: each[0] != ("reject",)):
             if of_run and not {path[0], " ".join(path)} & NOT_GIVEN.keys():
-                yield (*path, self._world.ref, *MORE.get(path, ()))
+                more = (word.format(who=self._world.people[0]) for word in MORE.get(path, ()))
+                if self._only.search(path[0]):
+                    yield (*path, self._world.ref, *more)
 
     def _given(self, *words: str) -> str:
         runner = CliRunner(env={"PARALLAX_INSTANCE": str(self._world.instance)})
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             done = runner.invoke(parallax.cli, words)
             written = [*Path(folder).rglob("*"), *(self._world.instance / "exports").rglob("*")]
-            tables = [each.read_text("utf-8") for each in sorted(written) if each.suffix == ".csv"]
+            files = [each for each in sorted(written) if each.is_file() and each.suffix == ".csv"]
+            tables = [each.read_text("utf-8") for each in files]
         return f"{done.exit_code} {done.output} {done.exception or ''} {' '.join(tables)}"
 
 

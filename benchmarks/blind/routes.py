@@ -48,6 +48,15 @@ READ_COMMANDS = (
     ("projects", "list"), ("projects", "members", "lab"), ("projects", "limits", "lab"),
     ("db", "status"),
 )  # fmt: skip
+# What is asked for by a form, and confirmed where the page asks for it: of everybody's money, and
+# of one person's.
+FORMS: Mapping[str, tuple[Mapping[str, str], ...]] = {
+    "money.check": (
+        {"act": "approve"}, {"act": "bonus_rule"}, {"act": "approve_one", "who": "{who}"},
+        {"act": "reject", "who": "{who}", "category": "LOW_EFFORT", "reason": "nothing came " * 9},
+        {"act": "bonus", "who": "{who}", "amount": "0.01", "reason": "You were quick."},
+    ),
+}  # fmt: skip
 # What a command needs besides the run.
 MORE: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("recruitment", "ask-return"): ("a1", "--reason", "nothing came"),
@@ -57,7 +66,9 @@ MORE: Mapping[tuple[str, ...], tuple[str, ...]] = {
     ("recruitment", "write"): ("--to", "finished", "--text", "Thank you."),
     ("links", "revoke"): ("nobody",),
     ("links", "verify"): ("0123456789abcdef",),
-    ("reject",): ("nobody", "--reason", "nothing came"),
+    ("approve",): ("--yes",),
+    ("bonus",): ("--yes",),
+    ("reject",): ("{who}", "--category", "LOW_EFFORT", "--reason", "nothing came " * 9, "--yes"),
     ("compensate",): ("nobody", "--amount", "1", "--reason", "nothing came"),
     ("settle",): ("1", "--paid"),
 }

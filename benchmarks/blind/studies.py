@@ -1,5 +1,6 @@
 """A study of each kind of trial."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -13,7 +14,13 @@ _SHOWN = {
     "maze": "maze", "completions": "prefix_completion", "deadline": "deadline",
     "read, then rate": "read_then_rate", "mixed": "mixed",
 }  # fmt: skip
-KINDS = ("pairs", "traces", "options", *_RESPONSES, *_SHOWN)
+# Paid on a platform, so much for each catch trial on which somebody chose the expected option.
+PAID = "paid"
+KINDS = (PAID, "pairs", "traces", "options", *_RESPONSES, *_SHOWN)
+_MORE = {
+    "traces": "\n[taking_part]\ntraces = true\n",
+    PAID: '\n[payment]\nbonus = "per_correct_catch_trial"\nbonus_amount = "0.05"\n',
+}
 _EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 
@@ -21,10 +28,13 @@ def study_of_kind(folder: Path, kind: str) -> Study:
     """Return a study of a kind, which may be written into a folder."""
     if kind == "pairs":
         return load_study("minimal")
-    if kind == "traces":
+    if kind in _MORE:
         copied = shutil.copytree(BUILT_IN / "minimal", folder / "minimal")
-        with (copied / "study.toml").open("a", encoding="utf-8") as settings:
-            settings.write("\n[taking_part]\ntraces = true\n")
+        toml = (copied / "study.toml").read_text("utf-8")
+        if kind == PAID:
+            # No rule tells how many errors somebody made.
+            toml = re.sub(r"\[\[exclusion\]\].*?(?=\[\[questionnaire)", "", toml, flags=re.DOTALL)
+        (copied / "study.toml").write_text(f"{toml}{_MORE[kind]}", encoding="utf-8")
         return load_study(str(copied))
     if kind in _SHOWN:
         return load_study(str(_EXAMPLES / _SHOWN[kind]))

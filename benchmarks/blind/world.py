@@ -1,26 +1,25 @@
-"""An installation with a run that people took, and the exchange of what they answered."""
+"""An installation with a run that people took."""
 
 import logging
 import re
 import shutil
 import tempfile
 import threading
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from flask import Flask
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 from werkzeug.serving import make_server
 
-from benchmarks.blind.studies import study_of_kind
-from experiment.records import Kind
+from benchmarks.blind.exchange import give_traces
+from benchmarks.blind.paying import PaidBy
+from benchmarks.blind.studies import PAID, study_of_kind
 from webapp import create_app
 from webapp.database.engine import Sessions, reading
-from webapp.database.models import Participant, Response, Run, RunItem, Trial
+from webapp.database.models import Participant, Response, Run
 from webapp.long_jobs.records import MADE, Job, Jobs, JobState, Step
 from webapp.projects.projects import add_project
 from webapp.runs.exclude import exclude
@@ -29,6 +28,7 @@ from webapp.runs.runs import study_as_launched
 from webapp.runs.unblind import unblind
 from webapp.simulation.crowd import simulate
 from webapp.simulation.plan import plan
+from webapp.simulation.session import SimulatedSession
 from webapp.users.shared_links import link_of
 
 # When and where a line was written: numbers that may be anybody's time by chance.
@@ -64,20 +64,26 @@ class World:
     def __init__(self, folder: Path, kind: str, people: int) -> None:
         self.instance, self.lines = folder / "instance", _Lines()
         logging.getLogger().addHandler(self.lines)
+        self.paid_by = PaidBy(folder, self.instance, NOW) if kind == PAID else None
+        recruiter = "prolific" if self.paid_by else "simulator"
         self.app = create_app(self.instance, now=lambda: NOW)
         self.sessions: Sessions = self.app.extensions["parallax"].sessions
         study = study_of_kind(folder, kind)
         with self.sessions.begin() as session:
             add_project(session, PROJECT, by="a test", now=NOW)
-            run = launch(session, study, 7, "simulator", now=NOW, code_version="0", project=PROJECT)
+            run = launch(
+                session, study, 7, recruiter, now=NOW, code_version="0", project=PROJECT,
+                simulated=True,
+            )  # fmt: skip
             self.ref = run.ref
         self._take_part(people)
         with self.sessions.begin() as session:
             # From now on it is a run of people, and so it is blind.
             run = session.scalars(select(Run)).one()
-            run.simulated, run.recruiter = False, "direct"
+            run.simulated = False
+            run.recruiter = run.recruiter if self.paid_by else "direct"
             if kind == "traces":
-                _trace(session)
+                give_traces(session)
             self.people = list(session.scalars(select(Participant.ref)))
             exclude(session, run, NOW)
         self.app.extensions["parallax"]._studies.clear()
@@ -91,7 +97,11 @@ class World:
         thread.start()
         try:
             url = f"http://127.0.0.1:{server.server_port}"
-            problems = [each.problem for each in simulate(ready, url, people) if each.problem]
+            visitor = self.paid_by.publish(self.app, self.ref, url) if self.paid_by else None
+            visits = simulate(ready, url, people, visitor=visitor or SimulatedSession)
+            problems = [each.problem for each in visits if each.problem]
+            if self.paid_by:
+                self.paid_by.hand_in(self.app, self.ref)
         finally:
             server.shutdown()
             thread.join()
@@ -125,6 +135,8 @@ class World:
         self.app.extensions["parallax"].engine.dispose()
         with tempfile.TemporaryDirectory() as folder:
             self.instance = shutil.copytree(whole, Path(folder) / "instance")
+            if self.paid_by:
+                self.paid_by.go_on_with_a_copy(Path(folder))
             app = create_app(self.instance, now=lambda: NOW)
             yield app
             app.extensions["parallax"].engine.dispose()
@@ -142,58 +154,5 @@ class World:
         """End it."""
         logging.getLogger().removeHandler(self.lines)
         self.app.extensions["parallax"].engine.dispose()
-
-
-def _trace(session: Session) -> None:
-    """Give each answer a path of the mouse of its own, which no simulated browser sends."""
-    for number, response in enumerate(session.scalars(select(Response)), start=1):
-        response.trace = f"m{number + 9},{number + 9},7;m8,-2,{number + 9};d{number + 9};u9"
-
-
-def exchange(sessions: Sessions) -> int:
-    """Change what people answered, but nothing that a blind run may tell; return how many rows."""
-    with sessions.begin() as session:
-        rows = session.execute(
-            select(Trial, Response, RunItem.kind)
-            .join(Response, Response.trial_id == Trial.id)
-            .join(RunItem, RunItem.id == Trial.run_item_id)
-            .order_by(Trial.participant_id, Trial.position)
-        ).all()
-        of_each = defaultdict[int, list[tuple[Trial, Response, str]]](list)
-        for trial, response, kind in rows:
-            of_each[trial.participant_id].append((trial, response, kind))
-        for theirs in of_each.values():
-            _exchanged(theirs)
-    return len(rows)
-
-
-def _exchanged(theirs: Sequence[tuple[Trial, Response, str]]) -> None:
-    plain = [(trial, response) for trial, response, kind in theirs if kind != Kind.CATCH]
-    catch = [(trial, response) for trial, response, kind in theirs if kind == Kind.CATCH]
-    for some in (plain, catch):
-        responses = [response for _, response in some]
-        for column in ("rt_ms", "release_ms", "steps", "trace", "client_uuid"):
-            values = [getattr(each, column) for each in responses]
-            for each, value in zip(responses, values[1:] + values[:1], strict=True):
-                setattr(each, column, value)
-    for number, (trial, response) in enumerate(plain):
-        if response.rating is not None and trial.points:
-            response.rating = trial.points + 1 - response.rating
-        elif number % 2:
-            response.chosen_side = _turned(response.chosen_side)
-        else:
-            trial.good_side = _turned(trial.good_side)
-    wrong = [one for one in catch if one[0].good_side != one[1].chosen_side]
-    right = [one for one in catch if one[0].good_side == one[1].chosen_side]
-    for pair in zip(wrong, right, strict=False):
-        for _, response in pair:
-            response.chosen_side = _turned(response.chosen_side)
-    if not wrong:
-        # Nothing was wrong: all catch trials are turned whole.
-        for trial, response in catch:
-            trial.good_side = _turned(trial.good_side)
-            response.chosen_side = _turned(response.chosen_side)
-
-
-def _turned(side: str) -> str:
-    return {"first": "second", "second": "first"}.get(side, side)
+        if self.paid_by:
+            self.paid_by.close()

@@ -15,6 +15,7 @@ class Role(StrEnum):
     KIND = "kind"
     BLOCK = "block"
     LIST = "list"
+    SESSION = "session"
     ORDER = "order"
     ANSWER = "answer chosen for the analysis"
     OWN = "own column"

@@ -37,6 +37,7 @@ RUNS = {
     "corpus": [SAMPLE, "--tokens", "5000"],
     "counting": ["--answers", "4", "--rounds", "1"],
     "coverage": ["--simulations", "2", "--settings", "1"],
+    "few_items": ["--studies", "1", "--items", "2"],
     "headline": ["--studies", "1"],
     "hostile_checkpoints": ["--files", "6"],
     "held_out": [

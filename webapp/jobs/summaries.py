@@ -11,7 +11,7 @@ from experiment.participation import EventKind
 from experiment.studies.study import Study
 from webapp.core.own_process import parallax
 from webapp.database.engine import Sessions, reading
-from webapp.database.models import Event, Participant, Run, RunCount, RunSummary
+from webapp.database.models import Event, Participant, Run, RunCount, RunSummary, SessionSummary
 from webapp.database.row_counts import RESPONSES
 from webapp.errors import WebappError
 from webapp.runs.charts import charts_of
@@ -85,7 +85,9 @@ def summarise(
         drawn = charts_of(session, run, study_of(session, run), now)
     with sessions.begin() as session:
         if _wishes(session, run) != wishes:
-            # Somebody had something erased, or its use stopped, meanwhile: the next minute's job.
+            # Somebody had something erased, or its use stopped, meanwhile, and may be named by what
+            # was stored: the next minute's job begins anew.
+            session.execute(delete(SessionSummary).where(SessionSummary.run_id == run.id))
             return len(rows)
         session.execute(delete(RunSummary).where(RunSummary.run_id == run.id))
         took_s = time.monotonic() - began

@@ -7,15 +7,15 @@ their own claim.
 
 from datetime import datetime
 
-from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
 from experiment.participation import EventKind
 from webapp.core.i18n import gettext
-from webapp.database.models import Event, Participant, RunSummary, SessionSummary
+from webapp.database.models import Event, Participant
 from webapp.erasures.entry import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.errors import RequestError
+from webapp.sessions.summarised import unsummarise
 from webapp.sessions.withdraw import nothing_is_stored
 
 
@@ -65,8 +65,7 @@ def mark_restricted(
     """Store since when the data are restricted, None where they are not, and the event of it."""
     participant.restricted_at = since
     # What was made of their answers is made anew, without them or with them.
-    session.execute(delete(SessionSummary).where(SessionSummary.participant_id == participant.id))
-    session.execute(delete(RunSummary).where(RunSummary.run_id == participant.run_id))
+    unsummarise(session, participant)
     kind = EventKind.RELEASED if since is None else EventKind.RESTRICTED
     session.add(Event(participant_id=participant.id, kind=kind, detail={}, at=at))
     session.flush()

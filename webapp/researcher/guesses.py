@@ -6,17 +6,28 @@ from datetime import datetime
 from flask import request
 from sqlalchemy.orm import Session
 
+from webapp.database.engine import reading
 from webapp.database.models import User
+from webapp.researcher.access import COOKIE
 from webapp.services import current_services
 from webapp.users.guessing import Guess, count_guess, take_back
 from webapp.users.passwords import is_password
 from webapp.users.second_factor import GUESSES_OF_NAME
+from webapp.users.sign_in import known_browser
 
 
 def guess_of(name: str) -> Guess:
-    """Return what an attempt at somebody's password is counted by."""
-    digest = current_services().tokens.digest
-    return Guess(digest(f"sign-in name {name}"), digest(f"sign-in from {_address()}"))
+    """Return what an attempt at somebody's password is counted by.
+
+    A browser in which they were signed in is counted for itself: however many strangers guess, it
+    is let in.
+    """
+    services = current_services()
+    digest = services.tokens.digest
+    with reading(services.sessions) as session:
+        known = known_browser(session, name, request.cookies.get(COOKIE, ""))
+    of = f"sign-in name {name}" if known is None else f"sign-in in the browser {known}"
+    return Guess(digest(of), digest(f"sign-in from {_address()}"))
 
 
 def with_code_counted(user: User, work: Callable[[Session, User, datetime], object]) -> None:
@@ -40,8 +51,9 @@ def with_code_counted(user: User, work: Callable[[Session, User, datetime], obje
 def is_own_password(user: User, password: str) -> bool:
     """Return whether a signed-in user typed their own password; the attempt counts."""
     services, now = current_services(), current_services().now()
+    guess = guess_of(user.name)
     with services.sessions.begin() as session:
-        counted = count_guess(session, guess_of(user.name), now)
+        counted = count_guess(session, guess, now)
     right = is_password(user.password_hash, password)
     if right:
         with services.sessions.begin() as session:

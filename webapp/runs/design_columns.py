@@ -12,8 +12,15 @@ from experiment.tables.roles import Role, roles_of_items
 from experiment.tables.schemas import ANSWERS, ITEMS, LISTS, PARTICIPANTS
 from webapp.database.models import Answer, Participant, Run
 from webapp.runs.export_queries import export_rows
+from webapp.runs.session_number import session_number
 
 _BLOCK = Column("block", "string", "the block of the session that the item is in", role=Role.BLOCK)
+_SESSION = Column(
+    "session",
+    "integer",
+    "which session this is of a study that is taken in parts, from 1",
+    role=Role.SESSION,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +32,14 @@ class DesignColumns:
         roles: The role of each of the researcher's own columns of items.
         blocks: The block of each item, by its id; nothing where the session has no blocks.
         answers: For each question that the study's analysis names, the answers by participant.
+        session: The number of the session; None where no part of the study comes before it.
     """
 
     study: Study
     roles: Mapping[str, Role]
     blocks: Mapping[str, str]
     answers: Mapping[str, Mapping[str, str]]
+    session: int | None = None
 
     def extended(self, table: TableSchema) -> TableSchema:
         """Return a table with the columns that the design adds to it, and with roles."""
@@ -52,6 +61,7 @@ class DesignColumns:
         if table.name == LISTS.name and self.blocks:
             added.append(_BLOCK)
         if table.name == PARTICIPANTS.name:
+            added += [_SESSION] if self.session else []
             asked = "the answer to this question of the questionnaire"
             added += [
                 Column(name, "string", asked, role=Role.ANSWER)
@@ -85,10 +95,11 @@ class DesignColumns:
             yield from rows
             return
         for row in rows:
-            known = self._levels(row["list"])
+            known: dict[str, object] = {**self._levels(row["list"])}
             if table.name == LISTS.name and self.blocks:
                 known["block"] = self.blocks[str(row["item_id"])]
             if table.name == PARTICIPANTS.name:
+                known |= {_SESSION.name: self.session} if self.session else {}
                 person = str(row["participant"])
                 known |= {name: own.get(person, "") for name, own in self.answers.items()}
             yield known | dict(row)
@@ -112,6 +123,7 @@ def design_columns(session: Session, run: Run, study: Study) -> DesignColumns:
         roles=roles_of_items(texts, own, study.analysis.factors),
         blocks={row["item_id"]: blocks.get(row["template"], "") for row in texts} if blocks else {},
         answers={name: _answers(session, run, name) for name in chosen},
+        session=session_number(session, run, study),
     )
 
 

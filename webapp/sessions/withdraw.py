@@ -16,8 +16,6 @@ from webapp.database.models import (
     Note,
     Participant,
     Response,
-    RunSummary,
-    SessionSummary,
     Tag,
     Trial,
     Verdict,
@@ -27,6 +25,7 @@ from webapp.erasures.record import Record
 from webapp.errors import RequestError
 from webapp.sessions.assign import free_places
 from webapp.sessions.leave import how_far
+from webapp.sessions.summarised import unsummarise
 
 # Who consented and has not finished: declining now takes that back. Who finished is shown the
 # closing page, from which they may still have everything erased.
@@ -117,12 +116,11 @@ def erase_given(session: Session, participant: Participant) -> None:
     trials = select(Trial.id).where(Trial.participant_id == participant.id)
     session.execute(delete(Response).where(Response.trial_id.in_(trials)))
     of_theirs = (
-        Trial, Answer, ArrivalAddress, Device, Event, Verdict, SessionSummary, Note, Tag,
+        Trial, Answer, ArrivalAddress, Device, Event, Verdict, Note, Tag,
     )  # fmt: skip
     for table in of_theirs:
         session.execute(delete(table).where(table.participant_id == participant.id))
-    # What was drawn of everybody is drawn anew, without them.
-    session.execute(delete(RunSummary).where(RunSummary.run_id == participant.run_id))
+    unsummarise(session, participant)
 
 
 def _note(session: Session, participant: Participant, kind: EventKind, now: datetime) -> None:

@@ -86,6 +86,18 @@ def signed_in(session: Session, token: str, now: datetime) -> tuple[User, SignIn
     return None if over else (user, here)
 
 
+def known_browser(session: Session, name: str, token: str) -> int | None:
+    """Return the id of a session that a browser had as this user; None where it had none.
+
+    It may have ended by time, but neither by hand nor by a new password.
+    """
+    return session.scalar(
+        select(SignIn.id)
+        .join(User, User.id == SignIn.user_id)
+        .where(SignIn.token_hash == digest_of(token), SignIn.ended_at.is_(None), User.name == name)
+    )
+
+
 def still_here(sessions: Sessions, here: SignIn, now: datetime) -> None:
     """Store that a session is in use, once in a few minutes."""
     if now - here.seen_at > _SEEN_EVERY:

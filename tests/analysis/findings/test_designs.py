@@ -1,6 +1,7 @@
 """A study's own 2 x 2, within and mixed: effects of the cells, the mixed model, the first lines."""
 
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -183,3 +184,17 @@ def test_a_three_way_interaction_is_the_difference_of_two_two_way_ones():
 def _signs():
     sign = {"a": 1, "b": -1, "c": 1, "d": -1, "e": 1, "f": -1}
     return {(x, y, z): sign[x] * sign[y] * sign[z] for x in "ab" for y in "cd" for z in "ef"}
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [("design_effects", within), ("yes_no_effects", yes_no), ("rating_effects", island_run)],
+)
+def test_the_table_of_effects_names_what_repeats_beside_participant_and_frame(name, made):
+    run, told = made(1, 8, 8), {}
+    run = replace(run, items=run.items.assign(own_verb=np.arange(len(run.items)) // 8))
+    for repeats in ("", "verb"):
+        tables = compared(designed(run, analysis={"repeats": repeats})).tables
+        told[repeats] = " ".join(next(one.notes for one in tables if one.name == name))
+    assert "clustered by participant and by frame." in told[""]
+    assert "clustered by participant, by frame and by verb." in told["verb"]

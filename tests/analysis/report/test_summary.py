@@ -106,6 +106,20 @@ def _errors_are_the_tables(first, found):
     assert (own["p"] < 0.05) == (own["low"] > 0 or own["high"] < 0)
 
 
+def test_undecided_errors_beside_an_interval_without_zero_say_why(study):
+    accuracy, statistics = tables(PLAIN, 1)
+    found = statistics["error_consistency"]
+    own = (found["first"] == "people") & (found["second"] == "lstm")
+    found.loc[own, ["kappa", "low", "high", "p"]] = (0.2, 0.06, 0.34, 0.006)
+    first = summary(accuracy, study, statistics, MARGIN)[0]
+    assert (
+        "Whether it errs on the same items as people is undecided: the 95% interval of kappa "
+        "(0.20; 0.06 to 0.34) leaves out 0, but p is 0.006, and this is said at p < 0.005."
+    ) in first
+    found.loc[own, ["low", "p"]] = (-0.01, 0.06)
+    assert "leaves out" not in summary(accuracy, study, statistics, MARGIN)[0]
+
+
 PLAIN = Situation("plain", people=(0.9, 0.8), model=(0.9, 0.8))
 
 
@@ -135,6 +149,23 @@ def test_what_has_no_interval_gets_no_nan(study, n_items, n_people):
     text = " ".join(summary(accuracy, study, statistics, MARGIN))
     assert "nan" not in text
     assert "Holm" not in text
+
+
+@pytest.mark.parametrize(
+    ("n_items", "n_people", "enough"),
+    [(2, 14, False), (4, 40, False), (40, 4, False), (5, 8, True)],
+)
+def test_nothing_is_concluded_from_fewer_than_five_items_or_participants(
+    study, n_items, n_people, enough
+):
+    apart = Situation("apart", people=(0.99,), model=(0.01,), n_items=n_items, n_people=n_people,
+                      sd_person=0.1, sd_item=0.1, each=n_items)  # fmt: skip
+    accuracy, statistics = tables(apart, 1)
+    first = summary(accuracy, study, statistics, MARGIN)[0]
+    assert ("lstm is worse than people" in first) == enough
+    assert ("too few items, or compared with too few participants, for a conc" in first) != enough
+    rows = statistics["people_minus_models"]
+    assert rows[["low", "high", "p", "p_equivalence"]].notna().all(axis=None) == enough
 
 
 def test_a_model_above_its_ceiling_is_not_left_without_a_word(study):

@@ -28,7 +28,7 @@ def ratings() -> pd.DataFrame:
         {
             "participant": person.astype(str),
             "item_id": item.astype(str),
-            "condition": np.where(item % 3 == 0, "x", "y"),
+            "condition": np.where(item % 2 == 0, "x", "y"),
             "version": np.where(good, Variant.GOOD, BAD),
             "rating": np.clip(np.round(value + rng.normal(size=len(item))), 1, 7),
         }
@@ -122,3 +122,11 @@ def test_too_few_items_or_no_variance_has_no_correlation(people):
     found = correlated(people, np.arange(len(people), dtype=float), np.random.default_rng(1), 10)
     assert np.isnan(found["spearman"]) and np.isnan(found["pearson"])
     assert found["n_items"] == len(people)
+
+
+def test_four_items_have_a_difference_and_no_interval(ratings):
+    few = ratings[ratings["item_id"].isin(["0", "1", "2", "3"])]
+    many = pd.concat([few.assign(participant=few["participant"] + again) for again in "abc"])
+    [row] = rating_differences(many.assign(condition="x"), ["condition"]).to_dict("records")
+    assert row["n_ratings"] > 70
+    assert np.isfinite(row["difference"]) and np.isnan([row["low"], row["high"]]).all()

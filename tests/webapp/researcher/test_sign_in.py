@@ -67,6 +67,40 @@ def test_guessing_ends_after_five_wrong_passwords_and_begins_again_later(
     assert browser().sign_in("viewer").status_code == 303
 
 
+def test_who_was_signed_in_in_a_browser_gets_in_however_many_strangers_guess(
+    browser, researcher, clock, sessions
+):
+    here, signed_out = researcher(Role.VIEWER), browser()
+    signed_out.sign_in("viewer")
+    signed_out.post("/sign-out")
+    clock.time += IDLE_LIMIT
+    clock.go_on(seconds=1)
+    browser().sign_in("viewer", "wrong")
+    with sessions.begin() as session:
+        of_viewer = session.scalars(select(FailedSignIn.name_digest)).one()
+        for number in range(100):
+            guess = FailedSignIn(name_digest=of_viewer, address_digest=f"a{number}", at=clock())
+            session.add(guess)
+    assert browser().sign_in("viewer").status_code == 429
+    assert signed_out.sign_in("viewer").status_code == 429
+    assert "/sign-in" in here.get("/").location
+    for _ in range(4):
+        assert here.sign_in("viewer", "wrong").status_code == 401
+    assert here.sign_in("viewer").status_code == 303
+    assert here.get("/").status_code == 200
+
+
+def test_a_browser_known_for_one_name_is_counted_as_any_other_for_another(
+    browser, researcher, clock
+):
+    here = researcher(Role.VIEWER)
+    researcher(Role.OWNER)
+    clock.time += 2 * IDLE_LIMIT
+    for _ in range(5):
+        assert browser().sign_in("owner", "wrong").status_code == 401
+    assert here.sign_in("owner").status_code == 429
+
+
 @pytest.mark.parametrize("idle", [True, False], ids=["idle", "long"])
 def test_a_session_ends_by_itself(idle, researcher, clock):
     here = researcher(Role.VIEWER)

@@ -3,10 +3,10 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import event, insert, select
+from sqlalchemy import event, insert, select, update
 
 from tests.webapp.conftest import LAUNCHED
-from webapp.database.models import Participant, Response, SessionSummary, Trial
+from webapp.database.models import Event, Participant, Response, SessionSummary, Trial
 from webapp.database.models import RunItem as Item
 from webapp.jobs.summaries import summarise
 from webapp.runs.people_table import BY_SUMMARY, ON_A_PAGE, Wanted, people_table
@@ -54,6 +54,18 @@ def pages(session, run, **wanted):
         if not table.more:
             return refs, table
         number += 1
+
+
+def twins(sessions):
+    """Return whose times each summarised session has."""
+    summarised = select(Participant.ref, SessionSummary.judged).join(
+        SessionSummary, SessionSummary.participant_id == Participant.id
+    )
+    with sessions() as session:
+        return {
+            ref: [who for who, _ in judged["twins"]]
+            for ref, judged in session.execute(summarised)
+        }  # fmt: skip
 
 
 @pytest.mark.parametrize("sort", ["arrival", "list", *BY_SUMMARY])
@@ -111,6 +123,39 @@ def test_whoever_has_everything_erased_has_no_summary_either(crowd, sessions, cl
     with sessions() as session:
         of_theirs = SessionSummary.participant_id == person.id
         assert session.scalars(select(SessionSummary).where(of_theirs)).all() == []
+
+
+def test_nobody_is_told_to_have_the_times_of_somebody_who_was_erased(crowd, sessions, clock):
+    with sessions.begin() as session:
+        same = (
+            select(Trial.id).join(Participant).where(Participant.ref.in_(("p001", "p002", "p003")))
+        )
+        of_theirs = update(Response).where(Response.trial_id.in_(same))
+        session.execute(of_theirs.values(rt_ms=512.5, release_ms=80.25))
+    summarise(sessions, crowd.ref, study_as_launched, clock())
+    assert {ref: names for ref, names in twins(sessions).items() if names} == {
+        "p001": ["p002", "p003"], "p002": ["p001", "p003"], "p003": ["p001", "p002"],
+    }  # fmt: skip
+    with sessions.begin() as session:
+        erase_given(session, session.scalars(select(Participant).filter_by(ref="p001")).one())
+    assert {ref: names for ref, names in twins(sessions).items() if names} == {
+        "p002": ["p003"], "p003": ["p002"],
+    }  # fmt: skip
+    assert len(twins(sessions)) == N - 11
+
+
+def test_who_is_erased_while_sessions_are_summarised_is_named_by_none(crowd, sessions, clock):
+    def study_of(session, run):
+        # It is asked for once before the answers are read, and once when they are stored.
+        if asked.append(run) or len(asked) == 2:
+            with sessions.begin() as other:
+                erase_given(other, other.scalars(select(Participant).filter_by(ref="p001")).one())
+                other.add(Event(participant_id=1, kind="erased", detail={}, at=clock()))
+        return study_as_launched(session, run)
+
+    asked = []
+    summarise(sessions, crowd.ref, study_of, clock())
+    assert twins(sessions) == {}
 
 
 def test_summaries_made_anew_replace_the_old_ones(crowd, sessions, clock):

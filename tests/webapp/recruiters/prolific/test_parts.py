@@ -2,8 +2,10 @@
 
 import csv
 import io
+import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
@@ -14,6 +16,7 @@ from marketplace.prolific.people import Message
 from tests.webapp.recruiters.prolific.conftest import Lab
 from webapp.database.engine import reading
 from webapp.database.models import Participant
+from webapp.runs.export import export
 from webapp.runs.launch import launch
 
 pytestmark = pytest.mark.one_database
@@ -48,7 +51,9 @@ def finish(lab: Lab, person, study: str) -> str:
     return submission
 
 
-def test_three_sessions_from_the_first_invitation_to_one_table(lab, part, stand_in, shell):
+def test_three_sessions_from_the_first_invitation_to_one_table(
+    lab, part, stand_in, shell, tmp_path
+):
     stays, stops = stand_in.person(), stand_in.person()
     first = lab.publish()
     finish(lab, stays, first)
@@ -89,6 +94,25 @@ def test_three_sessions_from_the_first_invitation_to_one_table(lab, part, stand_
     assert set(whole[0][1:]) == set(theirs)
     assert stays.ref not in table.output and stops.ref not in table.output
     assert shell("recruitment", "parts", *runs).output == table.output
+    numbers = [exported_sessions(one, tmp_path / one.run.ref) for one in (lab, second, third)]
+    assert numbers == [None, {"2"}, {"3"}]
+
+
+def exported_sessions(part: Lab, folder: Path) -> set[str] | None:
+    """The numbers of sessions in an exported table of participants; None without the column."""
+    with reading(part.sessions) as session:
+        export(session, part.run, folder)
+    package = json.loads((folder / "datapackage.json").read_text("utf-8"))
+    [fields] = [one["schema"]["fields"] for one in package["resources"]
+                if one["name"] == "participants"]  # fmt: skip
+    with (folder / "participants.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    roles = {one["name"]: one.get("role") for one in fields}
+    if "session" not in rows[0]:
+        assert "session" not in roles
+        return None
+    assert roles["session"] == "session"
+    return {row["session"] for row in rows}
 
 
 def test_a_part_whose_part_before_was_never_published_is_not_published(lab, part):

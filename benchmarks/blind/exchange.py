@@ -1,0 +1,75 @@
+"""The exchange of what people answered for something else."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.records import Kind
+from webapp.database.engine import Sessions
+from webapp.database.models import Response, RunItem, Trial
+
+
+def give_traces(session: Session) -> None:
+    """Give each answer a path of the mouse of its own, which no simulated browser sends."""
+    for number, response in enumerate(session.scalars(select(Response)), start=1):
+        response.trace = f"m{number + 9},{number + 9},7;m8,-2,{number + 9};d{number + 9};u9"
+
+
+def exchange(sessions: Sessions, *, errors: bool = False) -> int:
+    """Change what people answered, but nothing that a blind run may tell; return how many rows.
+
+    Args:
+        sessions: Of the installation.
+        errors: Whether each person's number of errors on catch trials changes too: no rule that
+            excludes people may be told by it.
+    """
+    with sessions.begin() as session:
+        rows = session.execute(
+            select(Trial, Response, RunItem.kind)
+            .join(Response, Response.trial_id == Trial.id)
+            .join(RunItem, RunItem.id == Trial.run_item_id)
+            .order_by(Trial.participant_id, Trial.position)
+        ).all()
+        of_each = defaultdict[int, list[tuple[Trial, Response, str]]](list)
+        for trial, response, kind in rows:
+            of_each[trial.participant_id].append((trial, response, kind))
+        for theirs in of_each.values():
+            _exchanged(theirs)
+            of_catch = [response for _, response, kind in theirs if kind == Kind.CATCH]
+            for response in of_catch[:1] if errors else ():
+                response.chosen_side = _turned(response.chosen_side)
+    return len(rows)
+
+
+def _exchanged(theirs: Sequence[tuple[Trial, Response, str]]) -> None:
+    plain = [(trial, response) for trial, response, kind in theirs if kind != Kind.CATCH]
+    catch = [(trial, response) for trial, response, kind in theirs if kind == Kind.CATCH]
+    for some in (plain, catch):
+        responses = [response for _, response in some]
+        for column in ("rt_ms", "release_ms", "steps", "trace", "client_uuid"):
+            values = [getattr(each, column) for each in responses]
+            for each, value in zip(responses, values[1:] + values[:1], strict=True):
+                setattr(each, column, value)
+    for number, (trial, response) in enumerate(plain):
+        if response.rating is not None and trial.points:
+            response.rating = trial.points + 1 - response.rating
+        elif number % 2:
+            response.chosen_side = _turned(response.chosen_side)
+        else:
+            trial.good_side = _turned(trial.good_side)
+    wrong = [one for one in catch if one[0].good_side != one[1].chosen_side]
+    right = [one for one in catch if one[0].good_side == one[1].chosen_side]
+    for pair in zip(wrong, right, strict=False):
+        for _, response in pair:
+            response.chosen_side = _turned(response.chosen_side)
+    if not wrong:
+        # Nothing was wrong: all catch trials are turned whole.
+        for trial, response in catch:
+            trial.good_side = _turned(trial.good_side)
+            response.chosen_side = _turned(response.chosen_side)
+
+
+def _turned(side: str) -> str:
+    return {"first": "second", "second": "first"}.get(side, side)
