@@ -61,6 +61,7 @@ def pages(run: str, found: dict[str, str], own: str) -> dict[str, str]:
         "runs": "",
         "archive": "?archive=1",
         "run": f"runs/{run}",
+        "links": f"runs/{run}/links",
         "participants": f"runs/{run}/participants",
         "flags": f"runs/{run}/participants?sort=flags",
         "participant": f"runs/{run}/participants/{found['late']}",
@@ -81,6 +82,8 @@ def pages(run: str, found: dict[str, str], own: str) -> dict[str, str]:
         "tokens": "tokens",
         "accounts": "accounts",
         "audit": "audit",
+        "settings": "settings",
+        "backups": "backups",
         "installation": "installation",
     }
 

@@ -14,7 +14,8 @@ from webapp.notifications.notices import (
     write_notices,
 )
 from webapp.recruiters.registry import open_platform
-from webapp.recruitment.publish import recruitment_of
+from webapp.recruitment.publish import published, recruitment_of
+from webapp.recruitment.terms import refuse_other_purse
 from webapp.runs.overview import overview
 from webapp.services import Services
 
@@ -44,10 +45,13 @@ def look_at_balances(services: Services) -> None:
 
 def _is_low(services: Services, run: Run) -> bool:
     try:
-        platform = open_platform(run.recruiter, services.settings)
+        # The live one too: its balance is read, and nothing is spent.
+        platform = open_platform(run.recruiter, services.settings, live=True)
         with reading(services.sessions) as session:
-            reward_minor = services.study_of(session, run).reward_minor
-            due_minor = overview(session, run, services.now(), reward_minor).committed_minor
+            where_it_is = published(session, run, platform.endpoint)
+            study = services.study_of(session, run)
+            due_minor = overview(session, run, services.now(), study.reward_minor).committed_minor
+        refuse_other_purse(run, study, where_it_is, platform)
         return platform.balance_minor() < due_minor
     except ParallaxError as error:
         # Whoever looks at *Recruitment* is told the same; here it is no news.

@@ -188,7 +188,13 @@ def _update(sessions: Sessions, payment: Payment, **values: object) -> None:
 
 
 def settle_by_hand(
-    sessions: Sessions, run: Run, payment_id: int, now: Clock, *, is_paid: bool
+    sessions: Sessions,
+    run: Run,
+    payment_id: int,
+    now: Clock,
+    *,
+    is_paid: bool,
+    looked_at: datetime | None = None,
 ) -> Payment:
     """Settle a payment that the platform does not show, on the word of a person who looked there.
 
@@ -199,9 +205,11 @@ def settle_by_hand(
         now: The clock.
         is_paid: Whether it was paid; else the next attempt pays it anew. One that was refused,
             because a bonus that was paid by hand may be the same, becomes that one.
+        looked_at: When the page was opened on which the person says so; None says that they
+            looked just now.
 
     Raises:
-        PaymentError: There is no such payment in doubt.
+        PaymentError: There is no such payment in doubt, or it was tried again since they looked.
     """
     with sessions.begin() as session:
         if is_paid and (same := _take_as_paid(session, run, payment_id, now())) is not None:
@@ -217,6 +225,14 @@ def settle_by_hand(
                 f"payment {payment_id} is not in doubt",
                 where=f"run {run.ref}",
                 expected="the number of a payment that parallax reconcile lists as in doubt",
+            )
+        tried_at = payment.ordered_at or payment.called_at
+        if looked_at is not None and tried_at is not None and tried_at > looked_at:
+            # What they saw was the attempt before: it says nothing of this one.
+            raise PaymentError(
+                f"payment {payment_id} was tried again after this page was opened",
+                where=f"run {run.ref}",
+                remedy="Look at the platform's own site again, then settle it",
             )
         payment.set_up_id = payment.ordered_at = None
         payment.settled_at = now()

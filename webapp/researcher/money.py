@@ -195,5 +195,6 @@ def _page(ref: str, problem: str = "") -> str:
         for_one=FOR_ONE,
         asked=asked,
         in_words=in_words,
+        looked=current_services().now().isoformat(),
         **money_of(ref),
     )

@@ -77,5 +77,5 @@ def _facts(ref: str) -> dict[str, object]:
             "unblinding": unblinding_of(session, run),
             "waiting": asked_acts(session, run, services.now()),
             "consent_texts": consent_texts(session, run),
-            "invitation": recruiter.invitation(services.settings.link_base, run.ref),
+            "invitation": recruiter.posted_link(services.settings.link_base, run.ref, study),
         }

@@ -1,5 +1,7 @@
 """Reconciling a run in the browser: what differs, doing what is safe, settling what is in doubt."""
 
+from datetime import UTC, datetime
+
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
@@ -80,10 +82,23 @@ def settle(ref: str) -> ResponseReturnValue:
         problem = "Say whether the platform's own site shows the payment."
         raise RequestError(problem, status=400, code="not_said")
     settled = settle_by_hand(
-        payments.sessions, payments.run, number, payments.now, is_paid=said == "paid"
+        payments.sessions,
+        payments.run,
+        number,
+        payments.now,
+        is_paid=said == "paid",
+        looked_at=_looked_at(form.get("looked", "")),
     )
     payments.note("payment settled by hand", payment=str(settled.id), state=settled.state)
     return redirect(url_for("money.show", ref=ref), 303)
+
+
+def _looked_at(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        problem = "The form is not whole. Open the page of the run's money again."
+        raise RequestError(problem, status=400, code="not_said") from error
 
 
 def _open(ref: str) -> RunPayments:

@@ -1,0 +1,59 @@
+"""Whoever asked is told when Mechanical Turk's balance is less than what is due."""
+
+import pytest
+
+from marketplace.mturk import create_marketplace
+from marketplace.serving import in_thread
+from tests.webapp.notifications.test_notices import (  # noqa: F401 - fixtures
+    add,
+    here,
+    services,
+    told,
+)
+from tests.webapp.researcher.conftest import (  # noqa: F401 - fixtures
+    browser,
+    password_hash,
+    researcher,
+)
+from webapp.jobs.notifications import look_at_balances, tell_researchers
+from webapp.notifications.causes import Cause
+from webapp.recruiters.mturk import opening
+
+pytestmark = pytest.mark.one_database
+COSTS_CENTS = 192  # of the run's eight places, with the fee
+
+
+@pytest.fixture
+def endpoint(tmp_path):
+    """A marketplace where the requester has just enough to publish."""
+    app = create_marketplace(tmp_path / "marketplace", balance_cents=COSTS_CENTS)
+    with in_thread(app) as url:
+        yield url
+    app.extensions["marketplace"].engine.dispose()
+
+
+def test_what_publishing_left_too_small_is_told_until_money_is_put_in(
+    publish_run,
+    worker,
+    control,
+    platform,
+    here,  # noqa: F811
+    services,  # noqa: F811
+    told,  # noqa: F811
+    monkeypatch,
+):
+    monkeypatch.setattr(opening, "open_client", lambda _endpoint: platform)
+    add(here, Cause.BALANCE)
+    publish_run()
+    assert platform.balance_minor() == 0
+    look_at_balances(services)
+    tell_researchers(services)
+    assert told == []  # nobody is at work
+    one = worker()
+    one.consent(one.accept())
+    for _ in range(2):
+        look_at_balances(services)
+        tell_researchers(services)
+    [(_, body)] = told
+    assert "balance is lower than what is due" in body["text"]
+    assert one.worker_id not in body["text"]
