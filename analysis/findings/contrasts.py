@@ -1,6 +1,6 @@
 """The contrasts that a design plans: main effects, simple effects and interactions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations, product
@@ -19,18 +19,26 @@ _SIMPLE_FACTORS = 2
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """The difference of two levels of one factor, as weights of its levels."""
+    """A level of a factor less the mean of one or more others, as weights of its levels."""
 
     factor: str
     first: str
-    second: str
+    others: tuple[str, ...]
+
+    @property
+    def second(self) -> str:
+        return _mean_of(self.others)
 
     @property
     def words(self) -> str:
         return f"{self.first} - {self.second}"
 
     def weigh(self, level: str) -> float:
-        return float(level == self.first) - float(level == self.second)
+        return float(level == self.first) - float(level in self.others) / len(self.others)
+
+
+def _mean_of(levels: Sequence[str]) -> str:
+    return levels[0] if len(levels) == 1 else f"mean of {', '.join(levels)}"
 
 
 def planned(cross: Crossing, plan: Analysis | None = None) -> dict[str, Weights]:
@@ -39,8 +47,8 @@ def planned(cross: Crossing, plan: Analysis | None = None) -> dict[str, Weights]
     Of each factor its main effect, averaged over the others (with coding "treatment" at the first
     level of each); of two factors the second one's effect at each level of the first; and every
     interaction, which is a difference of differences. A factor of several levels has each two of
-    them; one of more than six each against its first. What needs a cell without answers is not
-    among them.
+    them; one of more than six each against its first; with coding "helmert" each level less the
+    mean of those before it. What needs a cell without answers is not among them.
 
     Args:
         cross: The cells and factors.
@@ -48,7 +56,7 @@ def planned(cross: Crossing, plan: Analysis | None = None) -> dict[str, Weights]
     """
     plan = plan or Analysis()
     if len(cross.factors) == 1:
-        [steps] = _steps(cross).values()
+        [steps] = _steps(cross, plan.coding).values()
         return {step.words: _weights(cross, {step.factor: step}, {}) for step in steps}
     return {label: own for label, own in _of_several(cross, plan).items() if own}
 
@@ -56,24 +64,28 @@ def planned(cross: Crossing, plan: Analysis | None = None) -> dict[str, Weights]
 def _of_several(cross: Crossing, plan: Analysis) -> dict[str, Weights]:
     found: dict[str, Weights] = dict(_main(cross, plan.coding))
     if plan.simple_effects and len(cross.factors) == _SIMPLE_FACTORS:
-        found |= _simple(cross)
+        found |= _simple(cross, plan.coding)
     if plan.interactions:
-        found |= _interactions(cross)
+        found |= _interactions(cross, plan.coding)
     return found
 
 
-def _steps(cross: Crossing) -> dict[str, list[_Step]]:
+def _steps(cross: Crossing, coding: str) -> dict[str, list[_Step]]:
     found = {}
     for factor, levels in cross.factors.items():
+        if coding == "helmert":
+            places = range(1, len(levels))
+            found[factor] = [_Step(factor, levels[one], levels[:one]) for one in places]
+            continue
         pairs = list(combinations(levels, 2))
         if len(levels) > _MOST_LEVELS:
             pairs = [(levels[0], one) for one in levels[1:]]
-        found[factor] = [_Step(factor, *pair) for pair in pairs]
+        found[factor] = [_Step(factor, first, (second,)) for first, second in pairs]
     return found
 
 
 def _main(cross: Crossing, coding: str) -> Iterator[tuple[str, Weights]]:
-    for factor, steps in _steps(cross).items():
+    for factor, steps in _steps(cross, coding).items():
         fixed = {name: own[0] for name, own in cross.factors.items() if name != factor}
         at = f" at {', '.join(fixed.values())}" if coding == "treatment" else ""
         for step in steps:
@@ -81,17 +93,17 @@ def _main(cross: Crossing, coding: str) -> Iterator[tuple[str, Weights]]:
             yield f"{factor}: {step.words}{at}", _weights(cross, {factor: step}, held)
 
 
-def _simple(cross: Crossing) -> dict[str, Weights]:
+def _simple(cross: Crossing, coding: str) -> dict[str, Weights]:
     one, two = cross.factors
     return {
         f"{level}: {step.words}": _weights(cross, {two: step}, {one: level})
-        for step in _steps(cross)[two]
+        for step in _steps(cross, coding)[two]
         for level in cross.factors[one]
     }
 
 
-def _interactions(cross: Crossing) -> dict[str, Weights]:
-    steps = _steps(cross)
+def _interactions(cross: Crossing, coding: str) -> dict[str, Weights]:
+    steps = _steps(cross, coding)
     found: dict[str, Weights] = {}
     for number in range(2, len(cross.factors) + 1):
         for factors in combinations(cross.factors, number):
@@ -151,7 +163,8 @@ def fixed_columns(cells: pd.Series, cross: Crossing, plan: Analysis) -> pd.DataF
     With coding "sum" a factor's column is centred, so that a coefficient is an effect averaged
     over the other factors; with "treatment" it is 0 at the first level. Of two levels the effect is
     the first minus the second (with "treatment" the second minus the first), of several each minus
-    the first. Columns that no answer tells from others are left out.
+    the first. With "helmert" each level but the first is told less the mean of those before it.
+    Columns that no answer tells from others are left out.
 
     Args:
         cells: Each answer's cell.
@@ -183,7 +196,12 @@ def _coded(
     if coding == "sum" and len(names) == 2:
         yield f"{factor}: {' - '.join(names)}", np.where(own == first, 0.5, -0.5)
         return
-    for name in names[1:]:
+    for place, name in enumerate(names[1:], 1):
+        if coding == "helmert":
+            before = np.isin(own, names[:place])
+            column = (own == name) * place / (place + 1.0) - before / (place + 1.0)
+            yield f"{factor}: {name} - {_mean_of(names[:place])}", column
+            continue
         column = (own == name).astype(float)
         yield f"{factor}: {name} - {first}", column - (coding == "sum") / len(names)
 

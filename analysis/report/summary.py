@@ -125,7 +125,7 @@ def _apart(model: str, statistics: Statistics, study: Study) -> Iterator[str]:
     if len(own) < 2:
         return
     if own["p_holm"].isna().all():
-        yield "Of no single construction is there an interval: they have too few judgments."
+        yield "No construction has an interval: each has too few judgments."
         return
     apart = own[own["p_holm"] < BESIDES]
     n = int(own["p_holm"].notna().sum())

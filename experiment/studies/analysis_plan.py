@@ -25,10 +25,10 @@ class Analysis(BaseModel):
         "by default two columns that cross to the conditions. Factors between participants of "
         "design.factors always count",
     )
-    coding: Literal["sum", "treatment"] = Field(
+    coding: Literal["sum", "treatment", "helmert"] = Field(
         default="sum",
         description="sum: a main effect is averaged over the other factors; treatment: it is "
-        "that at their first levels",
+        "that at their first levels; helmert: each level is told less the mean of those before it",
     )
     simple_effects: bool = Field(
         default=True, description="whether one factor's effect is told at each level of the other"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from sqlalchemy import Connection, select
 
 from webapp.database.models import Erasure
-from webapp.database.models.identity import sealer_of
+from webapp.database.models.identity import keys_of, sealer_of
 from webapp.erasures.file import record_file
 from webapp.erasures.owner import begins_foreign
 from webapp.gate.premises import Objection, Premises
@@ -18,7 +18,9 @@ def check(connection: Connection, premises: Premises) -> Iterator[Objection]:
     people back. The start of a server carries out what the record says.
     """
     file = record_file(premises.instance)
-    if begins_foreign(file, sealer_of(connection.dialect)):
+    dialect = connection.dialect
+    # Without keys nobody can tell whose it is; that they are missing is said elsewhere.
+    if keys_of(dialect) is not None and begins_foreign(file, sealer_of(dialect)):
         yield Objection(
             f"the record of erasures at {file} belongs to another installation, or the keys are "
             "not those with which it was made. Of the people whom it names, none would be found",

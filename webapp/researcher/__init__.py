@@ -4,7 +4,11 @@ Every route says which role it needs (``access.allowed``); a route that says not
 and a test reads the table of all routes against all roles.
 """
 
+from collections.abc import Callable
+
 from flask import Blueprint, Flask
+from jinja2 import pass_context
+from jinja2.runtime import Context
 
 from webapp.database.models import Payment
 from webapp.researcher.access import PREFIX, guarded
@@ -86,9 +90,22 @@ def register_researcher_pages(app: Flask) -> None:
     app.register_blueprint(api, url_prefix=f"{PREFIX}/api")
     files = Blueprint("researcher_files", __name__, static_folder="static")
     app.register_blueprint(files, url_prefix=PREFIX)
-    for shown in (said, when, number):
-        app.add_template_filter(shown)
-    app.add_template_filter(_amount, "amount")
+    for name, shown in (("said", said), ("when", when), ("number", number), ("amount", _amount)):
+        app.add_template_filter(_at_each_request(shown), name)
+
+
+def _at_each_request(shown: Callable[..., str]) -> Callable[..., str]:
+    """Return a filter that a template asks each time.
+
+    What it says of a word in the template itself would else be written into the template, in the
+    language of whoever opened the page first.
+    """
+
+    @pass_context
+    def asked(_: Context, *values: object) -> str:
+        return shown(*values)
+
+    return asked
 
 
 def _amount(payment: Payment) -> str:

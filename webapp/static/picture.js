@@ -7,7 +7,7 @@ const PICTURE = /!\[([^\]]*)\]\((data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-
  * A text as a screen reader says it: with the words that stand for its pictures.
  * @param {string} text
  */
-export const spoken = (text) => text.replace(PICTURE, "$1");
+export const spoken = (text) => text.replace(PICTURE, (_, words) => words);
 
 /**
  * A text without its pictures, as the page then holds it.

@@ -195,3 +195,14 @@ def test_a_participants_request_reads_no_catalogue_of_the_room(client, run, monk
     monkeypatch.setattr(language, "spoken", never)
     monkeypatch.setattr(language, "speak_to", never)
     assert client.get(f"/run/{run.ref}").status_code == 200
+
+
+@pytest.mark.one_database
+def test_a_word_in_a_template_is_said_anew_in_each_language(app):
+    page = app.jinja_env.from_string("{{ 'reader' | said }}")
+    with app.test_request_context(headers={"Accept-Language": "de"}):
+        language.speak_to("de")
+        german = page.render()
+    with app.test_request_context():
+        language.speak_to("fr")
+        assert page.render() != german

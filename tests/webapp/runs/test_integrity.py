@@ -138,7 +138,7 @@ def test_the_replay_and_the_command_show_it(program, researcher, sessions, run, 
     shell("summarise", run.ref)
     person, program = (here.get(f"/runs/{run.ref}/participants/{ref}").text for ref in refs)
     assert "No flag." in person
-    assert "impossible_time: 28.0 s claimed" in program
+    assert "28.0 s claimed" in program
     printed = shell("integrity", run.ref)
     assert refs[0] not in printed
     assert re.search(rf"{refs[1]}.*impossible_time agent_likelihood", printed)
