@@ -109,18 +109,27 @@ def take(browser: Browser, folder: Path, out: Path) -> None:
         for context in contexts:
             context.set_default_timeout(PATIENCE_MS)
         save(contexts, room + "sign-in", out / "sign_in.png")
-        for context in contexts:
-            page = context.new_page()
-            page.goto(room + "sign-in")
-            page.locator("[name=name]").fill("anna")
-            page.locator("[type=password]").fill(PASSWORD)
-            page.locator("main button").first.click()
-            page.wait_for_load_state()
-            page.close()
+        sign_in(contexts, room)
         write(contexts[0], room, {"run": run, "late": found["late"]})
         own = next(folder.glob("*/*/my_study"), None) or next(folder.rglob("my_study"))
         for name, path in pages(run, found, f"my_study ({own.parent.name})").items():
             save(contexts, room + path, out / f"{name}.png")
+        arabic = [browser.new_context(**look, locale="ar") for look in LOOKS]  # type: ignore[arg-type]
+        sign_in(arabic, room)
+        save(arabic, f"{room}runs/{run}", out / "right_to_left.png")
+
+
+def sign_in(contexts: list[BrowserContext], room: str) -> None:
+    """Sign anna in, in each of the browsers."""
+    for context in contexts:
+        context.set_default_timeout(PATIENCE_MS)
+        page = context.new_page()
+        page.goto(room + "sign-in")
+        page.locator("[name=name]").fill("anna")
+        page.locator("[type=password]").fill(PASSWORD)
+        page.locator("main button").first.click()
+        page.wait_for_load_state()
+        page.close()
 
 
 def write(context: BrowserContext, room: str, names: dict[str, str]) -> None:

@@ -26,7 +26,7 @@ from experiment.studies.load import load_study
 from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
-from webapp.gate.gate import ledger_begun, ledger_written
+from webapp.gate.gate import ledger_begun, ledger_reconciled, ledger_written
 from webapp.jobs.summaries import summarise
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
@@ -178,6 +178,7 @@ def take_room(browser: Browser, images: Path) -> None:
             # As publishing does; else every page says that the ledger's file is missing.
             ledger_begun(session.connection())
             ledger_written(session.connection())
+            ledger_reconciled(session.connection(), run)
         with served(app) as address:
             page = browser.new_page(**TALL)
             page.goto(f"{address}/researcher/")
