@@ -82,7 +82,7 @@ def run(site, tmp_path, monkeypatch, look) -> str:
 def test_every_page_is_good_and_what_people_typed_never_runs(
     look, site, run, new_context, tmp_path
 ):
-    page = new_context(**LOOKS[look]).new_page()
+    page = new_context(**LOOKS[look] | {"locale": "en"}).new_page()
     alerts = list[str]()
     page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
     folder = Path(tmp_path)
@@ -150,6 +150,14 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     expect(page.get_by_text("/ 12")).to_be_visible()
     page.goto(f"{room}/runs/none")
     good("error")
+    if look == "a study in Arabic":
+        page.goto(f"{room}/sessions")
+        page.locator("select[name=language]").select_option("ar")
+        page.locator("form:has(select[name=language]) button").press("Enter")
+        expect(page.locator("html")).to_have_attribute("dir", "rtl")
+        for name in (f"runs/{run}", f"runs/{run}/participants", f"runs/{run}/money", "studies"):
+            page.goto(f"{room}/{name}")
+            good(f"arabic_{name.replace('/', '_')}")
     assert alerts == []
 
 

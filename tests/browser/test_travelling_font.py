@@ -4,11 +4,11 @@ import base64
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from tests.browser.browser_steps import answer_by_key, consent, expect_saved, minimal, start
 from webapp.database.engine import reading
-from webapp.database.models import Event
+from webapp.database.models import Event, Participant
 
 WIDTH = """font => {
   const canvas = document.createElement("canvas").getContext("2d");
@@ -20,8 +20,12 @@ DRAWN = '20px "Parallax Text", monospace'
 
 
 def shown_otherwise(site) -> list[str]:
+    """Return what was shown otherwise to who came last."""
     with reading(site.sessions) as session:
-        events = select(Event.detail).where(Event.kind == "shown_otherwise")
+        last = select(func.max(Participant.id)).scalar_subquery()
+        events = select(Event.detail).where(
+            Event.kind == "shown_otherwise", Event.participant_id == last
+        )
         return [detail["what"] for detail in session.scalars(events)]
 
 

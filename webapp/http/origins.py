@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
+from werkzeug.http import parse_if_range_header
 
 from webapp.core.settings import Settings
 from webapp.errors import RequestError
@@ -23,6 +24,7 @@ _HOST = re.compile(
     r"(?:(?=[^:]{1,253}(?::|$))[\w-]{1,63}(?:\.[\w-]{1,63})*\.?|\[[0-9A-Fa-f:.%]{2,60}\])(?::\d{1,5})?",
     re.ASCII,
 )
+_DATES = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_RANGE")
 _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # Health checks and the operator's own tools ask for these.
 _ALWAYS = ("localhost", "127.0.0.1", "[::1]")
@@ -41,13 +43,16 @@ def guard_origins(app: Flask, settings: Settings) -> None:
         named = settings.allowed_hosts.split()
         hosts = [public, *named, *_ALWAYS, settings.host]
         app.config["TRUSTED_HOSTS"] = list(dict.fromkeys(hosts))
-    app.wsgi_app = _with_possible_hosts(app.wsgi_app)  # type: ignore[method-assign,assignment]
+    app.wsgi_app = _with_possible_headers(app.wsgi_app)  # type: ignore[method-assign,assignment]
     app.before_request(_refuse_other_sites)
     app.after_request(_lead_to_no_host)
 
 
-def _with_possible_hosts(inner: "WSGIApplication") -> "WSGIApplication":
-    """Refuse a host that cannot be one, before anything takes its name apart."""
+def _with_possible_headers(inner: "WSGIApplication") -> "WSGIApplication":
+    """Refuse a host that cannot be one, before anything takes its name apart.
+
+    A date that cannot be one is ignored, as RFC 9110 (section 13.1) says.
+    """
 
     def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         host = environ.get("HTTP_HOST", "")
@@ -56,6 +61,9 @@ def _with_possible_hosts(inner: "WSGIApplication") -> "WSGIApplication":
                 "400 Bad Request", [("Content-Type", "text/plain"), ("Cache-Control", "no-store")]
             )
             return [b"This is no host's name.\n"]
+        for name in _DATES:
+            if name in environ and not _is_read(environ[name]):
+                del environ[name]
         return inner(environ, start)
 
     return answer
@@ -67,6 +75,14 @@ def _is_possible(host: str) -> bool:
     try:
         host.encode("ascii").decode("idna")
     except UnicodeError:
+        return False
+    return True
+
+
+def _is_read(date: str) -> bool:
+    try:
+        parse_if_range_header(date)
+    except OverflowError:  # a year of eleven digits
         return False
     return True
 

@@ -25,3 +25,10 @@ def test_another_site_s_origin_is_refused_however_it_is_written(client, run):
             f"/run/{run.ref}", data={"decision": "accept"}, headers={"Origin": origin}
         )
         assert sent.status_code == 403, origin
+
+
+@pytest.mark.parametrize("name", ["If-Modified-Since", "If-Unmodified-Since", "If-Range"])
+def test_a_date_that_is_none_is_ignored(client, name):
+    date = "Thu, 01 Feb 99999999999 09:09:09 GMT"
+    with client.get("/static/noto-sans.css", headers={name: date, "Range": "bytes=0-1"}) as sent:
+        assert sent.status_code in (200, 206)

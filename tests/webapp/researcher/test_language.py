@@ -199,9 +199,9 @@ def test_a_participants_request_reads_no_catalogue_of_the_room(client, run, monk
 
 @pytest.mark.one_database
 def test_a_word_in_a_template_is_said_anew_in_each_language(app):
-    page = app.jinja_env.from_string("{{ 'reader' | said }}")
     with app.test_request_context(headers={"Accept-Language": "de"}):
         language.speak_to("de")
+        page = app.jinja_env.from_string("{{ 'reader' | said }}")
         german = page.render()
     with app.test_request_context():
         language.speak_to("fr")
