@@ -97,7 +97,7 @@ def read_mapping(path: Path | None) -> Meaning:
         return Meaning()
     try:
         return Meaning.model_validate(tomllib.loads(path.read_text("utf-8")))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError, ValidationError) as error:
+    except (OSError, ValueError, RecursionError, ValidationError) as error:
         reason = wrong_keys(error) if isinstance(error, ValidationError) else error
         raise AnalysisError(
             f"the mapping cannot be read ({reason})",

@@ -190,7 +190,7 @@ def read_about(path: Path) -> About:
             where=str(path),
             expected="the keys of [publication] and [baseline] that docs/studies.md lists",
         ) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StudyError(
             f"the file cannot be read: {error}",
             where=str(path),

@@ -21,6 +21,7 @@ from webapp.errors import RequestError
 _LIMIT_S = 300
 # The checks of the founding study take eight seconds and a quarter of a gibibyte.
 _MOST_CPU_S, _MOST_MEMORY_BYTES = 90, 4 * 1024**3
+_MOST_CHARACTERS = 200_000  # of a failure that a page shows
 _BEYOND_CPU = getattr(signal, "SIGXCPU", 0)
 _TRACE = "Traceback (most recent call last)"
 _LOG = logging.getLogger(__name__)
@@ -76,8 +77,15 @@ def parallax(instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S) 
     if process.returncode and "MemoryError" in err:
         raise _too_much(f"more than {_MOST_MEMORY_BYTES // 1024**3} GiB of memory", arguments[0])
     worked = process.returncode == 0
-    text = out if worked else told(instance, out + err)
+    text = out if worked else _shortened(told(instance, out + err))
     return Done(worked, _without_place(instance, text))
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _MOST_CHARACTERS:
+        return text
+    left = f"{len(text) - _MOST_CHARACTERS:,} more characters are left out."
+    return f"{text[:_MOST_CHARACTERS].rpartition(chr(10))[0]}\n{left}"
 
 
 def _too_much(what: str, command: str, status: int = 413) -> RequestError:

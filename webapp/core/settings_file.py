@@ -68,7 +68,7 @@ def _with_setting(text: str, section: str, name: str, value: str) -> str:
 def _value(text: str, section: str, name: str) -> object:
     try:
         read = tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return None
     table = read.get(section, {})
     under = table.get(name) if isinstance(table, dict) else None

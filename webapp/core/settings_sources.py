@@ -98,7 +98,7 @@ def _read_file(path: Path) -> dict[str, object]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         remedy = (
             "Give the file to the user of the service (chown), and let it read it: chmod 600"
             if isinstance(error, OSError)

@@ -112,7 +112,7 @@ def _looks(name: str, text: str) -> Markup:
     if suffix == ".toml":
         try:
             tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             problem = gettext("This cannot be read as TOML: %(problem)s.", problem=error)
             return Markup('<p class="problem">{}</p>').format(problem)
         return _paragraph(gettext("This can be read as TOML. The checks tell what it means."))

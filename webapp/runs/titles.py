@@ -29,5 +29,5 @@ def titles_of(session: Session, runs: Sequence[Run]) -> dict[int, str]:
 def _title(content: bytes) -> str:
     try:
         return str(tomllib.loads(content.decode("utf-8"))["study"]["title"])
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, KeyError, TypeError):
+    except (ValueError, RecursionError, KeyError, TypeError):
         return ""

@@ -75,7 +75,7 @@ def read_tables(path: Path) -> tuple[GrammarTables, Source]:
         ) from error
     except UnicodeDecodeError as error:
         raise MaterialsError("the grammar is not UTF-8 text", where=str(path)) from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         line = _LINE.search(str(error))
         where = f"{path}:{line[1]}" if line else str(path)
         raise MaterialsError(f"not valid TOML: {error}", where=where) from error

@@ -28,3 +28,11 @@ def test_a_note_names_no_place_of_the_server(tmp_path):
     assert done.worked
     assert "studies/0/b/study.toml" in done.text
     assert str(tmp_path) not in done.text
+
+
+def test_a_failure_of_many_lines_is_shown_in_part():
+    text = "a mistake\n" * 100_000
+    assert own_process._shortened(text[:1000]) == text[:1000]
+    shown = own_process._shortened(text)
+    assert len(shown) < 201_000
+    assert shown.endswith("\n800,000 more characters are left out.")

@@ -80,7 +80,9 @@ def test_what_is_typed_is_shown_and_never_obeyed(here):
     assert "<h1>Hello</h1>" in shown and "<script>" not in shown
     shown = here.post("/studies/look", text="a.tsv", content="good\n<img src=x>").text
     assert "&lt;img" in shown
-    assert "cannot be read as TOML" in here.post("/studies/look", text="a.toml", content="a =").text
+    for content in ("a =", f"a = {'1' * 5_000}", f"a = {'[' * 5_000}"):
+        shown = here.post("/studies/look", text="a.toml", content=content).text
+        assert "cannot be read as TOML" in shown
 
 
 def test_a_study_is_deleted_only_by_who_is_sure(here, copy, instance):
