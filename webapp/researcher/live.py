@@ -36,7 +36,7 @@ _Parts = dict[tuple[str, str], tuple[float, str]]
 @allowed(Right.SEE)
 def watch(ref: str) -> ResponseReturnValue:
     """Send the live part now, and again whenever it has changed."""
-    live_part(ref)  # an unknown run is told before the stream begins
+    first = live_part(ref)  # an unknown run is told before the stream begins
     if not _room.acquire(blocking=False):
         raise RequestError(
             gettext(
@@ -50,7 +50,10 @@ def watch(ref: str) -> ResponseReturnValue:
     # Every part is made in a request of its own, so none stays open while nothing is sent.
     still_in = copy_current_request_context(may_still_see)
     made = copy_current_request_context(partial(live_part, language=present().language))
-    events = _events((ref, present().language), parts, made, still_in)
+    watched = (ref, present().language)
+    # Whoever opens the page after an act must not be shown what was made before it.
+    parts[watched] = time.monotonic(), first
+    events = _events(watched, parts, made, still_in)
     response = Response(events, mimetype="text/event-stream")
     # Called also where the browser went away before the first event.
     response.call_on_close(_room.release)

@@ -188,6 +188,15 @@ def test_the_live_part_is_sent_when_it_changes(run, start, researcher, monkeypat
     stream.close()
 
 
+def test_a_page_that_is_opened_after_an_act_is_shown_nothing_from_before(run, start, researcher):
+    here = researcher(Role.VIEWER)
+    for number in (0, 1):
+        stream = here.client.get(f"/researcher/runs/{run.ref}/live", buffered=False)
+        assert f"<dt>at work</dt><dd>{number}</dd>".encode() in next(stream.iter_encoded())
+        stream.close()
+        start(run)
+
+
 def test_watchers_beyond_the_room_are_refused_and_each_one_leaves_room(run, researcher):
     here = researcher(Role.VIEWER)
     path = f"/researcher/runs/{run.ref}/live"
