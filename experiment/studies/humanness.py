@@ -109,7 +109,7 @@ def read_rates(text: str, where: Path) -> Rates:
     expected = "source, [[items]] with item, people and programs, as docs/humanness.md shows"
     try:
         return Rates.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError(str(error), where=str(where), expected=expected) from error
     except ValidationError as error:
         raise StudyError(wrong_keys(error), where=str(where), expected=expected) from error
+    except (ValueError, RecursionError) as error:
+        raise StudyError(str(error), where=str(where), expected=expected) from error

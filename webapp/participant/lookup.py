@@ -47,7 +47,7 @@ def requested_participant(
 
 
 def count_who_is_back(session: Session, participant: Participant) -> None:
-    """Count somebody whose place was freed where they are now, if where they came from is forgotten.
+    """Count who lost their place where they are now, if where they came from is forgotten.
 
     Whatever may give them a place again, a page or an answer, asks for this first: of whom nobody
     knows where they are, it is never the turn to get a place.
