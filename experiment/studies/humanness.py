@@ -11,7 +11,6 @@ from typing import Annotated, Self
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -19,6 +18,7 @@ from pydantic import (
 )
 
 from experiment.errors import StudyError, wrong_keys
+from experiment.studies.toml_lists import AS_TUPLE
 
 
 class _Table(BaseModel):
@@ -36,14 +36,8 @@ class Humanness(_Table):
     )
 
 
-def _counted(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
-
-
 # So many of so many.
-Count = Annotated[
-    tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]], BeforeValidator(_counted)
-]
+Count = Annotated[tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]], AS_TUPLE]
 
 
 class _Rate(_Table):
