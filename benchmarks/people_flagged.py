@@ -21,7 +21,7 @@ from scipy.stats import beta
 from experiment.exclusion.integrity import flags
 from experiment.integrity import rates
 from experiment.integrity.agent import DIRECT, SIGNALS
-from experiment.integrity.certificate import Certificate, certify
+from experiment.integrity.certificate import certify
 from experiment.integrity.observed import ObservedSession
 
 LENGTHS = (8, 15, 20, 24, 40, 76, 150)
@@ -48,16 +48,15 @@ def observed(way: str, n_trials: int, people: int, seed: str) -> Iterator[Observ
         yield session(way, _trials(n_trials, rng), rng)
 
 
-def speaking(one: ObservedSession, certificate: Certificate) -> list[str]:
+def speaking(one: ObservedSession) -> list[str]:
     """Return the candidates, the flags but the score's, and whether the score, speak of somebody.
 
-    Args:
-        one: Their session.
-        certificate: Its certificate.
+    The score has the weights of the tables as they are: where a run changes them, run it again.
     """
-    nats = nats_of(one)
+    nats, certificate = nats_of(one), certify(one)
     found = [name for name in MEASURED if nats.get(name, 0.0) >= SPEAKS_NATS]
-    return found + [name for name in FLAGS if name in flags(certificate)]
+    found += [name for name in FLAGS if name in flags(certificate)]
+    return found + [rates.SCORE] * ((certificate.agent_likelihood or 0.0) > FLAGGED)
 
 
 def measured(people: int, seed: str) -> dict[tuple[str, int], dict[str, int]]:
@@ -65,18 +64,11 @@ def measured(people: int, seed: str) -> dict[tuple[str, int], dict[str, int]]:
     found = {}
     for way in WAYS:
         for n in LENGTHS:
-            of = found[way, n] = dict.fromkeys((*MEASURED, *FLAGS), 0)
+            of = found[way, n] = dict.fromkeys((*MEASURED, *FLAGS, rates.SCORE), 0)
             for one in observed(way, n, people, seed):
-                for name in speaking(one, certify(one)):
+                for name in speaking(one):
                     of[name] += 1
     return found
-
-
-def add_scores(found: dict[tuple[str, int], dict[str, int]], people: int, seed: str) -> None:
-    """Add how many people the score flags, with the weights of the tables as they are now."""
-    for way, n in found:
-        scores = (certify(one).agent_likelihood for one in observed(way, n, people, seed))
-        found[way, n][rates.SCORE] = sum((score or 0.0) > FLAGGED for score in scores)
 
 
 def _trials(n: int, rng: random.Random) -> list[Shown]:
@@ -123,11 +115,6 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="keep them for the product")
     options = parser.parse_args()
     found = measured(options.people, options.seed)
-    if options.write:
-        FILE.write_text("\n".join(rows(found, options.people)) + "\n", encoding="utf-8")
-        for one in (rates.measured, rates.highest, rates.weight):
-            one.cache_clear()
-    add_scores(found, options.people, options.seed)
     if options.write:
         FILE.write_text("\n".join(rows(found, options.people)) + "\n", encoding="utf-8")
     show(found, options.people)
