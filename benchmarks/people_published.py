@@ -146,11 +146,11 @@ def show(found: Sequence[rates.Rate]) -> None:
         lengths = sorted({one.n_trials for one in of})
         people = max((one.n for one in of), default=0)
         print(f"\n{asked}, {SEEN[asked]}: {people} people, the first trials")
-        print(f"{'':<18}" + "".join(f"{n:>17}" for n in lengths))
+        print(f"{'':<18}" + "".join(f"{n:>18}" for n in lengths))
         for name in dict.fromkeys(one.name for one in of):
             cells = [next(one for one in of if (one.name, one.n_trials) == (name, n))
                      for n in lengths]  # fmt: skip
-            print(f"{name:<18}" + "".join(f"{_cell(one):>17}" for one in cells))
+            print(f"{name:<18}" + "".join(f"{_cell(one):>18}" for one in cells))
 
 
 def _cell(rate: rates.Rate) -> str:
