@@ -84,8 +84,9 @@ def parallax(instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S) 
 def _shortened(text: str) -> str:
     if len(text) <= _MOST_CHARACTERS:
         return text
-    left = f"{len(text) - _MOST_CHARACTERS:,} more characters are left out."
-    return f"{text[:_MOST_CHARACTERS].rpartition(chr(10))[0]}\n{left}"
+    kept = text[:_MOST_CHARACTERS]
+    kept = kept.rpartition("\n")[0] or kept  # one endless line is cut where it is
+    return f"{kept}\n{len(text) - _MOST_CHARACTERS:,} more characters are left out."
 
 
 def _too_much(what: str, command: str, status: int = 413) -> RequestError:
