@@ -11,6 +11,7 @@ from experiment.participation import State
 from experiment.studies.load import load_study
 from tests.experiment.trials.studies import PRESENTATIONS
 from webapp.database.models import Device, Participant, Response
+from webapp.errors import RequestError
 from webapp.jobs.summaries import summarise
 from webapp.researcher import live
 from webapp.researcher.participants import SORTS
@@ -207,6 +208,30 @@ def test_watchers_beyond_the_room_are_refused_and_each_one_leaves_room(run, rese
     again = here.client.get(path, buffered=False)
     assert again.status_code == 200
     again.close()
+
+
+def test_a_refused_watcher_costs_no_part_and_a_part_that_fails_leaves_room(
+    run, researcher, monkeypatch
+):
+    here = researcher(Role.VIEWER)
+    path, made = f"/researcher/runs/{run.ref}/live", []
+
+    def fails(ref: str) -> str:
+        made.append(ref)
+        raise RequestError("4" * 10, status=404, code="42")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(live, "live_part", fails)
+        for _ in range(live.WATCHERS + 1):
+            assert here.client.get(path).status_code == 404
+    watching = [here.client.get(path, buffered=False) for _ in range(live.WATCHERS)]
+    assert [each.status_code for each in watching] == [200] * live.WATCHERS
+    made.clear()
+    monkeypatch.setattr(live, "live_part", fails)
+    assert here.client.get(path).status_code == 503
+    assert made == []
+    for stream in watching:
+        stream.close()
 
 
 def test_a_run_that_does_not_exist_is_told(researcher):
