@@ -43,8 +43,6 @@ _KINDS = {
     MULTI: N_("a link for many people"),
 }
 _MOST_CODES = 500
-# A page with a picture for each of so many links would be too heavy.
-_DRAWN = 50
 
 
 @link_pages.get("/runs/<ref>/links")
