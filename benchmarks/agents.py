@@ -118,6 +118,12 @@ def people(
     return found
 
 
+def crowd_of(items: Sequence[Shown], trials: int, seed: int) -> list[ObservedSession]:
+    """Return the simulated people whose run a session comes to."""
+    groups = people(items, trials, CROWD, f"{seed} crowd").values()
+    return [one for group in groups for one in group]
+
+
 def among(
     crowd: Sequence[ObservedSession], sessions: Sequence[ObservedSession]
 ) -> list[Certificate]:
@@ -173,11 +179,7 @@ def _print(
     study = load_study(options.study)
     easy, trials = accuracy_of(read_published(study)), study.design.trials_per_list
     seen = [shown(one, easy) for one in items]
-    crowd = [
-        one
-        for group in people(seen, trials, CROWD, f"{options.seed} crowd").values()
-        for one in group
-    ]
+    crowd = crowd_of(seen, trials, options.seed)
     human = people(seen, trials, dict.fromkeys(METHODS, options.people), f"{options.seed} people")
     norms = Norms.from_sessions(crowd)
     judged = {method: [certify(one, norms) for one in group] for method, group in human.items()}

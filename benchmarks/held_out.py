@@ -12,16 +12,16 @@ import argparse
 import asyncio
 import random
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from agent_bench import held_out, ways
 from agent_bench.choices import expected
-from agent_bench.figures import score
+from agent_bench.figures import bound, score
 from agent_bench.people import Shown, shown
 from agent_bench.site import Site, served
-from agents import CROWD, SWITCHES, _items, among, people
+from agents import SWITCHES, _items, among, crowd_of, people
 from matplotlib import pyplot as plt
 from people_flagged import exact
 from playwright.async_api import Browser, async_playwright
@@ -38,7 +38,6 @@ from experiment.studies.published import read_published
 DENIES = "--disable-blink-features=AutomationControlled"
 ALL = held_out.SCRIPTED | held_out.MIMICS
 GROUPS = {"scripted": tuple(held_out.SCRIPTED), "mimics": tuple(held_out.MIMICS)}
-ONE_IN = 100
 PATIENCE_MS = 180_000
 Judged = Mapping[str, Sequence[Certificate]]
 
@@ -110,15 +109,9 @@ def of_people(
     return found
 
 
-def bound(values: Sequence[float], share: float = 1 / ONE_IN) -> float:
-    """Return the value that no more than a share of people exceeds."""
-    ordered = sorted(values, reverse=True)
-    return ordered[int(share * len(ordered))]
-
-
-def worst_bound(human: Mapping[str, Sequence[float]], share: float) -> float:
-    """Return the value that no more than a share of people exceeds in any way of answering."""
-    return max(bound(values, share) for values in human.values())
+def worst_bound(human: Judged, of: Callable[[Certificate], float]) -> float:
+    """Return the score that one in a hundred people exceeds in the worst way of answering."""
+    return max(bound([of(one) for one in found]) for found in human.values())
 
 
 def show(programs: Judged, denying: Judged, human: Judged) -> None:
@@ -127,10 +120,7 @@ def show(programs: Judged, denying: Judged, human: Judged) -> None:
     for way, found in human.items():
         flagged = sum(bool(flags(one)) for one in found)
         print(f"{way:<26}{len(found):>5}{flagged / len(found):>9.1%}")
-    bounds = {
-        name: worst_bound({way: [of(c) for c in found] for way, found in human.items()}, 1 / ONE_IN)
-        for name, of in SCORES.items()
-    }
+    bounds = {name: worst_bound(human, of) for name, of in SCORES.items()}
     print(f"\n{'held-out browsers':<36}{'n':>4}{'flagged':>9}{'1 % product':>13}{'1 % all':>9}"
           f"{'if it denies':>14}")  # fmt: skip
     rows = {name: [name] for name in programs} | {f"all {k}": list(v) for k, v in GROUPS.items()}
@@ -213,11 +203,7 @@ def main() -> None:
         times = [[one.rt_ms or 0.0 for one in who.answers] for who in replayed["keyboard"]]
         refs = asyncio.run(browse(site, items, times, options))
         known = site.observed()
-    crowd = [
-        one
-        for group in people(seen, trials, CROWD, f"{options.seed} crowd").values()
-        for one in group
-    ]
+    crowd = crowd_of(seen, trials, options.seed)
     sessions = {name: [known[ref] for ref in of if ref in known] for name, of in refs.items()}
     programs = {name: [among(crowd, [one])[0] for one in of] for name, of in sessions.items()}
     denying = {

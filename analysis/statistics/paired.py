@@ -130,6 +130,7 @@ def people_against_models(
         (``withheld``) there is neither interval nor p.
     """
     person, item = (codes(judgments[name])[0] for name in ("participant", "item_id"))
+    known = judgments["participant"].notna()
     unit = codes(judgments[unit_column(judgments)])[0]
     own = judgments["chose_good"].to_numpy(dtype=float)
     grouped = judgments.groupby(list(by), sort=False, observed=True)
@@ -152,6 +153,8 @@ def people_against_models(
             }
             rows = _tested(pair, margin).assign(**sizes)
             few = too_few_units(rows["n_participants"], rows["n_frames"])
+            # One participant is no sample of people; one code of nobody stands for many.
+            few |= (rows["n_participants"].to_numpy() == 1) & bool(known.any())
             rows.loc[few, ["low", "high", "p", "p_equivalence"]] = np.nan
             named = rows.rename(columns={"first": "people", "second": "model"})
             found.append(pd.concat([keys, adjusted(named)], axis=1).assign(judge=model))

@@ -20,9 +20,10 @@ SHARE, MEAN, CONTRAST = 40, 35, 70
 # frames of that grid. Two accuracies of two items always correlate by 1 or -1.
 UNITS = 5
 REASON = (
-    f"No interval where there are fewer than {SHARE} judgments ({MEAN} ratings; for a difference "
-    f"{CONTRAST} answers, {UNITS} participants or {UNITS} frames): with so few, no formula that we "
-    "tried holds the true value in 93 to 97% of studies."
+    f"No interval where there are fewer than {SHARE} judgments ({MEAN} ratings; {CONTRAST} answers "
+    "for a difference): with so few, no formula that we tried holds the true value in 93 to 97% of "
+    f"studies. A difference needs {UNITS} participants and {UNITS} frames as well: none was tried "
+    "with fewer."
 )
 
 
@@ -61,7 +62,9 @@ def reasons(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
             of differences with n_participants and n_frames as well.
         keys: Its columns that are estimates.
     """
-    counted = next((name for name in ("n_judgments", "n_ratings") if name in rows), None)
+    counted = next(
+        (name for name in ("n_judgments", "n_ratings", "n_answers") if name in rows), None
+    )
     if counted is None:
         return []
     few = rows[counted].astype(float) < CONTRAST

@@ -1,8 +1,9 @@
 """Browsers that take part, written from docs/participants.md and the pages alone.
 
 None of them was fitted to what Parallax looks at, nor Parallax to them: they were written before
-their author had read how a session is judged, and were not changed after the first run. Each
-takes a page of Playwright from the run's link to the end.
+their author had read how a session is judged. After the first run they were changed in one thing:
+a press that changed nothing is made again, as some had waited for ever. Each takes a page of
+Playwright from the run's link to the end.
 """
 
 import asyncio

@@ -42,8 +42,6 @@ _KINDS = {
 }
 _MOST_CODES = 500
 _COLUMNS = ("label", "kind", "list", "link", "code", "came")
-# A page with a picture for each of so many links would be too heavy.
-_DRAWN = 50
 
 
 @link_pages.get("/runs/<ref>/links")

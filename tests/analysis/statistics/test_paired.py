@@ -50,6 +50,20 @@ def test_cells_that_are_always_right_or_wrong_stay_in_with_an_interval(people, m
     assert found[["p", "p_equivalence", "p_holm", "p_fdr"]].notna().all(axis=None)
 
 
+@pytest.mark.parametrize("people", [1, 2, 4, 5])
+def test_of_fewer_than_five_people_nothing_is_concluded(people):
+    judged = np.tile([True] * 6 + [False] * 10, (people, 1))
+    found = people_against_models(crossed(judged), {"m": decided([1] * 16)}, ["construction"])
+    said = found[["low", "high", "p", "p_equivalence"]]
+    assert (said.notna() if people == 5 else said.isna()).all(axis=None)
+
+
+def test_of_people_whom_nobody_knows_only_the_items_are_counted():
+    rows = crossed(np.tile([True] * 6 + [False] * 10, (3, 1))).assign(participant=None)
+    found = people_against_models(rows, {"m": decided([1] * 16)}, ["construction"])
+    assert found.loc[0, ["low", "high", "p"]].notna().all()
+
+
 def test_interval_and_p_never_contradict_each_other():
     for seed in range(30):
         rng = np.random.default_rng(seed)
