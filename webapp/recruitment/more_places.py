@@ -65,7 +65,7 @@ def more_places(
     closed = expired.keys() - reopen
     found = {
         offer_id: state.available if offer_id in closed else max(missing, state.revived)
-        for offer_id, state in reversed(states.items())
+        for offer_id, state in reversed([*states.items()])
     }
     chosen = min(found, key=found.__getitem__)
     if chosen in closed:
