@@ -269,6 +269,28 @@ def test_many_who_fell_silent_do_not_take_every_place_by_coming_back_at_once(
     assert give() == 2
 
 
+def test_a_program_that_answers_all_at_once_does_not_come_before_people_at_work(
+    app, arrive, n_places, sessions, clock, limited, give
+):
+    limited(unanswered_places=1)
+    program = [Visitor(app.test_client(), arrive().location) for _ in range(n_places)]
+    for each in program:
+        for position in range(1, 9):
+            each.answer(position)
+    people = [Visitor(app.test_client(), arrive().location) for _ in range(n_places - 1)]
+    for position in range(1, 4):
+        clock.go_on(minutes=1)
+        for each in people:
+            each.answer(position)
+    clock.go_on(minutes=n_places)
+    assert give() == n_places - 1
+    with reading(sessions) as session:
+        held = select(Participant.id).join(Place, Place.participant_id == Participant.id)
+        [first, *later] = session.scalars(held.order_by(Participant.id))
+        everybody = session.scalars(select(Participant.id).order_by(Participant.id)).all()
+    assert first == everybody[0] and later == everybody[n_places:]
+
+
 @pytest.mark.parametrize("left", ["trials", "the questionnaire"])
 def test_who_goes_on_in_the_page_that_was_open_is_counted_where_they_are_now(
     app, arrive, run, n_places, sessions, clock, limited, give, left
