@@ -269,6 +269,31 @@ def test_many_who_fell_silent_do_not_take_every_place_by_coming_back_at_once(
     assert give() == 2
 
 
+@pytest.mark.parametrize("left", ["trials", "the questionnaire"])
+def test_who_goes_on_in_the_page_that_was_open_is_counted_where_they_are_now(
+    app, arrive, run, n_places, sessions, clock, limited, give, left
+):
+    with sessions.begin() as session:
+        session.get_one(Run, run.id).lease_minutes = 60
+    limited(unanswered_places=2)
+    services = app.extensions["parallax"]
+    begun = [Visitor(app.test_client(), arrive().location) for _ in range(n_places)]
+    for each in begun:
+        each.client.environ_base["HTTP_X_FORWARDED_FOR"] = HERE
+        each.answer(1) if left == "trials" else each.answer_all()
+    clock.go_on(minutes=61)
+    release_leases(services)
+    delete_addresses(services)
+    assert count(sessions, Place.participant_id) == 0
+    for each in begun:
+        if left == "trials":
+            assert each.answer(2).json == {"saved": 2, "remaining": 6}
+        else:
+            assert each.questionnaire().status_code == 422
+    clock.go_on(minutes=1)
+    assert give() == count(sessions, Place.participant_id) == 2
+
+
 def test_one_browser_that_came_early_makes_no_room_for_many_at_once(
     app, arrive, n_places, sessions, sender, clock, limited, give
 ):
