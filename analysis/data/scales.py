@@ -56,11 +56,23 @@ def of_scale(run: ExportedRun, response: Scales, name: str) -> ExportedRun:
 def rules_of_scale(study: Study, name: str) -> list[Rule]:
     """Return the exclusion rules that can be asked of one of a study's scales alone.
 
+    They name no scale, as those of a study that has but this one.
+
     Args:
         study: The study.
         name: The scale's. Rules that name another one are left out.
     """
-    return [rule for rule in study.exclusion if _scales_named(rule) <= {name}]
+    rules = [rule for rule in study.exclusion if _scales_named(rule) <= {name}]
+    return [_without_scale(rule, name) for rule in rules]
+
+
+def _without_scale(rule: Rule, name: str) -> Rule:
+    given = rule.model_dump()
+    if given.get("scale") == name:
+        del given["scale"]
+    if parts := list(parts_of(rule)):
+        given["rules"] = [_without_scale(part, name).model_dump() for part in parts]
+    return Rule.model_validate(given)
 
 
 def _scales_named(rule: Rule) -> set[str]:

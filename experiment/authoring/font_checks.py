@@ -3,33 +3,33 @@
 from collections.abc import Iterator
 
 from experiment.authoring.findings import Examined, StudyNote
+from experiment.authoring.language_tags import is_tag, script_of
 from experiment.errors import ParallaxError, StudyError
 from experiment.studies.files import FONT_SUFFIX
 
 _SIGNATURE = b"wOF2"
 # It lies in the page itself, and every participant gets it.
 _MOST_BYTES = 300_000
-# Noto Sans has their letters in another font, of 3.8 MB in one weight for Japanese alone.
-_WITHOUT = ("zh", "ja", "ko")
+# The scripts that travel with the page (webapp/static/noto-sans.css), by ISO 15924.
+_NOTO = ("Latn", "Cyrl", "Grek", "Hebr", "Arab")
 
 
 def font(examined: Examined) -> Iterator[ParallaxError]:
     """Yield a font that is missing, is none or is too large, and one that lacks the letters."""
     study, where = examined.study, examined.at("trial", "font")
-    name = study.trial.font
-    if name == "noto" and study.study.language.partition("-")[0].lower() in _WITHOUT:
+    name, language = study.trial.font, study.study.language
+    if name == "noto" and is_tag(language) and script_of(language) not in _NOTO:
         yield StudyNote(
-            f'the font "noto" has no letters of the language "{study.study.language}": there the '
+            f'the font "noto" has no letters of the language "{language}": there the '
             "device's own font stands",
             where=where,
             expected="a .woff2 file with the study's own characters, such as pyftsubset makes",
         )
     if not name.endswith(FONT_SUFFIX):
         return
-    path = study.folder / name
     try:
-        content = study.files[name] if study.files is not None else path.read_bytes()
-    except (OSError, KeyError):
+        content = study.read_bytes(name)
+    except OSError:
         yield StudyError(
             f'there is no file "{name}"', where=where, expected="a file in the study's folder"
         )

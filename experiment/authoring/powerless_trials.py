@@ -10,6 +10,7 @@ from experiment.design.lists import ListEntry
 from experiment.errors import ParallaxError
 from experiment.exclusion.late import TooLate
 from experiment.exclusion.max_errors import MaxErrorRate, MaxErrors
+from experiment.exclusion.of_scale import OfScale
 from experiment.exclusion.outlier import FEWEST, Outlier
 from experiment.exclusion.rating_gap import RatingGap
 from experiment.exclusion.rules import needs
@@ -53,6 +54,12 @@ def of_trials(examined: Examined, rule: Selection) -> Iterator[Powerless]:
         return
     if not any(lists) or needs(rule) not in {None, *response.gives}:
         return
+    if isinstance(rule, OfScale) and rule.scale is not None:
+        lists = [[one for one in each if rule.scale in dict(one.judged.ratings)] for each in lists]
+        if not any(lists):
+            yield Powerless(f'none of the {rule.trials} has the scale "{rule.scale}"', "scale",
+                            "the scale of a task that it counts")  # fmt: skip
+            return
     if isinstance(rule, TooLate) and not _counted(lists, lambda one: one.response.deadline_ms):
         yield Powerless("it counts answers after the deadline, and there is none", "rule",
                         "deadline_ms below [trial.parameters]")  # fmt: skip
@@ -116,7 +123,8 @@ def _no_gap(rule: RatingGap, lists: list[list[_Trial]]) -> Iterator[Powerless]:
             "trials of items with two versions, or another rule, such as one of times or sides",
         )  # fmt: skip
         return
-    points = min(_points(rule, one) for one in trials)
+    # Of tasks with scales of their own, any may have the gap.
+    points = max(_points(rule, one) for one in trials)
     if max(map(len, lists)) == 1:
         yield Powerless("it compares two versions, but counts one trial of a session", "rule",
                         "two trials or more")  # fmt: skip

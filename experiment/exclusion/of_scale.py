@@ -31,7 +31,8 @@ class OfScale(Selection):
             assess: What the rule finds on one scale.
         """
         names = dict.fromkeys(name for one in judgments for name, _ in one.ratings)
-        counted = [name for name in names if self.scale in (None, name)]
+        # One that is named and that no judgment has decides nothing.
+        counted = list(names) if self.scale is None else [self.scale]
         if not counted:
             return assess(judgments)
         found = [assess(self._on(judgments, name)) for name in counted]

@@ -1,13 +1,10 @@
 """The table ``analysis`` of study.toml: what the report says, declared before anybody answers."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-_Names = Annotated[
-    tuple[str, ...],
-    BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value),
-]
+from experiment.studies.toml_lists import Texts
 
 
 class Analysis(BaseModel):
@@ -19,7 +16,7 @@ class Analysis(BaseModel):
         default=None, gt=0, lt=1,
         description="how far accuracies may lie apart and still count as the same",
     )  # fmt: skip
-    factors: _Names = Field(
+    factors: Texts = Field(
         default=(),
         description="columns of the items, or features of templates, whose levels make the cells; "
         "by default two columns that cross to the conditions. Factors between participants of "
@@ -36,7 +33,7 @@ class Analysis(BaseModel):
     interactions: bool = Field(
         default=True, description="whether differences of differences are told"
     )
-    covariates: _Names = Field(
+    covariates: Texts = Field(
         default=(),
         description="columns of the items and questions of the questionnaire that the mixed "
         "model of the design holds constant",

@@ -11,7 +11,6 @@ from typing import Annotated, Self
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
@@ -19,6 +18,7 @@ from pydantic import (
 )
 
 from experiment.errors import StudyError, wrong_keys
+from experiment.studies.toml_lists import AS_TUPLE
 
 
 class _Table(BaseModel):
@@ -36,14 +36,8 @@ class Humanness(_Table):
     )
 
 
-def _counted(value: object) -> object:
-    return tuple(value) if isinstance(value, list) else value
-
-
 # So many of so many.
-Count = Annotated[
-    tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]], BeforeValidator(_counted)
-]
+Count = Annotated[tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]], AS_TUPLE]
 
 
 class _Rate(_Table):
@@ -109,7 +103,7 @@ def read_rates(text: str, where: Path) -> Rates:
     expected = "source, [[items]] with item, people and programs, as docs/humanness.md shows"
     try:
         return Rates.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise StudyError(str(error), where=str(where), expected=expected) from error
     except ValidationError as error:
         raise StudyError(wrong_keys(error), where=str(where), expected=expected) from error
+    except (ValueError, RecursionError) as error:
+        raise StudyError(str(error), where=str(where), expected=expected) from error

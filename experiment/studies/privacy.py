@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-_Texts = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
+from experiment.studies.toml_lists import AS_TUPLE, Texts
 
 
 class _Table(BaseModel):
@@ -15,7 +15,7 @@ class Oversight(_Table):
     """What one person alone may not do."""
 
     second_person: Annotated[
-        tuple[Literal["payments", "publishing", "unblinding"], ...], _Texts
+        tuple[Literal["payments", "publishing", "unblinding"], ...], AS_TUPLE
     ] = Field(
         default=(),
         description="what is done only once another person has asked for the same: payments, "
@@ -33,7 +33,7 @@ class Privacy(_Table):
         description="how many days after the run was closed what identifies people is kept; "
         "without it, until somebody is forgotten",
     )
-    identifying_questions: Annotated[tuple[str, ...], _Texts] = Field(
+    identifying_questions: Texts = Field(
         default=(), description="the questions whose answers identify people, by name"
     )
     legal_basis: str = Field(

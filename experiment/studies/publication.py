@@ -8,11 +8,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from experiment.errors import StudyError, wrong_keys
+from experiment.studies.toml_lists import AS_TUPLE, Texts
 
-# TOML has lists and dates of its own.
-_AS_TUPLE = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
+# TOML has dates of its own.
 _AS_TEXT = BeforeValidator(lambda value: str(value) if isinstance(value, date) else value)
-_Texts = Annotated[tuple[str, ...], _AS_TUPLE]
 # Contributor Roles Taxonomy, ANSI/NISO Z39.104-2022.
 CreditRole = Literal[
     "Conceptualization",
@@ -46,7 +45,7 @@ class Contributor(_Table):
     )
     affiliation: str = Field(default="", description="the institution")
     email: str = Field(default="", description="an address that may be published")
-    roles: Annotated[tuple[CreditRole, ...], _AS_TUPLE] = Field(
+    roles: Annotated[tuple[CreditRole, ...], AS_TUPLE] = Field(
         default=(), description="CRediT roles, as the taxonomy writes them"
     )
 
@@ -60,13 +59,13 @@ class Publication(_Table):
     """What archives ask of a data set, besides its files."""
 
     description: str = Field(default="", description="what the data are, in a few sentences")
-    keywords: _Texts = Field(default=(), description="what somebody would search for")
+    keywords: Texts = Field(default=(), description="what somebody would search for")
     license: str = Field(
         default="",
         pattern=r"^[A-Za-z0-9.+-]*$",
         description="the licence of the data: an SPDX identifier, such as CC-BY-4.0",
     )
-    contributors: Annotated[tuple[Contributor, ...], _AS_TUPLE] = Field(
+    contributors: Annotated[tuple[Contributor, ...], AS_TUPLE] = Field(
         default=(), description="who made the study and its data, in their order"
     )
     funding: str = Field(default="", description="who paid for the study, with the grant's number")
@@ -98,10 +97,10 @@ class Publication(_Table):
 class Baseline(_Table):
     """What the checklist for human baselines asks, and no run can know."""
 
-    eval_type: _Texts = Field(
+    eval_type: Texts = Field(
         default=(), description="what is evaluated: knowledge, capabilities, propensity, agent"
     )
-    eval_mode: _Texts = Field(default=(), description="text, visual, audio, other")
+    eval_mode: Texts = Field(default=(), description="text, visual, audio, other")
     dataset_items: int | None = Field(
         default=None, gt=0, description="how many items the whole evaluation has"
     )
@@ -127,7 +126,7 @@ class Baseline(_Table):
     population: YesNo | None = Field(
         default=None, description="whether a population of interest is named"
     )
-    population_criteria: _Texts = Field(
+    population_criteria: Texts = Field(
         default=(), description="by what it is delimited, such as language or age"
     )
     sampling_of_people: str = Field(

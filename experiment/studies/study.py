@@ -1,13 +1,12 @@
 """The model of ``study.toml``: every table and key a study may have, with its meaning."""
 
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     PositiveInt,
@@ -28,16 +27,12 @@ from experiment.studies.publication import Baseline, Publication
 from experiment.studies.question import FinalQuestion
 from experiment.studies.recruitment import Recruitment
 from experiment.studies.taking_part import TakingPart
+from experiment.studies.toml_lists import Texts
 
 PAGES = ("consent", "instructions", "debrief")
 STUDY_FILE, PUBLISHED_FILE, PLAN_FILE = "study.toml", "published.csv", "plan.json"
 # What the key ``response`` was called.
 EARLIER_RESPONSE = "presentation"
-
-
-def as_tuple(value: object) -> object:
-    """Return a list as a tuple, which TOML does not have; for the validators of models."""
-    return tuple(value) if isinstance(value, list) else value
 
 
 class _Table(BaseModel):
@@ -104,7 +99,7 @@ class Construction(_Table):
 class Trials(_Table):
     """How trials go by, whatever they ask for."""
 
-    keys: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
+    keys: Texts = Field(
         default=("1", "2"),
         min_length=2,
         description="the keys that choose the first option, the second, and so on",
@@ -367,8 +362,18 @@ class Study(_Table):
         Raises:
             FileNotFoundError: There is no such file.
         """
+        return self.read_bytes(name).decode().replace("\r\n", "\n")
+
+    def read_bytes(self, name: str) -> bytes:
+        """Return what a file holds, named by its path in the study's folder.
+
+        Raises:
+            FileNotFoundError: There is no such file.
+        """
         if self.files is None:
-            return (self.folder / name).read_text(encoding="utf-8")
-        if name not in self.files:
+            return (self.folder / name).read_bytes()
+        # As files are kept: "./font.woff2" is "font.woff2".
+        path = PurePosixPath(name).as_posix()
+        if path not in self.files:
             raise FileNotFoundError(name)
-        return self.files[name].decode().replace("\r\n", "\n")
+        return self.files[path]

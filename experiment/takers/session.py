@@ -9,6 +9,7 @@ from experiment.design.session import compose, session_number
 from experiment.errors import StudyError
 from experiment.records import PAIR, SIDES, Item, Trial, Variant
 from experiment.responses.base import Arrangement, Given, Gives, ResponseType, Shown
+from experiment.responses.rating.scales import Scales
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 
@@ -70,13 +71,16 @@ class Screens:
 
     def __init__(self, study: Study, to_people: Render, to_model: Render) -> None:
         self.response = response_of(study)
-        if self.response.types or self.response.step_table:
+        several = isinstance(self.response, Scales)
+        if self.response.types or self.response.step_table or several:
             raise StudyError(
                 f'no model takes sessions of the type "{self.response.name}"',
                 where=str(study.folder),
                 expected="a session of one task that asks for a choice, a rating, or yes or no",
                 remedy="Make a study of each of its tasks, and take those"
                 if self.response.types
+                else "Make a study of each of its scales, and take those"
+                if several
                 else "For what is read step by step, `parallax reading surprisal` gives what a "
                 "model makes of each word",
             )

@@ -69,7 +69,7 @@ def _pairs(study: Study) -> list[_Pair]:
         return _File.model_validate(tomllib.loads(study.read(study.trial.practice))).practice
     except ValidationError as error:
         raise _unreadable(study, wrong_keys(error)) from error
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise _unreadable(study, str(error)) from error
 
 

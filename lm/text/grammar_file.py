@@ -102,7 +102,7 @@ def load_text_grammar(path: Path) -> TextGrammar:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise LmError(f'{path}: in "{place}": {first["msg"]}.') from error
-    except (ValueError, LmError) as error:
+    except (ValueError, RecursionError, LmError) as error:
         raise LmError(f"{path}: {error}") from error
     return TextGrammar(
         file.name,

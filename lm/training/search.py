@@ -47,7 +47,7 @@ def read_grid(spec: str) -> dict[str, TrainingSettings]:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise LmError(f'{path}: in "{place}": {first["msg"]}.') from error
-    except (ValueError, LmError) as error:
+    except (ValueError, RecursionError, LmError) as error:
         raise LmError(f"{path}: {error}") from error
 
 

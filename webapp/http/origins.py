@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
-from werkzeug.http import parse_if_range_header
+from werkzeug.http import parse_date
 
 from webapp.core.settings import Settings
 from webapp.errors import RequestError
@@ -81,7 +81,7 @@ def _is_possible(host: str) -> bool:
 
 def _is_read(date: str) -> bool:
     try:
-        parse_if_range_header(date)
+        parse_date(date)
     except OverflowError:  # a year of eleven digits
         return False
     return True

@@ -7,7 +7,7 @@ from structlog.contextvars import bind_contextvars
 from experiment.participation import State
 from webapp.database.engine import reading
 from webapp.participant.leaving import report_ending
-from webapp.participant.lookup import requested_participant
+from webapp.participant.lookup import count_who_is_back, requested_participant
 from webapp.services import current_services
 from webapp.sessions.device import note_device, read_device
 from webapp.sessions.finish import finish_without_questions
@@ -60,6 +60,7 @@ def _save_alone(token: str, body: bytes) -> tuple[int, int]:
         participant, run = requested_participant(session, token, writing=True)
         answer, study = read_answer(body), services.study_of(session, run)
         response, now = services.response_of(session, run), services.now()
+        count_who_is_back(session, participant)
         remaining = record(session, participant, answer, now, response, study.attention)
         if participant.state == State.LEFT or note_late_work(session, participant):
             report_ending(session, run, study, participant)

@@ -4,11 +4,13 @@ from flask import g
 from sqlalchemy.orm import Session
 from structlog.contextvars import bind_contextvars
 
+from experiment.participation import State
 from experiment.studies.catalogue import own_messages
 from webapp.core.i18n import set_language
 from webapp.database.models import Participant, Run
 from webapp.http.security_headers import open_to
 from webapp.services import current_services
+from webapp.sessions.crowding import counted_now
 from webapp.sessions.lookup import find_participant, find_run
 
 
@@ -42,6 +44,17 @@ def requested_participant(
     _describe_response_for(session, run)
     bind_contextvars(participant=participant.ref)
     return participant, run
+
+
+def count_who_is_back(session: Session, participant: Participant) -> None:
+    """Count who lost their place where they are now, if where they came from is forgotten.
+
+    Whatever may give them a place again, a page or an answer, asks for this first: of whom nobody
+    knows where they are, it is never the turn to get a place.
+    """
+    if participant.state == State.ABANDONED:
+        services = current_services()
+        counted_now(session, participant, services.sender(), services.now())
 
 
 def _describe_response_for(session: Session, run: Run) -> None:

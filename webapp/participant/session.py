@@ -15,14 +15,13 @@ from webapp.database.models import Participant, Run
 from webapp.errors import RequestError
 from webapp.participant.admission import admission_page
 from webapp.participant.leaving import exit_of, report_ending
-from webapp.participant.lookup import requested_participant
+from webapp.participant.lookup import count_who_is_back, requested_participant
 from webapp.participant.markdown import as_html
 from webapp.participant.over import finished_before, is_shut
 from webapp.participant.trial_page import working_page
 from webapp.recruitment.assignments import current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
-from webapp.sessions.crowding import counted_now
 from webapp.sessions.finish import (
     asked_already,
     finish,
@@ -51,8 +50,7 @@ def show(token: str) -> ResponseReturnValue:
             return page_of(session, participant, run)
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
-        if participant.state == State.ABANDONED:
-            counted_now(session, participant, services.sender(), services.now())
+        count_who_is_back(session, participant)
         lease.come_back(session, participant, services.now())
         study = services.study_for(session, run, participant)
         over = finish_without_questions(session, participant, study.questionnaire, services.now())
@@ -78,6 +76,7 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
         participant, run = requested_participant(session, token, writing=True)
         study = services.study_for(session, run, participant)
         given = form_texts(request.form)
+        count_who_is_back(session, participant)
         problems = finish(session, participant, study.questionnaire, given, services.now())
         if participant.state == State.FINISHED:
             report_ending(session, run, study, participant)

@@ -51,8 +51,7 @@ def _own_font(study: Study) -> str:
     name = study.trial.font
     if not name.endswith(FONT_SUFFIX):
         return ""
-    content = study.files[name] if study.files else (study.folder / name).read_bytes()
-    return f"data:font/woff2;base64,{b64encode(content).decode()}"
+    return f"data:font/woff2;base64,{b64encode(study.read_bytes(name)).decode()}"
 
 
 def _sides(keys: Sequence[str]) -> list[tuple[Side, str]]:

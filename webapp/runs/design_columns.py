@@ -12,7 +12,7 @@ from experiment.tables.roles import Role, roles_of_items
 from experiment.tables.schemas import ANSWERS, ITEMS, LISTS, PARTICIPANTS
 from webapp.database.models import Answer, Participant, Run
 from webapp.runs.export_queries import export_rows
-from webapp.runs.session_number import session_number
+from webapp.runs.part_number import part_number
 
 _BLOCK = Column("block", "string", "the block of the session that the item is in", role=Role.BLOCK)
 _SESSION = Column(
@@ -123,7 +123,7 @@ def design_columns(session: Session, run: Run, study: Study) -> DesignColumns:
         roles=roles_of_items(texts, own, study.analysis.factors),
         blocks={row["item_id"]: blocks.get(row["template"], "") for row in texts} if blocks else {},
         answers={name: _answers(session, run, name) for name in chosen},
-        session=session_number(session, run, study),
+        session=part_number(session, run, study),
     )
 
 

@@ -28,6 +28,7 @@ def titles_of(session: Session, runs: Sequence[Run]) -> dict[int, str]:
 @lru_cache(maxsize=1_000)
 def _title(content: bytes) -> str:
     try:
-        return str(tomllib.loads(content.decode("utf-8"))["study"]["title"])
+        # As experiment.studies.load reads it: a byte order mark may stand before it.
+        return str(tomllib.loads(content.decode("utf-8-sig"))["study"]["title"])
     except (ValueError, RecursionError, KeyError, TypeError):
         return ""

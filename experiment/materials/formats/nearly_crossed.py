@@ -6,7 +6,8 @@ nothing is wrong.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import combinations, product
+from itertools import combinations
+from math import prod
 
 from experiment.errors import MaterialsError
 from experiment.materials.formats.pairs import Draft
@@ -51,7 +52,7 @@ def _expected(groups: Sequence[Sequence[Draft]], factors: Sequence[str]) -> set[
         return set()
     [(levels, n)] = counted.most_common(1)
     every = [dict.fromkeys(one[place] for one in levels) for place in range(len(factors))]
-    crossed = len(levels) == len(list(product(*every))) and all(len(one) > 1 for one in every)
+    crossed = len(levels) == prod(map(len, every)) and all(len(one) > 1 for one in every)
     return set(levels) if crossed and n >= _ENOUGH * len(groups) else set()
 
 

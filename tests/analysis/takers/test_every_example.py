@@ -16,7 +16,7 @@ WITHOUT_PROMPTS = ("sentence", "difference", "after_instructions")
 FIT = {
     "given_lists": ("rating",),
     "ratings": ("rating",),
-    "scales": ("rating",),
+    "scales": (),
     "yes_no": ("acceptability",),
     "right_to_left": WITHOUT_PROMPTS,
     "maze": (),

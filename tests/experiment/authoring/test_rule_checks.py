@@ -221,6 +221,48 @@ def test_a_rule_names_a_scale_that_trials_have(tmp_path: Path, example: str, sca
     assert _with_rule(tmp_path / "sound", example, rule + own).errors == ()
 
 
+_SCALE = 'lowest = "not at all natural"\nhighest = "perfectly natural"\n'
+_OWN_TASKS = f"""
+[trial.parameters.tasks.coarse]
+title = "Good?"
+response = "rating"
+points = 2
+{_SCALE}
+[trial.parameters.tasks.several]
+title = "How is it?"
+response = "scales"
+""" + "".join(
+    f'[trial.parameters.tasks.several.scales.{name}]\nquestion = "{name}?"\n{_SCALE}'
+    for name in "yz"
+)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ("min_gap = -3", ""),
+        ("min_gap = -6", "no gap on 7 points is below -6"),
+        ('min_gap = 1\nscale = "z"', 'trials of attraction has the scale "z"'),
+    ],
+)
+def test_a_gap_is_looked_for_in_every_task_that_the_rule_counts(tmp_path, bounds: str, said: str):
+    folder = Path(shutil.copytree("docs/examples/mixed", tmp_path / "mixed"))
+    toml, items = folder / "study.toml", folder / "items.tsv"
+    text = toml.read_text("utf-8").replace("\n# No list has", f"{_OWN_TASKS}\n# No list has")
+    rule = f'[[exclusion]]\nrule = "rating_gap"\nconstruction = "attraction"\n{bounds}\n\n'
+    toml.write_text(text.replace("[[questionnaire]]", f"{rule}[[questionnaire]]", 1), "utf-8")
+    rows = [line.split("\t") for line in items.read_text("utf-8").splitlines()]
+    for row in rows[1:]:
+        if row[2] == "attraction":
+            row[9] = row[8].replace(" are ", " is ")
+            row[12] = "coarse" if row[0].startswith(("attraction-7", "attraction-8")) else row[12]
+        elif row[2] == "filler":
+            row[12] = "several"
+    items.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
+    errors = [str(one) for one in check_folder(str(folder), 1).errors]
+    assert len(errors) == bool(said) and said in "".join(errors), errors
+
+
 def _with_rule(folder: Path, example: str, rule: str):
     """Return what the check of an example says that has this exclusion rule alone."""
     made = Path(shutil.copytree(Path("docs/examples") / example, folder / example))

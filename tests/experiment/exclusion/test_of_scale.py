@@ -42,6 +42,16 @@ def test_who_fails_on_every_scale_is_excluded_or_on_the_one_named(rule, points, 
     assert kept or ", ".join(one for one in told if one in named) == named
 
 
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("of_several", [True, False])
+def test_a_scale_that_no_judgment_has_excludes_nobody(rule, of_several):
+    seen = _session(STRAIGHT)
+    if not of_several:
+        seen = [replace(one, ratings=()) for one in seen]
+    assert not judged(seen, rule, **RULES[rule]).kept
+    assert judged(seen, rule, **RULES[rule], scale="naturalness").kept
+
+
 def test_an_answer_has_the_point_of_each_scale():
     scales = Scales.model_validate(
         {"scales": {"a": {"question": "A?"}, "b": {"question": "B?", "points": 5}}}

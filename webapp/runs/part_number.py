@@ -10,9 +10,7 @@ from webapp.database.models import Run
 from webapp.runs.runs import study_as_launched
 
 
-def session_number(
-    session: Session, run: Run, study: Study, seen: Collection[str] = ()
-) -> int | None:
+def part_number(session: Session, run: Run, study: Study, seen: Collection[str] = ()) -> int | None:
     """Return the number of the session that a run's people take part in, from 1.
 
     One more than that of the latest of the parts that must be finished before it, each as it was
@@ -35,7 +33,7 @@ def session_number(
     for name in before:
         part = None if name in known else _latest(session, run, name)
         if part is not None:
-            number = session_number(session, part, study_as_launched(session, part), known)
+            number = part_number(session, part, study_as_launched(session, part), known)
             numbers.append(number or 1)
     return 1 + max(numbers)
 

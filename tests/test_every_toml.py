@@ -1,0 +1,77 @@
+"""Whatever reads TOML that somebody wrote says in one paragraph that it cannot be read."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from analysis.readers.mapping import read_mapping
+from experiment.errors import ParallaxError
+from experiment.materials.notation.tables import read_tables
+from experiment.studies.humanness import read_rates
+from experiment.studies.load import frozen_study, load_study
+from experiment.studies.publication import read_about
+from experiment.trials.practice import read_practice
+from lm.errors import LmError
+from lm.text.grammar_file import load_text_grammar
+from lm.training.search import read_grid
+from webapp.recruiters.settings import load_settings
+from webapp.runs.titles import _title
+
+ROOT = Path(__file__).parents[1]
+
+
+def _practice(path: Path) -> object:
+    study = load_study(str(ROOT / "docs/examples/scales"))
+    trial = study.trial.model_copy(update={"practice": path.name})
+    return read_practice(study.model_copy(update={"folder": path.parent, "trial": trial}))
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "analysis/readers/mapping.py": read_mapping,
+    "experiment/materials/notation/tables.py": read_tables,
+    "experiment/studies/humanness.py": lambda path: read_rates(path.read_text("utf-8"), path),
+    "experiment/studies/load.py": lambda path: frozen_study(
+        {"study.toml": path.read_bytes()}, path.parent
+    ),
+    "experiment/studies/publication.py": read_about,
+    "experiment/trials/practice.py": _practice,
+    "lm/text/grammar_file.py": load_text_grammar,
+    "lm/training/search.py": lambda path: read_grid(str(path)),
+    "webapp/core/settings_sources.py": lambda path: load_settings(path.parent, {}),
+}
+# Their files are the product's own, another reader was there before them, or they tell otherwise.
+OTHERS = {
+    "experiment/authoring/words.py", "experiment/panels/panel.py", "experiment/takers/words.py",
+    "experiment/studies/toml_lines.py", "webapp/recruiters/settings_shown.py",
+    "webapp/database/migrations/versions/0002_frozen_studies.py", "webapp/core/settings_file.py",
+    "webapp/researcher/editor.py", "webapp/runs/titles.py",
+}  # fmt: skip
+UNREADABLE = {"digits": f"a = {'1' * 5_000}", "brackets": f"a = {'[' * 5_000}", "syntax": "a ="}
+
+
+def test_every_reader_is_known():
+    product = ("analysis", "experiment", "lm", "webapp")
+    found = subprocess.run(
+        ["git", "grep", "-l", "tomllib.load", "--", *product],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert set(found.stdout.split()) == {*READERS, *OTHERS}
+
+
+@pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE)
+@pytest.mark.parametrize("reader", READERS)
+def test_what_cannot_be_read_is_said_in_a_paragraph(tmp_path: Path, reader: str, text: str):
+    path = tmp_path / "parallax.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises((ParallaxError, LmError)) as refused:
+        READERS[reader](path)
+    said = str(refused.value)
+    assert str(tmp_path) in said and "\n" not in said
+
+
+def test_a_run_is_called_by_its_title_where_it_can_be_read():
+    study = b'[study]\ntitle = "Which?"\n'
+    assert _title(study) == _title(b"\xef\xbb\xbf" + study) == "Which?"
+    assert {_title(text.encode()) for text in UNREADABLE.values()} == {""}
