@@ -125,7 +125,8 @@ async def take_part(address: str, link: str, met: Met) -> None:
         await open_page(client, met, home)
         form = {"native_language": "English"}
         await ask(client, met, "POST", f"{home}questionnaire", data=form)
-        met.finished += 'data-page="closing"' in await open_page(client, met, home)
+        last = await open_page(client, met, home)
+        met.finished += 'data-page="closing"' in last
 
 
 def new_version(folder: Path) -> Path:

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import gevent
 from gevent.pool import Pool
-from gevent.pywsgi import format_date_time
+from gevent.pywsgi import format_date_time  # type: ignore[attr-defined]
 from gunicorn.http.wsgi import base_environ  # type: ignore[import-untyped]
 from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
     GeventPyWSGIWorker,
@@ -50,6 +50,10 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
     """One connection."""
 
     server: "_Server"
+    # As gevent's own sets them: the status is bytes until a reply fails.
+    code: int
+    status: Any
+    provided_date: Any
 
     def handle_one_request(self) -> Any:  # noqa: ANN401 - gevent's own
         # Only reading ends then: an answer that takes long to send is not touched.
