@@ -27,14 +27,22 @@ def minimal(
         key = line.partition(" =")[0]
         changed = {"language": f'"{language}"', **changes}
         lines[number] = f"{key} = {changed[key]}" if key in changed else line
-    text = "\n".join([*lines, "[trial]", trial, ""])
-    (study / "study.toml").write_text(text, encoding="utf-8")
+    (study / "study.toml").write_text("\n".join([*lines, "[trial]", trial, ""]), encoding="utf-8")
     return study
 
 
 def minimal_with_24_trials(folder: Path) -> Path:
     """Copy the minimal study with twelve frames for each construction."""
     return minimal(folder, trials_per_list="24", frames="12")
+
+
+def enter_room(page: Page, address: str, name: str, password: str) -> None:
+    """Open a page of the researchers' room and sign in, which leads back to it."""
+    page.goto(address)
+    for label, typed in (("Name", name), ("Password", password)):
+        page.get_by_label(label).fill(typed)
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Sign out").wait_for()
 
 
 def consent(page: Page, link: str) -> None:
@@ -141,10 +149,7 @@ def expect_page(window: Window, name: str) -> None:
 _AXE = Axe()
 # The rules of WCAG 2.2 up to level AA, and axe-core's own good practices.
 _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
-
-
-# Links within a sentence may be as small as its text (WCAG 2.2, 2.5.8); a field is as large as its
-# label.
+# Links in a sentence may be as small as its text (WCAG 2.2, 2.5.8), a field as large as its label.
 _SMALL_TARGETS = """() => [...document.querySelectorAll(
   "button, a[href], input:not([type=hidden]), select, textarea, summary")]
   .filter(one => one.checkVisibility())

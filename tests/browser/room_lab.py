@@ -16,6 +16,7 @@ from marketplace.mturk import create_marketplace
 from marketplace.panels import create_panels
 from marketplace.prolific import create_prolific
 from marketplace.serving import in_thread
+from tests.browser.browser_steps import enter_room
 from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
 from webapp import create_app
@@ -91,11 +92,7 @@ def sign_in(lab, new_context) -> Callable[[str], Page]:
 
     def of(name: str) -> Page:
         page = new_context().new_page()
-        page.goto(f"{lab.room}/")
-        page.get_by_label("Name").fill(name)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.keyboard.press("Enter")
-        page.get_by_role("button", name="Sign out").wait_for()
+        enter_room(page, f"{lab.room}/", name, PASSWORD)
         return page
 
     return of

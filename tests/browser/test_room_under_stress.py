@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 from sqlalchemy import event
 
-from tests.browser.browser_steps import minimal
+from tests.browser.browser_steps import enter_room, minimal
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
 from webapp.runs.unblind import unblind
@@ -26,11 +26,7 @@ def signed_in(site, new_context):
             hashed = hash_password(PASSWORD)
             add_user(session, name, Role.OWNER, hashed, by="a test", now=utc_now())
         page = new_context().new_page()
-        page.goto(f"{site.origin}/researcher/{path}")
-        page.get_by_label("Name").fill(name)
-        page.get_by_label("Password").fill(PASSWORD)
-        page.keyboard.press("Enter")
-        page.get_by_role("button", name="Sign out").wait_for()
+        enter_room(page, f"{site.origin}/researcher/{path}", name, PASSWORD)
         return page
 
     return page_of

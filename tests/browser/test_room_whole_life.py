@@ -33,6 +33,7 @@ from webapp.jobs.reports import send_reports
 
 # Whoever clicks before a trial takes answers is not heard.
 AT_ONCE = "[trial]\nlockout_ms = 0"
+DECIDED = re.compile(r"^\s*(kept|excluded)\s*[1-9]")
 
 
 @pytest.mark.parametrize("recruiter", ["mturk", "prolific"])
@@ -76,9 +77,13 @@ def test_a_study_is_published_by_its_link_watched_exported_and_archived(
         lab.list_at_panel(link)
     send_programs(page, 2)
     figure(page, "finished", "2")
-    page.get_by_role("button", name="Apply the exclusion rules").click()
+    with page.expect_navigation():
+        page.get_by_role("button", name="Apply the exclusion rules").click()
+    decided = page.locator("dl.figures > div").filter(has_text=DECIDED)
+    expect(decided).not_to_have_count(0)
     # Programs err at random: who is kept is drawn with them, and none is left undecided.
-    assert figures(page)["kept"] + figures(page)["excluded"] == 2
+    seen = figures(page)
+    assert seen["kept"] + seen["excluded"] == 2
     with page.expect_download() as sent:
         page.get_by_role("button", name="Export").click()
     assert sent.value.suggested_filename.startswith("parallax-run-")

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from experiment.machine import bound_process
 from experiment.plugins import OWN_CODE_VARIABLE
+from webapp.core.i18n import Untranslated
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.errors import RequestError
 
@@ -84,17 +85,17 @@ def parallax(instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S) 
 def _shortened(text: str) -> str:
     if len(text) <= _MOST_CHARACTERS:
         return text
-    left = f"{len(text) - _MOST_CHARACTERS:,} more characters are left out."
-    return f"{text[:_MOST_CHARACTERS].rpartition(chr(10))[0]}\n{left}"
+    kept = text[:_MOST_CHARACTERS]
+    kept = kept.rpartition("\n")[0] or kept  # one endless line is cut where it is
+    return f"{kept}\n{len(text) - _MOST_CHARACTERS:,} more characters are left out."
 
 
 def _too_much(what: str, command: str, status: int = 413) -> RequestError:
-    return RequestError(
+    told_in_english = Untranslated(
         f"This took {what} and was ended. Nothing was stored. Make the study smaller, or do it on"
-        f" the server, with the command: parallax {command}",
-        status=status,
-        code="too_slow",
+        f" the server, with the command: parallax {command}"
     )
+    return RequestError(told_in_english, status=status, code="too_slow")
 
 
 def command_of(*arguments: str) -> list[str]:

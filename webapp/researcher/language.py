@@ -97,8 +97,8 @@ def said(word: object) -> str:
     return present().messages.gettext(str(word)) if word else ""
 
 
-def in_english(error: Exception) -> str:
-    """Return a paragraph of what failed; it is the commands' own, and marked as English."""
+def in_english(error: Exception | str) -> str:
+    """Return a paragraph of what failed, or another text of the commands, marked as English."""
     return str(error) if present().language == SOURCE_LANGUAGE else Untranslated(error)
 
 

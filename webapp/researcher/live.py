@@ -1,8 +1,9 @@
 """The live part of a run's page, by server-sent events.
 
 A watching browser holds one connection and no database session: the part is made anew every few
-seconds, once for all who watch the same run. There is room for few watchers, so that they never
-take the connections that participants need; who finds no room gets the page as it is.
+seconds, once for all who watch the same run in the same language, and once for each who opens the
+page. There is room for few watchers, so that they never take the connections that participants
+need; who finds no room gets the page as it is.
 """
 
 import time
@@ -36,7 +37,6 @@ _Parts = dict[tuple[str, str], tuple[float, str]]
 @allowed(Right.SEE)
 def watch(ref: str) -> ResponseReturnValue:
     """Send the live part now, and again whenever it has changed."""
-    first = live_part(ref)  # an unknown run is told before the stream begins
     if not _room.acquire(blocking=False):
         raise RequestError(
             gettext(
@@ -46,6 +46,11 @@ def watch(ref: str) -> ResponseReturnValue:
             status=503,
             code="too_many_watchers",
         )
+    try:
+        first = live_part(ref)  # what goes wrong is told before the stream begins
+    except BaseException:
+        _room.release()
+        raise
     parts: _Parts = current_app.extensions.setdefault(_PARTS, {})
     # Every part is made in a request of its own, so none stays open while nothing is sent.
     still_in = copy_current_request_context(may_still_see)

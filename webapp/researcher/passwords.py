@@ -9,6 +9,7 @@ from webapp.database.models import User
 from webapp.errors import RequestError, WebappError
 from webapp.researcher.access import COOKIE, allowed, current_user, without_cookie
 from webapp.researcher.guesses import is_own_password
+from webapp.researcher.language import in_english
 from webapp.services import current_services
 from webapp.users.password_links import use_link, user_of_link
 from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
@@ -83,7 +84,7 @@ def _in_words(error: WebappError) -> str:
         f"expected: {error.expected}" if error.expected else "",
         error.remedy,
     )
-    return " ".join(f"{each[0].upper()}{each[1:]}." for each in sentences if each)
+    return in_english(" ".join(f"{each[0].upper()}{each[1:]}." for each in sentences if each))
 
 
 def _form(problem: str = "") -> str:

@@ -6,6 +6,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from experiment.errors import ParallaxError
+from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.payments.reconciliation.reconcile import (
@@ -79,7 +80,7 @@ def settle(ref: str) -> ResponseReturnValue:
     payments, form = _open(ref), request.form
     number, said = whole_number(form.get("payment", ""), _DIGITS), form.get("seen", "")
     if said not in ("paid", "not paid"):
-        problem = "Say whether the platform's own site shows the payment."
+        problem = gettext("Say whether the platform's own site shows the payment.")
         raise RequestError(problem, status=400, code="not_said")
     settled = settle_by_hand(
         payments.sessions,
@@ -97,7 +98,7 @@ def _looked_at(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        problem = "The form is not whole. Open the page of the run's money again."
+        problem = gettext("The form is not whole. Open the page of the run's money again.")
         raise RequestError(problem, status=400, code="not_said") from error
 
 

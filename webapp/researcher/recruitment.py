@@ -32,9 +32,10 @@ from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_
 from webapp.recruitment.terms import refuse_other_owner
 from webapp.recruitment.writing import Whom, checked_text, recipients, send
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.language import in_english, in_words
+from webapp.researcher.language import in_english, in_words, said
 from webapp.researcher.overview_page import run_page
 from webapp.researcher.typed import whole_number
+from webapp.researcher.words import WORDS
 from webapp.runs.answerable import refuse_unanswerable
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -185,11 +186,13 @@ def _drafted(run: Run, platform: Platform) -> PublishPlan:
 def _confirm(
     run: Run, platform: Platform, drafted: PublishPlan, *, has_changed: bool = False
 ) -> str:
+    rows = (*cost_rows(drafted, platform), *audience_rows(drafted, platform))
     return render_template(
         "researcher/publish_confirm.html",
         run=run,
         endpoint=platform.endpoint,
-        rows=(*cost_rows(drafted, platform), *audience_rows(drafted, platform)),
+        # What a platform alone has to say is in English.
+        rows=[(said(name) if name in WORDS else in_english(name), value) for name, value in rows],
         is_empty=drafted.is_empty,
         total=in_words(drafted.cost.total_minor, drafted.cost.currency),
         agreed=digest_of(drafted, platform),

@@ -9,7 +9,7 @@ from webapp.errors import RequestError
 from webapp.long_jobs.records import Step
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.language import number
+from webapp.researcher.language import ngettext, number
 from webapp.researcher.made_reports import jobs_here, note_of_report
 from webapp.researcher.reports import queue_of_jobs, refuse_too_many
 from webapp.researcher.typed import whole_number
@@ -46,7 +46,8 @@ def rehearse(ref: str) -> ResponseReturnValue:
     sent = ("simulate", ref, "--participants", str(people), "--workers", _AT_A_TIME)
     steps = [Step(gettext("programs take part"), sent)]
     who, now = current_user().name, services.now()
-    job = jobs_here().add(ref, gettext("%(n)s programs", n=people), who, now, steps)
+    title = str(ngettext("%(n)s program", "%(n)s programs", people))
+    job = jobs_here().add(ref, title, who, now, steps)
     note_of_report(ref, "programs asked to take part", programs=str(people))
     queue_of_jobs().put(job.id)
     return redirect(url_for("reports.show_all", ref=ref), 303)

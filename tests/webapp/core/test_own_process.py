@@ -36,3 +36,8 @@ def test_a_failure_of_many_lines_is_shown_in_part():
     shown = own_process._shortened(text)
     assert len(shown) < 201_000
     assert shown.endswith("\n800,000 more characters are left out.")
+
+
+def test_a_failure_of_one_endless_line_is_shown_in_part():
+    shown = own_process._shortened("x" * 300_000)
+    assert shown == "x" * 200_000 + "\n100,000 more characters are left out."

@@ -9,9 +9,10 @@ import pytest
 from babel import Locale
 from sqlalchemy import select
 
+from experiment.participation import EventKind
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import BUILT_IN, built_in_studies
-from webapp.database.models import Participant, RunItem, User
+from webapp.database.models import Event, Participant, RunItem, User
 from webapp.jobs.summaries import summarise
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher import language
@@ -88,37 +89,55 @@ def unmarked(page: str) -> set[str]:
 
 
 @pytest.fixture
+def in_marks(monkeypatch):
+    """Return a function that lets the room speak a language of marks from then on."""
+
+    def speak() -> None:
+        marked = Spoken("ja", Locale("ja"), Marked(), str.maketrans("", ""))
+        monkeypatch.setattr(language, "spoken", lambda _: marked)
+
+    return speak
+
+
+@pytest.fixture
 def lived(start, run, sessions, clock):
-    """A run whose results may be seen, with somebody who finished and somebody at work."""
+    """A run whose results may be seen, with somebody who finished and somebody at work.
+
+    Everything that can happen beside an answer happened to the second.
+    """
     visitor = start(run)
     visitor.answer_all()
     visitor.questionnaire(native_language="42")
     start(run)
     summarise(sessions, run.ref, study_as_launched, clock())
     with sessions.begin() as session:
+        second = session.scalars(select(Participant.id).order_by(Participant.id.desc())).first()
+        detail = {"what": "happened"}
+        session.add_all(
+            Event(participant_id=second, kind=kind, detail=detail, at=clock()) for kind in EventKind
+        )
         unblind(session, session.merge(run), by="42", reason="4" * 10, now=clock())
         return session.scalars(select(Participant.ref).order_by(Participant.id)).all()
 
 
 def test_no_page_of_the_room_says_anything_in_english_alone(
-    lived, run, researcher, sessions, monkeypatch
+    lived, run, researcher, sessions, in_marks
 ):
     here = researcher(Role.OWNER)
     here.post("/projects", name="42")
     here.post("/studies/copy", study="minimal", name="copied")
     copied = re.search(r"copied \((\w+)\)", here.get("/studies").text)[0]
     here.post(f"/runs/{run.ref}/links", kind="code", number="2", list="")
-    signs = str.maketrans("", "")
-    marked = Spoken("ja", Locale("ja"), Marked(), signs)
-    monkeypatch.setattr(language, "spoken", lambda _: marked)
+    in_marks()
     at = f"/runs/{run.ref}"
     title_of_study = "Which sentence sounds better?"
     # The names of what was made, in this test and in the study that is shown.
-    data = set(WORD.findall(" ".join((run.ref, *lived, copied, "owner minimal direct"))))
+    data = set(WORD.findall(" ".join((run.ref, *lived, copied, "owner minimal direct test"))))
     pages = [
         "/", "/?archive=1", at, f"{at}/participants", f"{at}/participants?sort=flags",
         *(f"{at}/participants/{ref}" for ref in lived), f"{at}/money", f"{at}/reports",
-        f"{at}/links", "/settings", "/backups",
+        f"{at}/links", "/settings", "/backups", "/installation", "/audit",
+        "/launch/check?study=minimal", "/new-password", "/shared", "/sign-in/code",
         f"{at}/film?who={lived[0]}&beside={lived[0]}", "/studies", "/launch", "/projects",
         "/projects/42", "/accounts", "/notifications", "/sessions", "/tokens", "/password",
         "/second-factor", "/join", "/sign-in", "/nothing-here", f"/studies/power?study={copied}",

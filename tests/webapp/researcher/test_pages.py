@@ -11,6 +11,7 @@ from experiment.participation import State
 from experiment.studies.load import load_study
 from tests.experiment.trials.studies import PRESENTATIONS
 from webapp.database.models import Device, Participant, Response
+from webapp.errors import RequestError
 from webapp.jobs.summaries import summarise
 from webapp.researcher import live
 from webapp.researcher.participants import SORTS
@@ -131,7 +132,8 @@ def test_what_a_participant_typed_is_never_part_of_a_page(finished, run, researc
 def test_participants_are_filtered_and_searched(state, finished, run, researcher):
     here = researcher(Role.VIEWER)
     page = here.get(f"/runs/{run.ref}/participants?state={state}&sort=rt").text
-    assert f"{int(state in ('', 'finished'))} participants." in page
+    found = "1 participant." if state in ("", "finished") else "0 participants."
+    assert found in page
     assert "0 participants." in here.get(f"/runs/{run.ref}/participants?search=%25").text
 
 
@@ -147,7 +149,7 @@ def test_each_signal_can_be_sorted_by_and_flags_are_those_of_the_summary(
     assert f"parallax summarise {run.ref}" in before
     summarise(sessions, run.ref, study_as_launched, clock())
     pages = {sort: here.get(f"/runs/{run.ref}/participants?sort={sort}").text for sort in SORTS}
-    assert all("1 participants." in page for page in pages.values())
+    assert all("1 participant." in page for page in pages.values())
     assert {sort for sort, page in pages.items() if ">Flags</a></th>" in page} == {"flags"}
     assert "impossible_time" in pages["flags"]
 
@@ -207,6 +209,30 @@ def test_watchers_beyond_the_room_are_refused_and_each_one_leaves_room(run, rese
     again = here.client.get(path, buffered=False)
     assert again.status_code == 200
     again.close()
+
+
+def test_a_refused_watcher_costs_no_part_and_a_part_that_fails_leaves_room(
+    run, researcher, monkeypatch
+):
+    here = researcher(Role.VIEWER)
+    path, made = f"/researcher/runs/{run.ref}/live", []
+
+    def fails(ref: str) -> str:
+        made.append(ref)
+        raise RequestError("4" * 10, status=404, code="42")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(live, "live_part", fails)
+        for _ in range(live.WATCHERS + 1):
+            assert here.client.get(path).status_code == 404
+    watching = [here.client.get(path, buffered=False) for _ in range(live.WATCHERS)]
+    assert [each.status_code for each in watching] == [200] * live.WATCHERS
+    made.clear()
+    monkeypatch.setattr(live, "live_part", fails)
+    assert here.client.get(path).status_code == 503
+    assert made == []
+    for stream in watching:
+        stream.close()
 
 
 def test_a_run_that_does_not_exist_is_told(researcher):

@@ -4,18 +4,8 @@ import pytest
 
 from marketplace.mturk import create_marketplace
 from marketplace.serving import in_thread
-from tests.webapp.notifications.test_notices import (  # noqa: F401 - fixtures
-    add,
-    here,
-    services,
-    told,
-)
-from tests.webapp.researcher.conftest import (  # noqa: F401 - fixtures
-    browser,
-    password_hash,
-    researcher,
-)
-from webapp.jobs.notifications import look_at_balances, tell_researchers
+from tests.webapp.recruiters.balance_told import *  # noqa: F403 - fixtures
+from tests.webapp.recruiters.balance_told import add, tell
 from webapp.notifications.causes import Cause
 from webapp.recruiters.mturk import opening
 
@@ -37,23 +27,21 @@ def test_what_publishing_left_too_small_is_told_until_money_is_put_in(
     worker,
     control,
     platform,
-    here,  # noqa: F811
-    services,  # noqa: F811
-    told,  # noqa: F811
+    here,
+    services,
+    told,
     monkeypatch,
 ):
     monkeypatch.setattr(opening, "open_client", lambda _endpoint: platform)
     add(here, Cause.BALANCE)
     publish_run()
     assert platform.balance_minor() == 0
-    look_at_balances(services)
-    tell_researchers(services)
+    tell(services)
     assert told == []  # nobody is at work
     one = worker()
     one.consent(one.accept())
     for _ in range(2):
-        look_at_balances(services)
-        tell_researchers(services)
+        tell(services)
     [(_, body)] = told
     assert "balance is lower than what is due" in body["text"]
     assert one.worker_id not in body["text"]

@@ -2,18 +2,8 @@
 
 import pytest
 
-from tests.webapp.notifications.test_notices import (  # noqa: F401 - fixtures
-    add,
-    here,
-    services,
-    told,
-)
-from tests.webapp.researcher.conftest import (  # noqa: F401 - fixtures
-    browser,
-    password_hash,
-    researcher,
-)
-from webapp.jobs.notifications import look_at_balances, tell_researchers
+from tests.webapp.recruiters.balance_told import *  # noqa: F403 - fixtures
+from tests.webapp.recruiters.balance_told import add, tell
 from webapp.notifications.causes import Cause
 from webapp.recruiters.prolific import opening
 from webapp.recruitment.publish import recruitment_of
@@ -22,7 +12,7 @@ pytestmark = pytest.mark.one_database
 
 
 @pytest.fixture
-def look(lab, here, services, told, monkeypatch):  # noqa: F811
+def look(lab, here, services, told, monkeypatch):
     """Return a function that does an hour's work, and gives what was sent so far."""
     lives = []
 
@@ -34,10 +24,9 @@ def look(lab, here, services, told, monkeypatch):  # noqa: F811
     add(here, Cause.BALANCE)
 
     def work() -> list[str]:
-        look_at_balances(services)
+        tell(services)
         # A live account is asked too: without this, nobody who pays real money was ever told.
         assert lives and all(lives)
-        tell_researchers(services)
         return [body["text"] for _, body in told]
 
     return work

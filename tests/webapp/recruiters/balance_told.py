@@ -1,0 +1,12 @@
+"""What tests of a platform's low balance share: who asked to be told, and an hour's work."""
+
+from tests.webapp.notifications.test_notices import add, here, services, told  # noqa: F401
+from tests.webapp.researcher.conftest import *  # noqa: F403 - the fixtures of signed-in people
+from webapp.jobs.notifications import look_at_balances, tell_researchers
+from webapp.services import Services
+
+
+def tell(services: Services) -> None:  # noqa: F811 - the value of the fixture
+    """Look at the balances, and tell whoever asked of what was found."""
+    look_at_balances(services)
+    tell_researchers(services)
