@@ -20,6 +20,7 @@ from agent_bench.choices import Chooser, Scores, expected, highest, trained
 from agent_bench.figures import area, bound, print_people, print_programs
 from agent_bench.people import METHODS, Shown, person, shown
 from agent_bench.site import Site, served
+from browsers import INSTALLED
 from playwright.async_api import async_playwright
 from sqlalchemy import select
 
@@ -206,7 +207,7 @@ def main() -> None:
     parser.add_argument("--scripts", type=int, default=32, help="scripts at a time")
     parser.add_argument("--sentences", type=int, default=20_000, help="the model's training text")
     parser.add_argument("--seed", type=int, default=2027)
-    parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser")
+    parser.add_argument("--chromium", default=INSTALLED, help="the browser")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         scores = trained(Path(folder), options.study, options.sentences)
