@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from browsers import INSTALLED
+from installed_browser import CHROMIUM
 from playwright.sync_api import Page, sync_playwright
 from screenshots import EXAMPLES, IMAGES, SWITCHES, save, served_run
 
@@ -73,7 +73,7 @@ PICTURES: dict[str, tuple[str, Callable[[Page], None]]] = {
 def main() -> None:
     """Serve each example and take its pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--chromium", default=INSTALLED)
+    parser.add_argument("--chromium", default=CHROMIUM)
     options = parser.parse_args()
     out = IMAGES / "reading"
     out.mkdir(parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from argon2 import PasswordHasher
-from browsers import INSTALLED
+from installed_browser import CHROMIUM
 from PIL import Image
 from planted import plant
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
@@ -174,7 +174,7 @@ def save(contexts: list[BrowserContext], address: str, path: Path) -> None:
 def main() -> None:
     """Take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--chromium", default=INSTALLED)
+    parser.add_argument("--chromium", default=CHROMIUM)
     parser.add_argument("--out", type=Path, default=IMAGES / "room")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)

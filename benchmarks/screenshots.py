@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from browsers import INSTALLED
 from flask import Flask
+from installed_browser import CHROMIUM
 from PIL import Image
 from planted import LOOKER, plant
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -209,7 +209,7 @@ def take_room(browser: Browser, images: Path) -> None:
 def main() -> None:
     """Serve a run and take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--chromium", default=INSTALLED)
+    parser.add_argument("--chromium", default=CHROMIUM)
     parser.add_argument("--out", type=Path, default=IMAGES)
     parser.add_argument("--examples", action="store_true")
     parser.add_argument("--room", action="store_true")

@@ -3,4 +3,4 @@
 import shutil
 
 # Debian has both; the one that can open a window takes twice the processor's time for a page.
-INSTALLED = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
