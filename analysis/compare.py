@@ -19,6 +19,7 @@ sys.path.sort(key=lambda entry: Path(entry).resolve() == Path(__file__).parent)
 
 from analysis import comparison
 from analysis.data.load import ExportedRun, load_all_scores, load_run, load_scores
+from analysis.data.longitudinal import longitudinal
 from analysis.data.takers import load_all_taken
 from analysis.data.tasks import parts
 from analysis.data.word_predictors import read_surprisal
@@ -69,7 +70,19 @@ def compare(
 
 
 @click.command("compare")
-@click.option("--run", type=_PATH, help="The folder that `parallax export` wrote.")
+@click.option(
+    "--run",
+    "runs",
+    multiple=True,
+    type=_PATH,
+    help="The folder that `parallax export` wrote; of a study in parts repeat it, with --parts.",
+)
+@click.option(
+    "--parts",
+    "codes",
+    type=_PATH,
+    help="The table that `parallax recruitment parts` wrote of the runs.",
+)
 @click.option("--judgments", type=_PATH, help="Judgments of another study instead of a run.")
 @click.option("--items", type=_PATH, help="The items of those judgments.")
 @click.option("--mapping", type=_PATH, help="What the columns of those judgments mean (TOML).")
@@ -147,7 +160,8 @@ def compare(
 )
 @click.option("--no-figures", is_flag=True, help="Leave out the figures, which take the longest.")
 def command(
-    run: Path | None,
+    runs: tuple[Path, ...],
+    codes: Path | None,
     judgments: Path | None,
     items: Path | None,
     mapping: Path | None,
@@ -175,7 +189,7 @@ def command(
         **values,
     )
     options = replace(options, surprisal={path.stem: _bits(path) for path in surprisal})
-    people = _people(run, judgments, items, mapping)
+    people = _people(runs, codes, judgments, items, mapping)
     if takers:
         options = replace(options, takers=load_all_taken(takers, people))
     if judgments and not accept_low_accuracy:
@@ -201,13 +215,21 @@ def _say(found: Comparison, out: Path) -> None:
 
 
 def _people(
-    run: Path | None, judgments: Path | None, items: Path | None, mapping: Path | None
+    runs: Sequence[Path],
+    codes: Path | None,
+    judgments: Path | None,
+    items: Path | None,
+    mapping: Path | None,
 ) -> ExportedRun:
-    if run and not (judgments or items or mapping):
-        return load_run(run)
-    if judgments and not run:
+    if runs and not (judgments or items or mapping) and (len(runs) > 1) == (codes is not None):
+        loaded = [load_run(run) for run in runs]
+        return longitudinal(loaded, codes) if codes else loaded[0]
+    if judgments and not (runs or codes):
         return read_judgments(judgments, items, mapping)
-    raise click.UsageError("Name either --run, or --judgments (with --items and --mapping).")
+    raise click.UsageError(
+        "Name either --run, or --judgments (with --items and --mapping); of a study in parts "
+        "each --run, and --parts."
+    )
 
 
 def _bits(path: Path) -> pd.DataFrame:

@@ -3,7 +3,8 @@
 Usage: python benchmarks/crowding.py [--places 240] [--browsers 600] [--people 200] [--ways WAY ...]
 
 The clock is passed in: a minute goes by while the machine's browsers arrive from one address,
-evenly, and do nothing, one trial, all trials or everything. Or it has a trick, and each browser
+evenly, and do nothing, one trial, all trials or everything; or they answer a trial a minute, as
+the class does. Or it has a trick, and each browser
 answers one trial: one came 50 minutes before; all came before, fell silent until their leases were
 over, and are back in the minute; each withdraws and comes anew; each invents addresses in front of
 its own; each has another network of one customer (IPv6). A class comes behind the same address
@@ -120,6 +121,7 @@ WAYS: dict[str, Callable[[Browser], None]] = {
     "one trial": one_trial,
     "every trial": Browser.answer,
     "everything": Browser.finish,
+    "as people do": one_trial,
 }
 
 
@@ -275,7 +277,8 @@ def meet(folder: Path, options: argparse.Namespace, way: str, when: str) -> list
         people.come()
     for minute in range(CLASS_TAKES_MIN):
         clock.go_on(MINUTE_S)
-        for browser in people.inside if minute < TRIALS - 1 else ():
+        at_work = [*people.inside, *(machine.inside if way == "as people do" else ())]
+        for browser in at_work if minute < TRIALS - 1 else ():
             browser.answer(1)
         give_places_to_workers(lab.services)
     for browser in people.inside:

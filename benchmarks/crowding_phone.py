@@ -68,11 +68,11 @@ class Flood(multiprocessing.Process):
         super().__init__()
         self._url, self._path = url, f"/run/{run_ref}"
         self._until, self._most = until, most
-        self._told: multiprocessing.Queue[tuple[int, int, set[str]]] = multiprocessing.Queue()
+        self._told: multiprocessing.Queue[tuple[int, set[str]]] = multiprocessing.Queue()
         self._numbers = itertools.count()
 
-    def came(self) -> tuple[int, int, set[str]]:
-        """Return how often it came, how often it was refused, and what names its sessions."""
+    def came(self) -> tuple[int, set[str]]:
+        """Return how often it came, and what names the sessions that it was let into."""
         return self._told.get()
 
     def run(self) -> None:
@@ -80,8 +80,7 @@ class Flood(multiprocessing.Process):
         with ThreadPoolExecutor(_THREADS) as pool:
             found = list(pool.map(lambda _: self._go_round(), range(_THREADS)))
         tokens = set[str]().union(*(each[1] for each in found))
-        came = sum(each[0] for each in found)
-        self._told.put((came, came - len(tokens), tokens))
+        self._told.put((sum(each[0] for each in found), tokens))
 
     def _go_round(self) -> tuple[int, set[str]]:
         came, tokens = 0, set[str]()
@@ -183,7 +182,7 @@ def in_earnest(folder: Path, options: argparse.Namespace, address: str) -> None:
             flood.join()
         time.sleep(max(0.0, until - time.time()))
         give_places_to_workers(lab.services)
-        tokens = set[str]().union(*(each[2] for each in came))
+        tokens = set[str]().union(*(each[1] for each in came))
         held, tried = lab.held(tokens), sum(each[0] for each in came)
     seconds = sorted(each for each in took if each is not None)
     where = "the same address" if address == MACHINE else "an address of its own"

@@ -39,6 +39,10 @@ class EventKind(StrEnum):
     RELEASED = "released"
 
 
+# After these nothing of a person's data may be used.
+GONE = (EventKind.ERASED, EventKind.FORGOTTEN)
+
+
 class State(StrEnum):
     """How far a participant has come."""
 

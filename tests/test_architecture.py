@@ -238,6 +238,16 @@ def test_no_panel_is_named_outside_its_preset():
 COMMON_WORDS = ('"connect"',)
 
 
+def test_a_table_of_what_people_wrote_has_no_cell_that_a_spreadsheet_runs():
+    forgotten = [
+        f"{relative(path)}: a table that a spreadsheet opens goes through spreadsheet_safe"
+        for path in sorted((ROOT / "webapp").rglob("*.py"))
+        if re.search(r"csv\.(writer|DictWriter)", text := path.read_text(encoding="utf-8"))
+        and "spreadsheet_safe(" not in text
+    ]
+    assert not forgotten, "\n".join(forgotten)
+
+
 def test_migrations_stand_in_one_line():
     """Two that follow the same one would leave every database without a way forward."""
     folder = ROOT / "webapp" / "database" / "migrations" / "versions"

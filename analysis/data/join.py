@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from analysis.data.categorical import Codes, codes_in, decode, equal_text, take
 from analysis.data.late import left_out_late
-from analysis.data.load import ExportedRun, Scores
+from analysis.data.load import SESSION, ExportedRun, Scores
 from analysis.data.own_columns import items_of, own_columns
 from analysis.data.participants import with_participants
 from analysis.data.repeating import frames_of
@@ -85,7 +85,8 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
     Returns:
         One row per judgment: participant, list, position, item_id, kind (in that list),
         construction, condition, frame (a number), good_side, chosen_side, chose_good, rt_ms,
-        input_method; what the type of response has besides, such as version and rating; and the
+        input_method; of several parts, session; what the type of response has besides, such as
+        version and rating; and the
         study's own columns of its items, each called ``own_`` and its header, as numbers where
         every value is one, and so the factors between participants and the answers that the
         study's ``[analysis]`` names. Texts are categorical, for there may be millions of rows;
@@ -134,6 +135,8 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
             "input_method": own["input_method"].astype("category"),
         }
     )
+    if SESSION in trials:
+        frame[SESSION] = trials[SESSION].to_numpy()[shown[order]]
     return _with_further(with_participants(frame, run), own, run.items, item)
 
 

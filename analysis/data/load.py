@@ -39,6 +39,9 @@ _PARTICIPANT_COLUMNS = (
     "participant", "number", "simulated", "state", "list", "place", "consented_at",
     JUDGE.name,
 )  # fmt: skip
+# The column of trials and judgments that says in which session an answer was given: of several
+# parts (``analysis.data.longitudinal``) alone.
+SESSION = "session"
 # Where in the design somebody stands, by which participants are ordered: their references are
 # drawn anew in each run, and what is resampled must not hang on them.
 _PLACE = ["list", "place", "number"]

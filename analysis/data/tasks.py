@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.data.load import ExportedRun
+from analysis.data.load import SESSION, ExportedRun
 from analysis.data.scales import of_scale, scales_of
 from analysis.errors import AnalysisError
 from experiment.errors import ParallaxError
@@ -105,7 +105,7 @@ def _mixed(study: Study) -> Mixed | None:
 
 
 def _part(frame: pd.DataFrame, task: str, known: Sequence[str]) -> pd.DataFrame:
-    kept = [name for name in frame.columns if name in known]
+    kept = [name for name in frame.columns if name in known or name == SESSION]
     part = frame.loc[frame[_TASK] == task, kept].reset_index(drop=True)
     for name in part.select_dtypes("category").columns:
         part[name] = part[name].cat.remove_unused_categories()

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.data.join import Joined
+from analysis.data.load import SESSION
 from analysis.data.own_columns import header
 from analysis.data.participants import columns_of_participants
 from analysis.findings.finding import Finding
@@ -188,6 +189,6 @@ MIXED = Finding(
         given.judged,
         given.context,
         given.options.formula,
-        columns_of_participants(given.run.study),
+        (*columns_of_participants(given.run.study), SESSION),
     ),
 )

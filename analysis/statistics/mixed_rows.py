@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.data.load import PEOPLE
+from analysis.data.load import PEOPLE, SESSION
 from analysis.data.own_columns import PREFIX, with_headers
 from analysis.data.repeating import UNIT, unit_column
 from analysis.errors import AnalysisError
@@ -30,11 +30,13 @@ def choices(
 
     Returns:
         chose_good (0 or 1), judge (categorical, people first), participant (a model is its own),
-        item_id, construction, condition, and of people also list, position, kind, good_side, rt_ms;
+        item_id, construction, condition, and of people also list, position, kind, good_side, rt_ms
+        (of several parts, session);
         the items' own columns as ``own_`` and their headers, and by their headers alone where
         those are no names of ours.
     """
     of_people = ["participant", "list", "position", "kind", "good_side", "rt_ms", "chose_good"]
+    of_people += [SESSION] if SESSION in judgments else []
     of_items = [str(name) for name in judgments if name == UNIT or str(name).startswith(PREFIX)]
     people = judgments[[*_COLUMNS[1:], *of_people, *of_items]].assign(judge=PEOPLE)
     of_items = [name for name in of_items if name not in of_participants]

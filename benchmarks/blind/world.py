@@ -125,6 +125,7 @@ class World:
         made = jobs.folder(job.id) / MADE
         made.mkdir(parents=True)
         jobs.keep(job)
+        jobs.note_people(job.id, ())  # so that nothing but the blinding hides it
         (made / "report.html").write_text(str(told), encoding="utf-8")
         return _REPORT, link_of(jobs.folder(job.id))
 

@@ -1,6 +1,9 @@
 """Text from outside in CSV files: no cell may become a formula in a spreadsheet."""
 
+import csv
+import io
 import unicodedata
+from collections.abc import Iterable, Sequence
 
 # What a spreadsheet takes for a formula when a cell begins with it; the apostrophe itself is
 # among them so that taking one leading apostrophe away always gives the text back.
@@ -20,6 +23,21 @@ def spreadsheet_safe(text: str) -> str:
     if text[:1] in _STARTS or _first_seen(text) in _STARTS:
         return f"'{text}"
     return text
+
+
+def safe_csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table as CSV in which no text is a formula.
+
+    Args:
+        header: The columns' names.
+        rows: Their cells; None is an empty one.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow([spreadsheet_safe(cell) if isinstance(cell, str) else cell for cell in row])
+    return text.getvalue()
 
 
 def _first_seen(text: str) -> str:

@@ -10,6 +10,7 @@ import click
 import segno
 
 from experiment.commands.lazy_group import LazyGroup
+from experiment.tables.spreadsheet import spreadsheet_safe
 from experiment.tables.text_table import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.runs import link_base
@@ -27,7 +28,7 @@ from webapp.runs.links import (
     label_numbers,
     lists_of,
     make_links,
-    people_by_ref,
+    people_of_codes,
     revoke_links,
     unfinished,
 )
@@ -157,10 +158,9 @@ def verify(run: str, codes: Sequence[str], instance: Path) -> None:
     """
     tokens = _tokens(instance)
     with reading(open_sessions(instance)) as session:
-        people = people_by_ref(session, named_run(session, run))
+        found = people_of_codes(session, named_run(session, run), codes, tokens)
     rows = []
-    for code in codes:
-        person = people.get(tokens.read_receipt(code.strip()) or "")
+    for code, person in found:
         ending = ending_of(person) if person else None
         rows.append((code, person.ref if person else _NOBODY, ending or ""))
     click.echo(text_table(("code", "participant", "ending"), rows))
@@ -235,7 +235,8 @@ def _write(
         click.echo(text_table(list(rows[0]), [list(row.values()) for row in rows]))
     else:
         with table.open("w", encoding="utf-8", newline="") as file:
-            _write_csv(file, rows)
+            # Own columns of the people stay as they are: a telephone number begins with a plus.
+            _write_csv(file, [{**row, name: spreadsheet_safe(row[name])} for row in rows])
         click.echo(f"{table}: {len(rows)} rows")
     if qr is not None:
         _draw(rows, qr, name)

@@ -1,13 +1,12 @@
 """``parallax recruitment``: trying an offer out, writing to participants, and joining parts."""
 
-import csv
-import io
 import sys
 from pathlib import Path
 
 import click
 
 from experiment.tables.atomic_write import atomic_write
+from experiment.tables.spreadsheet import safe_csv
 from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.payment_commands import with_live
 from webapp.commands.published_run import open_published
@@ -96,14 +95,11 @@ def parts(runs: tuple[str, ...], out: Path | None, instance: Path) -> None:
     """
     with reading(open_sessions(instance)) as session:
         rows = joined_parts(session, runs)
-    text = io.StringIO()
-    table = csv.writer(text)
-    table.writerow(("code", *runs))
-    table.writerows(rows)
+    text = safe_csv(("code", *runs), rows)
     if out is None:
-        sys.stdout.write(text.getvalue())
+        sys.stdout.write(text)
         return
     with atomic_write(out) as file:
-        file.write_bytes(text.getvalue().encode())
+        file.write_bytes(text.encode())
     everywhere = sum(all(refs) for _, *refs in rows)
     click.echo(f"{len(rows)} people, {everywhere} of them in every run: {out}")

@@ -16,6 +16,7 @@ from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import published
+from webapp.recruitment.terms import refuse_other_owner
 from webapp.services import Services
 
 _LOG = logging.getLogger("parallax.jobs")
@@ -77,7 +78,8 @@ def _for_each(
             # Never live: what may spend real money is said on a command line, each time.
             platform = open_platform(run.recruiter, services.settings)
             with reading(services.sessions) as session:
-                published(session, run, platform.endpoint)
+                where_it_is = published(session, run, platform.endpoint)
+            refuse_other_owner(run, where_it_is, platform)
             do(run, platform)
         except WebappError as error:
             problems.append(f"run {run.ref}: {error}")

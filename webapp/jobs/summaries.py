@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from experiment.participation import EventKind
+from experiment.participation import GONE
 from experiment.studies.study import Study
 from webapp.core.own_process import parallax
 from webapp.database.engine import Sessions, reading
@@ -20,7 +20,6 @@ from webapp.services import Services
 
 # A run that is summarised all the time would keep a processor busy: at most a twentieth of it.
 _SHARE = 20
-_GONE = (EventKind.ERASED, EventKind.FORGOTTEN)
 
 
 def summarise_runs(services: Services) -> None:
@@ -107,6 +106,6 @@ def _wishes(session: Session, run: Run) -> tuple[frozenset[int], int]:
         select(func.count())
         .select_from(Event)
         .join(Participant, Participant.id == Event.participant_id)
-        .where(Participant.run_id == run.id, Event.kind.in_(_GONE))
+        .where(Participant.run_id == run.id, Event.kind.in_(GONE))
     )
     return frozenset(session.scalars(restricted)), session.scalar(erased) or 0

@@ -1,18 +1,19 @@
 """Reports that stand on data which somebody took back: they are removed, never shown."""
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from experiment.participation import EventKind, State
+from experiment.participation import GONE, EventKind, State
 from webapp.database.engine import reading
 from webapp.database.models import Event, Participant, Run
 from webapp.long_jobs.records import Job, Jobs, JobState
 from webapp.services import Services
 
 _LOST = "The server that made it has stopped. Make it again."
-_GONE = (EventKind.ERASED, EventKind.FORGOTTEN)
 
 
 def people_now(session: Session, run: Run) -> frozenset[str]:
@@ -25,7 +26,7 @@ def people_now(session: Session, run: Run) -> frozenset[str]:
         Participant, Participant.id == Event.participant_id
     )
     told = told.where(Participant.run_id == run.id)
-    gone = told.where(Event.kind.in_(_GONE)).with_only_columns(Event.participant_id)
+    gone = told.where(Event.kind.in_(GONE)).with_only_columns(Event.participant_id)
     corrected = dict(
         session.execute(
             told.where(Event.kind == EventKind.CORRECTED)
@@ -56,15 +57,27 @@ def note_people(services: Services, job_id: str) -> None:
             jobs.note_people(job_id, people_now(session, run))
 
 
-def stands(session: Session, jobs: Jobs, job: Job) -> bool:
-    """Return whether everybody whose data a job used lets them be used still, as they were."""
+def stands(
+    session: Session,
+    jobs: Jobs,
+    job: Job,
+    people_of: Callable[[Session, Run], frozenset[str]] = people_now,
+) -> bool:
+    """Return whether everybody whose data a job used lets them be used still, as they were.
+
+    Args:
+        session: A reading session.
+        jobs: The jobs of the installation.
+        job: The job.
+        people_of: Returns the marks of a run's people.
+    """
     if not job.uses_people or job.state is JobState.WAITING:
         return True
     run = session.scalar(select(Run).where(Run.ref == job.subject))
     used = jobs.people(job.id)
     if run is None or used is None:
         return run is not None and not job.makes_report
-    marks = people_now(session, run)
+    marks = people_of(session, run)
     # Of who came between its beginning and the export, the reference alone is known.
     return used <= marks | {mark.partition(" ")[0] for mark in marks}
 
@@ -79,7 +92,9 @@ def remove_outdated_reports(services: Services) -> None:
         if job.is_lost(services.now()):
             jobs.tidy(job.id)
             jobs.changed(job.id, state=JobState.FAILED, text=_LOST)
+    # A run has many reports, and perhaps very many people.
+    once = cache(people_now)
     with reading(services.sessions) as session:
-        outdated = [job.id for job in jobs.everything() if not stands(session, jobs, job)]
+        outdated = [job.id for job in jobs.everything() if not stands(session, jobs, job, once)]
     for job_id in outdated:
         jobs.remove(job_id)

@@ -194,4 +194,5 @@ class Jobs:
     def is_cancelled(self, job_id: str) -> bool:
         """Return whether a job was asked to end, or was removed."""
         folder = self.folder(job_id)
-        return not folder.exists() or (folder / _CANCELLED).exists()
+        # A folder without a record was removed while a command wrote into it.
+        return not (folder / _RECORD).exists() or (folder / _CANCELLED).exists()

@@ -37,6 +37,7 @@ def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState
         return JobState.CANCELLED
     if job.state is not JobState.WAITING:
         return job.state
+    noted = False
     for number, step in enumerate(job.steps):
         if jobs.is_cancelled(job_id):
             return _ended(jobs, job, JobState.CANCELLED)
@@ -47,7 +48,7 @@ def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState
         state, text = _step(instance, jobs, job_id, arguments, now)
         if state is not JobState.DONE:
             return _ended(jobs, job, state, told(instance, text) if text else "")
-        _note_people(jobs, job_id)
+        noted = noted or _note_people(jobs, job_id)
     return _ended(jobs, job, JobState.DONE)
 
 
@@ -62,15 +63,18 @@ def _ended(jobs: Jobs, job: Job, state: JobState, text: str = "") -> JobState:
     return state
 
 
-def _note_people(jobs: Jobs, job_id: str) -> None:
-    """Keep who stands in the run that a step exported: somebody may have come since it was asked.
+def _note_people(jobs: Jobs, job_id: str) -> bool:
+    """Keep who stands in the run that a step exported, and return whether one is exported.
 
-    A report of their answers must not outlive their wish either.
+    Somebody may have come since the job was asked for. A report of their answers must not outlive
+    their wish either.
     """
     exported = jobs.folder(job_id) / EXPORTED / f"{RESPONSES.name}.csv"
-    if exported.is_file():
-        with exported.open(encoding="utf-8", newline="") as file:
-            jobs.note_people(job_id, {row["participant"] for row in csv.DictReader(file)})
+    if not exported.is_file():
+        return False
+    with exported.open(encoding="utf-8", newline="") as file:
+        jobs.note_people(job_id, {row["participant"] for row in csv.DictReader(file)})
+    return True
 
 
 def _step(

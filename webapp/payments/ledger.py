@@ -45,7 +45,7 @@ class Entry:
     """What is to be written down.
 
     Attributes:
-        due: What to pay, and why.
+        item: What to pay, and why.
         worker_id: What the platform calls the payee.
         assignment: The platform's id of the assignment it is paid on; None while there is none.
         participant_id: The participant's key; None for somebody who never became one.

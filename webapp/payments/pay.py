@@ -2,7 +2,7 @@
 
 The platform is read before each call, the first one too: the ledger may come from an older backup,
 and a colleague may have paid by hand. What was made is not made again; what nobody here decided
-about stops the payment (``webapp.payments.paid_elsewhere``). The platform's token covers what its
+about stops the payment (``webapp.payments.as_listed``). The platform's token covers what its
 lists do not show yet; its lists cover what the token, after a day, forgot. Bonuses on platforms
 without tokens go another way: ``webapp.payments.two_steps``.
 """

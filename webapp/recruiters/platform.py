@@ -156,6 +156,8 @@ class OfferState:
             None where it can be found until somebody ends it.
         reward_minor: What the platform pays for each, minor units, whatever it was posted with;
             None where it does not tell.
+        revived: How many places people find at least when it gets more, of an offer that was
+            ended with some left; 0 otherwise.
     """
 
     places: int
@@ -164,6 +166,7 @@ class OfferState:
     completed: int
     expires_at: datetime | None
     reward_minor: int | None = None
+    revived: int = 0
 
     def is_open(self, now: datetime) -> bool:
         """Return whether workers can find it."""

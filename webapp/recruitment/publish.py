@@ -7,7 +7,7 @@ asked for the token before each offer, the first time too, and for offers that a
 database: it may come from an older backup.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -40,6 +40,7 @@ from webapp.recruitment.lost_offers import (
     own_qualification_words,
     write_down,
 )
+from webapp.recruitment.more_places import more_places, offered
 from webapp.recruitment.terms import (
     account_of,
     earlier_offers,
@@ -147,19 +148,17 @@ def _draft(
     posted = [hit.platform_id for hit in hits if hit.platform_id and hit.posted_at]
     posted += [each.offer_id for each in lost]
     states = {hit_id: platform.state(hit_id) for hit_id in posted}
-    open_, reopen = _hit_status(states, now)
+    open_, expired = offered(states, now)
     missing = unfilled - open_ - sum(places for places, _ in waiting)
-    reopened = _worth_reopening(reopen, missing)
-    missing = max(0, missing - sum(reopened.values()))
-    grow = _growth(platform, states, missing)
-    for hit_id in (*reopened, *dict(grow)):
+    more = more_places(platform, states, expired, missing)
+    for hit_id in (*more.reopen, *dict(more.grow)):
         _refuse_more_places(study, f"run {run_ref}, offer {hit_id}", states[hit_id])
-    sizes = split_places(0 if grow else missing, platform.most_places)
+    sizes = split_places(more.post, platform.most_places)
     written = len(hits) + len(lost)
     new = [(places, offer_token(run_ref, written + n)) for n, places in enumerate(sizes, start=1)]
     offers = tuple(offer_of(terms, link, places, token) for places, token in (*waiting, *new))
     task = task_of(study, not_again=not_again, not_of=not_of, one_of=one_of)
-    sizes = [*reopened.values(), missing if grow else 0, *(offer.places for offer in offers)]
+    sizes = [*more.reopen.values(), more.grown, *(offer.places for offer in offers)]
     fees = partial(platform.fees_minor, audience=task.audience)
     plan = PublishPlan(
         run_ref=run_ref,
@@ -168,8 +167,8 @@ def _draft(
         task=task,
         unfilled=unfilled,
         open=open_,
-        reopen=tuple(reopened),
-        grow=grow,
+        reopen=tuple(more.reopen),
+        grow=more.grow,
         lost=lost,
         offers=offers,
         cost=cost(
@@ -198,37 +197,6 @@ def _refuse_more_places(study: Study, where: str, state: OfferState) -> None:
     )
 
 
-def _worth_reopening(expired: Mapping[str, int], missing: int) -> dict[str, int]:
-    """Return the expired offers whose free places are not more than are missing."""
-    reopened = dict[str, int]()
-    for hit_id, available in expired.items():
-        if available <= missing - sum(reopened.values()):
-            reopened[hit_id] = available
-    return reopened
-
-
-def _growth(
-    platform: Platform, states: Mapping[str, OfferState], missing: int
-) -> tuple[tuple[str, int], ...]:
-    """Return the offer that gets the missing places, and how many it has then, if one may."""
-    if not (missing and states and isinstance(platform, GrowingOffers)):
-        return ()
-    last, state = list(states.items())[-1]
-    return ((last, state.places + missing),)
-
-
-def _hit_status(states: Mapping[str, OfferState], now: datetime) -> tuple[int, dict[str, int]]:
-    """Return how many places are open, and the free places of each HIT that has expired."""
-    open_, expired = 0, dict[str, int]()
-    for hit_id, state in states.items():
-        open_ += state.pending
-        if state.is_open(now):
-            open_ += state.available
-        elif state.available:
-            expired[hit_id] = state.available
-    return open_, expired
-
-
 def publish(
     sessions: Sessions, platform: Platform, plan: PublishPlan, now: Clock
 ) -> Iterator[tuple[str, int]]:
@@ -244,13 +212,16 @@ def publish(
     with reading(sessions) as session:
         ledger_written(session.connection())
     own_qualification = _own_qualification(sessions, platform, plan.run_ref)
+    opened = dict.fromkeys((*plan.reopen, *dict(plan.grow)))
     if isinstance(platform, Drafts):
-        # Whoever wrote one down, and did not come to launch it, left it closed.
-        for offer_id in dict.fromkeys((*(lost.offer_id for lost in plan.lost), *plan.reopen)):
+        # Whoever wrote one down, and did not come to launch it, left it closed. What the plan does
+        # not open has no price in it.
+        for offer_id in opened:
             platform.launch(offer_id)
     for lost in plan.lost:
-        if lost.offer_id not in plan.reopen:
-            yield lost.offer_id, platform.state(lost.offer_id).available
+        if lost.offer_id not in opened:
+            state = platform.state(lost.offer_id)
+            yield lost.offer_id, state.available if state.is_open(now()) else 0
     for hit_id in plan.reopen:
         move_expiry(sessions, platform, hit_id, now() + lifetime_of(terms_of(plan.study)))
         yield hit_id, platform.state(hit_id).available

@@ -1,12 +1,10 @@
 """The audit log as a page, and as a file."""
 
-import csv
-import io
 import json
 
 from flask import Blueprint, Response, render_template
 
-from experiment.tables.spreadsheet import spreadsheet_safe
+from experiment.tables.spreadsheet import safe_csv
 from webapp.database.engine import reading
 from webapp.researcher.access import allowed
 from webapp.services import current_services
@@ -31,20 +29,15 @@ def show() -> str:
 @allowed(Role.OWNER)
 def download() -> Response:
     """Send the whole log as CSV."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(_COLUMNS)
     with reading(current_services().sessions) as session:
-        for entry in audit_entries(session):
-            values = (getattr(entry, column) for column in _COLUMNS)
-            writer.writerow(
-                json.dumps(value, ensure_ascii=False)
-                if isinstance(value, dict)
-                else spreadsheet_safe(str("" if value is None else value))
-                for value in values
-            )
+        rows = ([getattr(entry, column) for column in _COLUMNS] for entry in audit_entries(session))
+        text = safe_csv(_COLUMNS, (map(_cell, row) for row in rows))
     headers = {"Content-Disposition": "attachment; filename=parallax-audit.csv"}
-    return Response(text.getvalue(), mimetype="text/csv", headers=headers)
+    return Response(text, mimetype="text/csv", headers=headers)
+
+
+def _cell(value: object) -> object:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
 
 
 @audit_pages.get("/audit.json")

@@ -1,8 +1,5 @@
 """A run's links and access codes: made, shown with who came by them, ended, and told whose."""
 
-import csv
-import io
-
 import segno
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -10,6 +7,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from experiment.errors import ParallaxError
+from experiment.tables.spreadsheet import safe_csv
 from webapp.core.i18n import N_
 from webapp.database.engine import reading
 from webapp.database.models import Run
@@ -26,7 +24,7 @@ from webapp.runs.links import (
     label_numbers,
     lists_of,
     make_links,
-    people_by_ref,
+    people_of_codes,
     revoke_links,
 )
 from webapp.runs.people_table import ON_A_PAGE
@@ -43,6 +41,7 @@ _KINDS = {
     MULTI: N_("a link for many people"),
 }
 _MOST_CODES = 500
+_COLUMNS = ("label", "kind", "list", "link", "code", "came")
 
 
 @link_pages.get("/runs/<ref>/links")
@@ -97,18 +96,16 @@ def end(ref: str) -> Response:
 @allowed(Right.CONDUCT)
 def table(ref: str) -> Response:
     """Send every link as a table, for a mailing."""
-    services, file = current_services(), io.StringIO()
+    services = current_services()
     with reading(services.sessions) as session:
         found = given_links(session, find_run(session, ref), services.settings.link_base)
-    writer = csv.writer(file)
-    writer.writerow(("label", "kind", "list", "link", "code", "came"))
-    for each in found:
-        link = each.link
-        list_ = "" if link.list is None else link.list
-        came = " ".join(each.came)
-        writer.writerow((link.label, link.kind, list_, each.address, each.code, came))
+    rows = (
+        (each.link.label, each.link.kind, each.link.list, each.address, each.code,
+         " ".join(each.came))
+        for each in found
+    )  # fmt: skip
     name = f"parallax-links-{ref}.csv"
-    sent = Response(file.getvalue(), mimetype="text/csv")
+    sent = Response(safe_csv(_COLUMNS, rows), mimetype="text/csv")
     sent.headers["Content-Disposition"] = f"attachment; filename={name}"
     return sent
 
@@ -119,10 +116,9 @@ def whose(ref: str) -> str:
     """Say whose completion codes some are, where each person got another."""
     codes, services = request.form.get("codes", "").split()[:_MOST_CODES], current_services()
     with reading(services.sessions) as session:
-        people = people_by_ref(session, find_run(session, ref))
+        found = people_of_codes(session, find_run(session, ref), codes, services.tokens)
     rows = []
-    for code in codes:
-        person = people.get(services.tokens.read_receipt(code) or "")
+    for code, person in found:
         ending = ending_of(person) if person else None
         rows.append((code, person.ref if person else "", ending or ""))
     return _page(ref, told=rows)

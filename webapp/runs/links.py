@@ -1,7 +1,7 @@
 """Links and access codes of a run: made, listed with who arrived by them, and revoked."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from experiment.participation import State
 from experiment.plugins import unknown_name
-from webapp.core.tokens import ALPHABET, new_reference
+from webapp.core.tokens import ALPHABET, Tokens, new_reference
 from webapp.database.models import Link, Participant, Place, Run
 from webapp.errors import RunError
 from webapp.sessions.links import CODE, MULTI, PARAMETER
@@ -176,10 +176,22 @@ def unfinished(session: Session, run: Run, who: Sequence[str]) -> list[Participa
     return found
 
 
-def people_by_ref(session: Session, run: Run) -> dict[str, Participant]:
-    """Return a run's participants by their references."""
-    people = session.scalars(select(Participant).where(Participant.run_id == run.id))
-    return {person.ref: person for person in people}
+def people_of_codes(
+    session: Session, run: Run, codes: Iterable[str], tokens: Tokens
+) -> list[tuple[str, Participant | None]]:
+    """Return each completion code with the participant of the run whose it is; None for nobody's.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        codes: What people handed in.
+        tokens: What reads them.
+    """
+    refs = [(code, tokens.read_receipt(code.strip())) for code in codes]
+    meant = Participant.ref.in_({ref for _, ref in refs if ref is not None})
+    found = session.scalars(select(Participant).where(Participant.run_id == run.id, meant))
+    people = {person.ref: person for person in found}
+    return [(code, people.get(ref or "")) for code, ref in refs]
 
 
 def _token(kind: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, case, exists, func, select
+from sqlalchemy import ColumnElement, ScalarSelect, Select, case, exists, func, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import State
@@ -26,7 +26,7 @@ class _Came:
     list: int
     place: int
     has_place: bool
-    answers: int
+    did: tuple[int, timedelta]
     at_work: bool
     came_at: datetime
 
@@ -39,7 +39,8 @@ def anybody_waits(session: Session, run: Run, holds: int, now: datetime) -> bool
 def give_places(session: Session, run: Run, holds: int, now: datetime) -> int:
     """Give places to people at work beside them, and return how many.
 
-    Of two addresses, the one that holds fewer comes first; of its people, those who did most.
+    Of two addresses, the one that holds fewer comes first; of its people, those who did most. No
+    more than an answer a minute counts, or a program that answers all at once would come first.
 
     Args:
         session: An open session that writes.
@@ -83,7 +84,7 @@ def _turns(session: Session, run: Run, holds: int, now: datetime) -> Iterator[_C
         may_hold[digest] = _may_hold([each.came_at for each in people], share, now)
         held[digest] = sum(each.has_place for each in people)
         of_them = (each for each in people if each.at_work and not each.has_place)
-        waiting[digest] = sorted(of_them, key=lambda each: (each.answers, -each.participant_id))
+        waiting[digest] = sorted(of_them, key=lambda each: (each.did, -each.participant_id))
     while theirs := [d for d, people in waiting.items() if people and held[d] < may_hold[d]]:
         digest = min(theirs, key=lambda each: (held[each], each))
         person = waiting[digest].pop()
@@ -108,15 +109,17 @@ def _by_address(session: Session, run: Run, now: datetime) -> dict[str, list[_Ca
     for row in session.execute(_all(run)).mappings():
         # Who fell silent, and whose lease was over, begins anew here when they are back.
         back = row["returned_at"] or row["consented_at"]
-        worked = (row["finished_at"] or now) - max(row["consented_at"], back)
+        began = max(row["consented_at"], back)
+        worked = (row["finished_at"] or now) - began
         has_answered = row["answers"] > 0 or row["finished_at"] is not None
+        lasted = (row["finished_at"] or row["answered_at"] or began) - began
         came[row["digest"]].append(
             _Came(
                 participant_id=row["id"],
                 list=row["list"],
                 place=row["place"],
                 has_place=row["held"] is not None,
-                answers=row["answers"],
+                did=(min(row["answers"], lasted // AT_WORK_AFTER), lasted),
                 at_work=has_answered and worked >= AT_WORK_AFTER,
                 came_at=max(row["at"], back),
             )
@@ -126,13 +129,12 @@ def _by_address(session: Session, run: Run, now: datetime) -> dict[str, list[_Ca
 
 def _all(run: Run) -> Select[Any]:
     """Return everybody of a run who came from a counted address, takes part and is not excluded."""
-    answers = (
-        select(func.count(Response.id))
-        .join(Trial, Trial.id == Response.trial_id)
-        .where(Trial.participant_id == Participant.id)
-        .correlate(Participant)
-        .scalar_subquery()
-    )
+
+    def of_answers(what: ColumnElement[Any]) -> ScalarSelect[Any]:
+        found = select(what).select_from(Response).join(Trial, Trial.id == Response.trial_id)
+        of_them = found.where(Trial.participant_id == Participant.id)
+        return of_them.correlate(Participant).scalar_subquery()
+
     excluded = exists().where(Verdict.participant_id == Participant.id, Verdict.kept.is_(False))
     return (
         select(
@@ -145,7 +147,8 @@ def _all(run: Run) -> Select[Any]:
             Participant.returned_at,
             Participant.finished_at,
             Place.id.label("held"),
-            answers.label("answers"),
+            of_answers(func.count(Response.id)).label("answers"),
+            of_answers(func.max(Response.recorded_at)).label("answered_at"),
         )
         .join(Participant, Participant.id == ArrivalAddress.participant_id)
         .outerjoin(Place, Place.participant_id == Participant.id)

@@ -131,6 +131,13 @@ def test_a_mailing_keeps_the_researchers_columns_and_stores_only_the_label(
     assert [link.label for link in stored] == ["ann", "bob"]
 
 
+def test_no_label_is_a_formula_in_a_mailing_and_a_telephone_number_stays_one(made, tmp_path):
+    file = tmp_path / "people.csv"
+    file.write_text("label,telephone\n=1+1,+41791234567\n", encoding="utf-8")
+    [row] = made("--people", str(file))
+    assert (row["label"], row["telephone"]) == ("'=1+1", "+41791234567")
+
+
 def test_a_revoked_link_lets_nobody_new_in_and_who_came_goes_on(made, links, client, visit):
     first, second = made("--single", "2")
     home = client.post(path_of(first["link"]), data=ACCEPT).location

@@ -72,6 +72,23 @@ def test_nothing_is_paid_elsewhere_than_where_the_run_was_published(
     assert states() == ["unknown"] and not platform.approvals
 
 
+@pytest.mark.parametrize("job", [finish_payments, poll_platforms])
+def test_another_account_than_the_run_s_own_is_neither_polled_nor_pays(
+    services, worked, pay_rewards, platform, states, clock, sessions, monkeypatch, job
+):
+    worked(1)
+    platform.trouble("approve", NO_CONNECTION)
+    pay_rewards()
+    clock.go_on(hours=1)
+    with sessions.begin() as session:
+        session.scalars(select(Recruitment)).one().account = "ours"
+    monkeypatch.setattr(PlatformDouble, "account", lambda _: "a stranger's", raising=False)
+    platform.trouble("state", REFUSES)
+    with pytest.raises(WebappError, match="published from the account ours"):
+        job(services)
+    assert states() == ["unknown"] and not platform.approvals
+
+
 def test_polling_learns_of_what_was_submitted(services, worked, platform, sessions, run):
     worked(1, status="active")
     poll_platforms(services)

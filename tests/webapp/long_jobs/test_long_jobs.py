@@ -71,7 +71,7 @@ def test_a_job_that_is_removed_ends_and_leaves_nothing(jobs, tmp_path):
         "import os, shutil, time; shutil.rmtree(r'{folder}');"
         " os.mkdir(r'{folder}'); open(r'{folder}/more', 'w').write('of somebody')"
     )
-    job = job_of(jobs, text)
+    job = job_of(jobs, text, "pass")
     assert do_job(tmp_path, job.id, lambda: NOW) is JobState.CANCELLED
     assert not jobs.folder(job.id).exists()
 

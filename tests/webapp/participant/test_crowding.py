@@ -269,6 +269,28 @@ def test_many_who_fell_silent_do_not_take_every_place_by_coming_back_at_once(
     assert give() == 2
 
 
+def test_a_program_that_answers_all_at_once_does_not_come_before_people_at_work(
+    app, arrive, n_places, sessions, clock, limited, give
+):
+    limited(unanswered_places=1)
+    program = [Visitor(app.test_client(), arrive().location) for _ in range(n_places)]
+    for each in program:
+        for position in range(1, 9):
+            each.answer(position)
+    people = [Visitor(app.test_client(), arrive().location) for _ in range(n_places - 1)]
+    for position in range(1, 4):
+        clock.go_on(minutes=1)
+        for each in people:
+            each.answer(position)
+    clock.go_on(minutes=n_places)
+    assert give() == n_places - 1
+    with reading(sessions) as session:
+        held = select(Participant.id).join(Place, Place.participant_id == Participant.id)
+        [first, *later] = session.scalars(held.order_by(Participant.id))
+        everybody = session.scalars(select(Participant.id).order_by(Participant.id)).all()
+    assert first == everybody[0] and later == everybody[n_places:]
+
+
 @pytest.mark.parametrize("left", ["trials", "the questionnaire"])
 def test_who_goes_on_in_the_page_that_was_open_is_counted_where_they_are_now(
     app, arrive, run, n_places, sessions, clock, limited, give, left
@@ -314,6 +336,17 @@ def test_so_many_arrive_within_an_hour_and_no_more(arrive, limited, clock, sessi
     clock.go_on(minutes=61)
     assert arrive(decision="decline").status_code == 303
     assert count(sessions, Participant.id) == 5
+
+
+def test_who_has_their_data_erased_is_counted_no_more_and_who_began_goes_on(
+    app, arrive, limited, sessions
+):
+    limited(arrivals_per_hour=2)
+    first, second = (Visitor(app.test_client(), arrive().location) for _ in range(2))
+    assert arrive().status_code == 429
+    assert first.answer(1).json["saved"] == 1
+    second.client.post(f"{second.home}withdraw", data={"wish": "erase"})
+    assert count(sessions, ArrivalAddress.participant_id) == 1
 
 
 def test_a_flood_is_refused_without_asking_the_database(app, arrive, limited, clock):

@@ -122,7 +122,8 @@ class LatePlatform:
             ended = sum(status in SUBMITTED_STATUSES for status in there)
             waiting = there.count(AssignmentStatus.SUBMITTED)
             places = self.offers[offer_id].places
-            over = self.clock() - LATE if offer_id in self.paused else None
+            closed = offer_id in self.paused or offer_id not in self.launched
+            over = self.clock() - LATE if closed else None
             return OfferState(places, places - working - ended, working, ended - waiting, over)
 
     def submissions(self, offer_id: str) -> Iterator[Submission]:

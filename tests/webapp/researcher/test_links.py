@@ -72,6 +72,13 @@ def test_a_page_has_fifty_links_whatever_there_are(run, here, sessions, clock):
     assert "Next page" in pages[1] and "Next page" not in pages[2]
 
 
+def test_no_label_is_a_formula_in_the_table(run, here, sessions, clock):
+    with sessions.begin() as session:
+        make_links(session, run, SINGLE, ["=1+1"], [None], clock())
+    table = here.post(f"/runs/{run.ref}/links/table").text
+    assert [row["label"] for row in csv.DictReader(io.StringIO(table))] == ["'=1+1"]
+
+
 def test_a_completion_code_is_told_whose_it_is(run, here, app, start):
     home = start(run)
     ref = re.search(r"/p/(\w+)", home.home)[1]

@@ -141,6 +141,7 @@ def take_snapshot(
     amounts = {line.token: line.amount_minor for line in ledger}
     posted = {hit.id: amounts.get(hit.token, study.reward_minor) for hit in hits}
     rewards = _platform_rewards(platform, hits, posted)
+    of_forms = assignments if platform.hands_in_forms else []
     platform_minor = _platform_minor(taken, rewards, books.listed, study)
     return Snapshot(
         run_ref=run.ref,
@@ -152,11 +153,7 @@ def take_snapshot(
         posted_rewards=posted,
         platform_rewards=rewards,
         currency=run.currency,
-        receipts={
-            a.platform_id: tokens.read_receipt(a.receipt)
-            for a in assignments
-            if platform.hands_in_forms
-        },
+        receipts={a.platform_id: tokens.read_receipt(a.receipt) for a in of_forms},
         silent=[person.ref for person in silent],
         claimed=frozenset(payment.id for payment in payments if is_claimed(payment, now)),
         statements=statements(people, payments, study, platform_minor),

@@ -1,7 +1,5 @@
 """A statement on paper: its totals, its CSV and the page to print."""
 
-import csv
-import io
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
@@ -11,7 +9,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from experiment.money import in_words
-from experiment.tables.spreadsheet import spreadsheet_safe
+from experiment.tables.spreadsheet import safe_csv
 from webapp.payments.spending.lines import OWED, SpendingLine, Standing
 
 COLUMNS = (*(each.name for each in fields(SpendingLine)), "total_minor")
@@ -93,13 +91,7 @@ def by_funder(found: Iterable[Total]) -> dict[tuple[str, str], int]:
 
 def as_csv(lines: Iterable[SpendingLine]) -> str:
     """Return the lines as CSV, a header first."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for line in lines:
-        cells = (getattr(line, column) for column in COLUMNS)
-        writer.writerow([spreadsheet_safe(c) if isinstance(c, str) else c for c in cells])
-    return text.getvalue()
+    return safe_csv(COLUMNS, ([getattr(line, column) for column in COLUMNS] for line in lines))
 
 
 def as_page(lines: Sequence[SpendingLine], made_at: datetime) -> str:

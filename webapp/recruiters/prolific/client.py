@@ -184,6 +184,8 @@ class ProlificClient:
             completed=completed,
             expires_at=_LONG_AGO if study.status in ("PAUSED", "UNPUBLISHED") else None,
             reward_minor=study.reward,
+            # As grow() does: only a further place opens those that whoever stopped it left.
+            revived=study.total_available_places - taken + 1 if stopped else 0,
         )
 
     def submissions(self, offer_id: str) -> Iterator[Submission]:

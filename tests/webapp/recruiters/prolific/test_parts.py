@@ -11,6 +11,8 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from analysis.data.load import load_run
+from analysis.data.longitudinal import longitudinal
 from experiment.studies.load import load_study
 from marketplace.prolific.people import Message
 from tests.webapp.recruiters.prolific.conftest import Lab
@@ -96,6 +98,11 @@ def test_three_sessions_from_the_first_invitation_to_one_table(
     assert shell("recruitment", "parts", *runs).output == table.output
     numbers = [exported_sessions(one, tmp_path / one.run.ref) for one in (lab, second, third)]
     assert numbers == [None, {"2"}, {"3"}]
+    (tmp_path / "parts.csv").write_text(table.output, encoding="utf-8")
+    exports = [load_run(tmp_path / ref) for ref in reversed(runs)]
+    together = longitudinal(exports, tmp_path / "parts.csv")
+    assert set(together.participants["participant"]) == {row[0] for row in rows[1:]}
+    assert together.facts.run.split() == [*runs]
 
 
 def exported_sessions(part: Lab, folder: Path) -> set[str] | None:

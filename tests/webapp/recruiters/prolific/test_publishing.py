@@ -1,5 +1,7 @@
 """Publishing: drafts, costs, places, and what goes wrong before anybody comes."""
 
+from dataclasses import replace
+
 import pytest
 
 from marketplace.prolific.webhooks import signature as hook_signature
@@ -8,6 +10,8 @@ from webapp.recruiters.platform import PlatformError
 from webapp.recruiters.prolific.opening import open_prolific
 from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.settings import load_settings
+from webapp.recruitment.lost_offers import offer_token
+from webapp.recruitment.publish import draft, publish
 
 pytestmark = pytest.mark.one_database
 
@@ -116,6 +120,49 @@ def test_a_run_is_paused_goes_on_and_is_stopped(lab, stand_in, shell, clock):
     assert studies(stand_in) == ["COMPLETED"]
     shell("publish", lab.run.ref, "--yes")
     assert studies(stand_in) == ["ACTIVE"]
+
+
+@pytest.mark.parametrize(
+    ("act", "before", "priced"),
+    [
+        ("pause", 2, 2),
+        ("pause", 5, 5),  # somebody gave it more than the run has: they all are found again
+        ("stop", 5, 6),  # as documented: only a further place opens those of a stopped study
+    ],
+)
+def test_every_place_that_is_found_again_has_a_price(lab, stand_in, shell, act, before, priced):
+    study = lab.publish()
+    stand_in.call("PATCH", f"/studies/{study}/", {"total_available_places": before})
+    if act == "pause":
+        lab.platform.expire(study, stand_in.clock())
+    else:
+        lab.platform.stop(study)
+    plan = draft(lab.sessions, lab.platform, lab.run.ref, lab.link, stand_in.clock())
+    assert plan.unfilled - plan.open == 2
+    assert plan.cost.rewards_minor == priced * 20
+    assert lab.publish() == study
+    assert studies(stand_in) == ["ACTIVE"]
+    assert lab.platform.state(study).available == priced
+    assert "every place is filled" in shell("publish", lab.run.ref, "--yes").output
+
+
+@pytest.mark.parametrize("places", [2, 3])
+def test_a_lost_draft_is_launched_where_the_plan_opens_it_and_has_its_price(lab, stand_in, places):
+    """The draft of one place fewer is chosen; so the other stays closed, and has no price."""
+    plan = draft(lab.sessions, lab.platform, lab.run.ref, lab.link, stand_in.clock())
+    lost = [
+        lab.platform.post(
+            plan.task, replace(plan.offers[0], places=n, token=offer_token(lab.run.ref, number))
+        )
+        for number, n in enumerate((places + 1, places), start=1)
+    ]
+    plan = draft(lab.sessions, lab.platform, lab.run.ref, lab.link, stand_in.clock())
+    assert plan.cost.rewards_minor == places * 20
+    there = dict(publish(lab.sessions, lab.platform, plan, stand_in.clock))
+    assert there == {lost[0]: 0, lost[1]: places}
+    assert [stand_in.status(one) for one in lost] == ["UNPUBLISHED", "ACTIVE"]
+    plan = draft(lab.sessions, lab.platform, lab.run.ref, lab.link, stand_in.clock())
+    assert plan.is_empty
 
 
 def test_places_that_were_given_back_are_filled_by_growing_the_study(lab, stand_in, clock, shell):
