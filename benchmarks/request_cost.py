@@ -1,10 +1,11 @@
 """What an arrival, an answer and an ending cost the server's processors, beside the least possible.
 
-Usage: python benchmarks/request_cost.py [--people 40] [--turns 3]
+Usage: python benchmarks/request_cost.py [--people 40] [--turns 3] [--earlier CHECKOUT]
 
-One server process on SQLite. Two crowds in turns: Parallax, and a Flask endpoint on the same
-server that commits one row as durably (``bare``). Each crowd arrives one after the other, answers
-one after the other, then all at once, and ends.
+One server process on SQLite. The crowds take turns: Parallax, commit a39565f in a checkout of its
+own (``earlier``), and a Flask endpoint on the same server that commits one row as durably
+(``bare``). Each crowd arrives one after the other, answers one after the other, then all at once,
+and ends.
 Counted is the processor time of the server's processes, in milliseconds, which another program on
 the machine changes less than the time that passes; the median of the turns.
 """
@@ -12,18 +13,20 @@ the machine changes less than the time that passes; the median of the turns.
 import argparse
 import asyncio
 import json
+import os
 import random
 import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from load_platforms.answer import answer, new_uuid
 from load_platforms.browser import Browser
-from load_platforms.parallax import Parallax
 from load_platforms.platform import Site
 from load_platforms.processes import used
 
@@ -81,21 +84,26 @@ async def one_by_one(people: Iterable[Person], do: Callable[[Person], Awaitable[
         await do(person)
 
 
-async def measure_parallax(n: int) -> Costs:
+def _platform(what: str) -> Any:  # noqa: ANN401 - of whichever commit
+    """Return Parallax, or the earlier commit as its own benchmark starts it."""
+    name = "load_platforms.parallax" if what == "parallax" else "loading.own"
+    return import_module(name).Parallax("marvin_linzen_2018", "", 1)
+
+
+async def measure_parallax(n: int, what: str) -> Costs:
     """Return what each kind of request costs Parallax."""
-    platform = Parallax("marvin_linzen_2018", "", 1)
+    platform = _platform(what)
     with tempfile.TemporaryDirectory(prefix="parallax-cost-") as folder:
         site = platform.start(Path(folder), n + 1)
+        run, form = platform._run, platform._questionnaire
         try:
             first, *people = (Person(number, site) for number in range(n + 1))
-            await arrive(
-                site, platform.run, [first]
-            )  # what is done once in a process is not counted
+            await arrive(site, run, [first])  # what is done once in a process is not counted
             await first.answer([1])
-            costs = await arrive(site, platform.run, people)
+            costs = await arrive(site, run, people)
             costs |= await answering(site, people)
             before = used(site.pid).cpu_s
-            await asyncio.gather(*(each.end(platform.questionnaire) for each in people))
+            await asyncio.gather(*(each.end(form) for each in people))
             costs["ending, 3 requests"] = 1000 * (used(site.pid).cpu_s - before) / n
             for each in (first, *people):
                 each.browser.close()
@@ -150,10 +158,16 @@ async def measure_bare(n: int) -> Costs:
     return costs
 
 
-def measure(what: str, n: int) -> Costs:
+def measure(what: str, n: int, earlier: Path | None) -> Costs:
     """Return one crowd's costs, measured by a process of its own."""
     command = [sys.executable, str(_HERE), "--people", str(n), "--only", what]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    environment, cwd = dict(os.environ), None
+    if what == "earlier" and earlier is not None:
+        cwd = earlier.resolve()
+        environment["PYTHONPATH"] = f"{cwd}:{cwd / 'benchmarks'}"
+    done = subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         sys.exit(f"{what} could not be measured:\n{done.stderr}")
     costs: Costs = json.loads(done.stdout.splitlines()[-1])
@@ -189,17 +203,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--people", type=int, default=40)
     parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--only", choices=("parallax", "bare"), help="one crowd, as JSON")
+    parser.add_argument("--earlier", type=Path, help="a checkout of commit a39565f")
+    parser.add_argument("--only", choices=("parallax", "earlier", "bare"), help="one, as JSON")
     options = parser.parse_args()
     if options.only:
-        crowd = measure_parallax if options.only == "parallax" else measure_bare
-        print(json.dumps(asyncio.run(crowd(options.people))))
+        n, bare = options.people, options.only == "bare"
+        costs_of = measure_bare(n) if bare else measure_parallax(n, options.only)
+        print(json.dumps(asyncio.run(costs_of)))
         return
-    names = ["parallax", "bare"]
+    names = ["parallax", *(["earlier"] if options.earlier else []), "bare"]
     costs: dict[str, list[Costs]] = {name: [] for name in names}
     for _ in range(options.turns):
         for name in names:
-            costs[name].append(measure(name, options.people))
+            costs[name].append(measure(name, options.people, options.earlier))
     print(shown(costs))
 
 

@@ -33,7 +33,7 @@ BUDGETS = {
     "link": Cost(7, 4_190, 7_780),
     "consent": Cost(19, 5_640, 323),
     "page": Cost(5, 6_850, 10_250),
-    "answer": Cost(5, 1_020, 26),
+    "answer": Cost(5, 1_010, 26),
     "program": Cost(0, 722, 29_450),
 }
 

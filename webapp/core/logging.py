@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import IO, Literal
 
-from structlog.contextvars import merge_contextvars
+from structlog.contextvars import get_contextvars, merge_contextvars
 from structlog.dev import ConsoleRenderer
 from structlog.processors import JSONRenderer, format_exc_info
 from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
@@ -49,8 +49,10 @@ _hide_private_text = _PrivateText(
     r"(?<=\[parameters: ).*(?=\])",  # what SQLAlchemy
     r"(?<=DETAIL:).*",  # and PostgreSQL repeat of values
 )
+# Who writes one line for every request, and what it says.
+REQUESTS, REQUEST_FIELDS = "parallax.requests", ("method", "endpoint", "status", "duration_ms")
 # What a message may bring along; anything else a library adds could name somebody.
-_FIELDS = ("method", "endpoint", "status", "duration_ms", "job", "repeated")
+_FIELDS = (*REQUEST_FIELDS, "job", "repeated")
 _OWN = ("parallax", "webapp")
 # Made once: a line is written for every answer.
 _ENCODER = json.JSONEncoder(default=str)
@@ -90,7 +92,8 @@ def log_formatter(log_format: LogFormat, stream: IO[str]) -> logging.Formatter:
         if as_text
         else JSONRenderer(lambda line, **_: _ENCODER.encode(line))
     )
-    return ProcessorFormatter(
+    kind = ProcessorFormatter if as_text else _JSONFormatter
+    return kind(
         foreign_pre_chain=[
             _add_time,
             add_log_level,
@@ -105,10 +108,38 @@ def log_formatter(log_format: LogFormat, stream: IO[str]) -> logging.Formatter:
     )
 
 
+class _JSONFormatter(ProcessorFormatter):
+    """Writes the lines of requests without the steps that every other line goes through.
+
+    There is one for each answer, and it holds nothing of those who ask: no prose to be searched
+    for private text, and no trace.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a record's line."""
+        if record.name != REQUESTS:
+            return super().format(record)
+        given = record.__dict__
+        line = {
+            "event": record.msg,
+            "timestamp": _time_of(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            **{name: given[name] for name in REQUEST_FIELDS},
+            **get_contextvars(),
+            "pid": record.process,
+        }
+        return _ENCODER.encode(line)
+
+
 def _add_time(_logger: WrappedLogger, _level: str, line: EventDict) -> EventDict:
     # When it happened; structlog's own stamp would be of when it is written.
-    line["timestamp"] = datetime.fromtimestamp(line["_record"].created, UTC).isoformat()
+    line["timestamp"] = _time_of(line["_record"])
     return line
+
+
+def _time_of(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat()
 
 
 def _add_process(_logger: WrappedLogger, _level: str, line: EventDict) -> EventDict:

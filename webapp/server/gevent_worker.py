@@ -10,11 +10,13 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from socket import SHUT_RD
 from typing import IO, TYPE_CHECKING, Any
 
 import gevent
 from gevent.pool import Pool
+from gevent.pywsgi import format_date_time  # type: ignore[attr-defined]
 from gunicorn.http.wsgi import base_environ  # type: ignore[import-untyped]
 from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
     GeventPyWSGIWorker,
@@ -48,6 +50,10 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
     """One connection."""
 
     server: "_Server"
+    # As gevent's own sets them: the status is bytes until a reply fails.
+    code: int
+    status: Any
+    provided_date: Any
 
     def handle_one_request(self) -> Any:  # noqa: ANN401 - gevent's own
         # Only reading ends then: an answer that takes long to send is not touched.
@@ -69,6 +75,9 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
     def _write_with_headers(self, data: bytes) -> None:
         # Head and body leave together: one call of the system, and one packet, for each answer.
         self.headers_sent = True
+        if self.provided_date is None:
+            self.provided_date = _date(int(time.time()))
+            self.response_headers.append((b"Date", self.provided_date))
         self.finalize_headers()
         fields = (b"%b: %b" % field for field in self.response_headers)
         head = b"\r\n".join((b"HTTP/1.1 " + self.status, *fields, b"\r\n"))
@@ -77,6 +86,20 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
             self._write(data)
         else:
             self._sendall(head + data)
+
+    def _sendall(self, data: bytes) -> None:
+        # Nearly always all of it leaves at once, and no buffer's size need be asked for.
+        try:
+            sent = self.socket.send(data)
+            if sent < len(data):
+                self.socket.sendall(memoryview(data)[sent:])
+        except OSError as error:
+            self.status, self.code = f"socket error: {error}", -abs(self.code)
+            raise
+        self.response_length += len(data)
+
+    def _check_http_version(self) -> bool:
+        return self.request_version == "HTTP/1.1" or bool(super()._check_http_version())
 
     def _connection_upgrade_requested(self) -> bool:
         # Nothing here speaks another protocol; a body that waited for one would wait for ever.
@@ -111,6 +134,11 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
 
     def log_request(self) -> None:
         """Do nothing: Parallax logs its requests itself, without their addresses."""
+
+
+@lru_cache(1)
+def _date(second: int) -> bytes:
+    return bytes(format_date_time(second))
 
 
 class _Server(PyWSGIServer):  # type: ignore[misc]
