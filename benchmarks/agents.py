@@ -16,14 +16,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from agent_bench import browsers, scripts
+from agent_bench.candidates import nats_of
 from agent_bench.choices import Chooser, Scores, expected, highest, trained
-from agent_bench.figures import area, bound, print_people, print_programs
+from agent_bench.figures import Judged, area, bound, print_people, print_programs
+from agent_bench.kept import keep
 from agent_bench.people import METHODS, Shown, person, shown
 from agent_bench.site import Site, served
 from playwright.async_api import async_playwright
 from sqlalchemy import select
 
-from experiment.integrity.certificate import Certificate, certify
+from experiment.integrity.certificate import certify
 from experiment.integrity.choices import model_nats
 from experiment.integrity.norms import Norms
 from experiment.integrity.observed import ObservedSession
@@ -124,12 +126,10 @@ def crowd_of(items: Sequence[Shown], trials: int, seed: int) -> list[ObservedSes
     return [one for group in groups for one in group]
 
 
-def among(
-    crowd: Sequence[ObservedSession], sessions: Sequence[ObservedSession]
-) -> list[Certificate]:
-    """Return the certificates of sessions that come to one run with a crowd."""
+def among(crowd: Sequence[ObservedSession], sessions: Sequence[ObservedSession]) -> list[Judged]:
+    """Return what is to be said of sessions that come to one run with a crowd."""
     norms = Norms.from_sessions([*crowd, *sessions])
-    return [certify(one, norms.without(one)) for one in sessions]
+    return [Judged(certify(one), nats_of(one, norms.without(one))) for one in sessions]
 
 
 def print_choices(
@@ -182,7 +182,10 @@ def _print(
     crowd = crowd_of(seen, trials, options.seed)
     human = people(seen, trials, dict.fromkeys(METHODS, options.people), f"{options.seed} people")
     norms = Norms.from_sessions(crowd)
-    judged = {method: [certify(one, norms) for one in group] for method, group in human.items()}
+    judged = {
+        method: [Judged(certify(one), nats_of(one, norms)) for one in group]
+        for method, group in human.items()
+    }
     print_people(judged)
     print_programs(
         {kind: among(crowd, sessions) for kind, sessions in found.items()},
@@ -207,6 +210,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=20_000, help="the model's training text")
     parser.add_argument("--seed", type=int, default=2027)
     parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser")
+    parser.add_argument("--keep", type=Path, help="a file that the programs' sessions go to")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         scores = trained(Path(folder), options.study, options.sentences)
@@ -218,6 +222,8 @@ def main() -> None:
             found: dict[str, list[ObservedSession]] = {}
             for ref, kind in kinds.items():
                 found.setdefault(kind, []).append(known[ref])
+            if options.keep:
+                keep(options.keep, found)
             _print(found, items, scores, options)
 
 

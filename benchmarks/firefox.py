@@ -2,6 +2,9 @@
 
 Needs Firefox (Debian's firefox-esr) and the library websockets, which Parallax does not need.
 
+Each session has an end as well: the next person sits down at the computer, or the last page, which
+leads back to a platform by itself after five minutes, is left open, kept by its button, or read on.
+
 Usage: python benchmarks/firefox.py [--sequences 20] [--seed 1] [--firefox firefox-esr]
 """
 
@@ -16,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from firefox_sessions.browser import Firefox, Stuck, Window, firefox
+from firefox_sessions.ends import ENDS, after, hurry, study_of
 from firefox_sessions.network import Front
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -56,11 +60,13 @@ class Told:
 
     Attributes:
         faults: What went wrong in it.
+        end: What somebody did at its end.
         wrong: What is not as it should be.
         acknowledged: How many answers were acknowledged.
     """
 
     faults: list[str]
+    end: str
     wrong: list[str] = field(default_factory=list)
     acknowledged: int = 0
 
@@ -149,10 +155,11 @@ def compared(session: Session, ref: str, told: Told, acknowledged: set[int]) -> 
         told.wrong.append("a translated text was not noticed")
 
 
-def launched(sessions: Sessions) -> str:
-    """Return the reference of a new run of the smallest study."""
+def launched(sessions: Sessions, folder: str, recruiter: str) -> str:
+    """Return the reference of a new run of a study."""
     with sessions() as session:
-        run = launch(session, load_study("minimal"), 1, "direct", now=utc_now(), code_version="0")
+        study = load_study(folder)
+        run = launch(session, study, 1, recruiter, now=utc_now(), code_version="0")
         session.commit()
         return run.ref
 
@@ -161,22 +168,27 @@ async def campaign(options: argparse.Namespace) -> None:
     """Take every session and print what they came to."""
     rng, all_told = random.Random(options.seed), list[Told]()
     with tempfile.TemporaryDirectory() as folder:
-        app = create_app(Path(folder))
+        app = create_app(Path(folder) / "instance")
         sessions: Sessions = app.extensions["parallax"].sessions
         front = Front(app.wsgi_app)
         server = make_server("localhost", 0, front, threaded=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
+        origin = f"http://localhost:{server.port}"
         async with firefox(options.firefox) as browser:
+            await hurry(browser)
             for number in range(options.sequences):
                 drawn = rng.sample(FAULTS, rng.randint(1, 4))
                 if number < len(FAULTS):  # each kind comes at least once
                     drawn = list(dict.fromkeys([FAULTS[number], *drawn]))
                 at = dict(zip(rng.sample(range(1, _TRIALS), len(drawn)), drawn, strict=True))
-                told, ref = Told(list(drawn)), launched(sessions)
+                end = ENDS[number % len(ENDS)]
+                told = Told(list(drawn), end)
+                ref = launched(sessions, *study_of(Path(folder), end, origin))
                 front.acknowledged, front.times = set(), 0
                 try:
-                    link = f"http://localhost:{server.port}/run/{ref}"
-                    window = await take(browser, link, front, at)
+                    link = f"{origin}/run/{ref}"
+                    window = await take(browser, f"{link}?rid=a{number}", front, at)
+                    told.wrong += await after(browser, window, link, end)
                     await window.call("browsingContext.close")
                 except (Stuck, TimeoutError) as error:
                     told.wrong.append(f"stuck: {error}")
@@ -184,13 +196,17 @@ async def campaign(options: argparse.Namespace) -> None:
                     compared(session, ref, told, front.acknowledged)
                 all_told.append(told)
                 came_to = "; ".join(told.wrong) or "as it should be"
-                print(f"{number + 1:3}  {', '.join(told.faults)}: {came_to}", flush=True)
+                print(f"{number + 1:3}  {', '.join([*told.faults, end])}: {came_to}", flush=True)
             print(f"\nFirefox {browser.version}, seed {options.seed}")
         server.shutdown()
     kinds = Counter(fault for told in all_told for fault in told.faults)
+    ends = Counter(told.end for told in all_told)
     print(f"{'fault':<18}{'sequences':>10}")
     for kind in FAULTS:
         print(f"{kind:<18}{kinds[kind]:>10}")
+    print(f"{'end':<18}{'sequences':>10}")
+    for end in ENDS:
+        print(f"{end:<18}{ends[end]:>10}")
     answers = sum(told.acknowledged for told in all_told)
     print(f"{len(all_told)} sequences, {kinds.total()} faults, {answers} acknowledged answers")
     print(f"{sum(bool(told.wrong) for told in all_told)} sequences not as they should be")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from agent_bench import held_out, ways
 from agent_bench.choices import expected
-from agent_bench.figures import bound, score
+from agent_bench.figures import Judged, bound, score
 from agent_bench.people import Shown, shown
 from agent_bench.site import Site, served
 from agents import SWITCHES, _items, among, crowd_of, people
@@ -28,7 +28,6 @@ from playwright.async_api import Browser, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from experiment.exclusion.integrity import flags
-from experiment.integrity.certificate import Certificate
 from experiment.integrity.observed import ObservedSession
 from experiment.records import Item
 from experiment.simulation.session import accuracy_of
@@ -39,12 +38,12 @@ DENIES = "--disable-blink-features=AutomationControlled"
 ALL = held_out.SCRIPTED | held_out.MIMICS
 GROUPS = {"scripted": tuple(held_out.SCRIPTED), "mimics": tuple(held_out.MIMICS)}
 PATIENCE_MS = 180_000
-Judged = Mapping[str, Sequence[Certificate]]
+ByKind = Mapping[str, Sequence[Judged]]
 
 
-def counting(certificate: Certificate) -> float:
+def counting(judged: Judged) -> float:
     """Return the nats that count in the product's score."""
-    return sum(max(0.0, n) for name, n in certificate.signals if name in certificate.counting)
+    return sum(nats for _, nats in judged.certificate.signals)
 
 
 SCORES = {"the product's score": counting, "all signals": score}
@@ -97,8 +96,8 @@ async def browse(
 
 def of_people(
     items: Sequence[Shown], trials: int, crowd: Sequence[ObservedSession], number: int, seed: str
-) -> dict[str, list[Certificate]]:
-    """Return the certificates of so many simulated people of each way of answering."""
+) -> dict[str, list[Judged]]:
+    """Return what is to be said of so many simulated people of each way of answering."""
     found = {}
     for way in ways.WAYS:
         sessions = []
@@ -109,16 +108,16 @@ def of_people(
     return found
 
 
-def worst_bound(human: Judged, of: Callable[[Certificate], float]) -> float:
+def worst_bound(human: ByKind, of: Callable[[Judged], float]) -> float:
     """Return the score that one in a hundred people exceeds in the worst way of answering."""
     return max(bound([of(one) for one in found]) for found in human.values())
 
 
-def show(programs: Judged, denying: Judged, human: Judged) -> None:
+def show(programs: ByKind, denying: ByKind, human: ByKind) -> None:
     """Print the tables."""
     print(f"{'simulated people':<26}{'n':>5}{'flagged':>9}")
     for way, found in human.items():
-        flagged = sum(bool(flags(one)) for one in found)
+        flagged = sum(bool(flags(one.certificate)) for one in found)
         print(f"{way:<26}{len(found):>5}{flagged / len(found):>9.1%}")
     bounds = {name: worst_bound(human, of) for name, of in SCORES.items()}
     print(f"\n{'held-out browsers':<36}{'n':>4}{'flagged':>9}{'1 % product':>13}{'1 % all':>9}"
@@ -129,7 +128,7 @@ def show(programs: Judged, denying: Judged, human: Judged) -> None:
         if not found:
             continue
         quiet = [one for name in names for one in denying.get(name, ())]
-        cells = [sum(bool(flags(one)) for one in found)]
+        cells = [sum(bool(flags(one.certificate)) for one in found)]
         cells += [sum(of(one) > bounds[name] for one in found) for name, of in SCORES.items()]
         cells += [sum(score(one) > bounds["all signals"] for one in quiet)]
         shares = [f"{cell / len(found):.0%}" for cell in cells]
@@ -153,7 +152,7 @@ def curve(
     return sorted([*points, (1.0, 1.0)])
 
 
-def draw(path: Path, programs: Judged, denying: Judged, human: Judged) -> None:
+def draw(path: Path, programs: ByKind, denying: ByKind, human: ByKind) -> None:
     """Draw the ROC of both scores."""
     figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), sharey=True, layout="constrained")
     lines = (("scripted", programs, "#0b5394", "-", "scripted"),

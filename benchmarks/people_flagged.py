@@ -4,30 +4,33 @@ Usage: python benchmarks/people_flagged.py [--people 400] [--write]
 
 The people and their devices are simulated (``agent_bench/people.py``, ``agent_bench/ways.py``).
 ``--write`` keeps the rates in ``experiment/integrity/rates.tsv``, by which the product decides
-which signals count. Signals on how people read and choose are not measured: nobody was observed.
+which signals count. All candidates are looked at (``agent_bench/candidates.py``), but for those on
+how people read and choose, which would only find what was put into the simulation.
 """
 
 import argparse
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from agent_bench.candidates import DROPPED, SPEAKS_NATS, nats_of
 from agent_bench.people import Shown
 from agent_bench.ways import WAYS, session
 from scipy.stats import beta
 
 from experiment.exclusion.integrity import flags
 from experiment.integrity import rates
-from experiment.integrity.agent import DIRECT, NO_EVIDENCE, SIGNALS, likelihood
-from experiment.integrity.certificate import Certificate, certify
+from experiment.integrity.agent import DIRECT, SIGNALS
+from experiment.integrity.certificate import certify
+from experiment.integrity.observed import ObservedSession
 
 LENGTHS = (8, 15, 20, 24, 40, 76, 150)
 FILE = Path(rates.__file__).with_name("rates.tsv")
-# A signal speaks against somebody from so many nats on, the score above this bound.
-SPEAKS_NATS, FLAGGED = 0.5, 0.5
+# The score speaks against somebody above this bound.
+FLAGGED = 0.5
 # These ask how people read; the others ask what a device does.
 NOT_MEASURED = ("reading", "drift")
-MEASURED = tuple(name for name in SIGNALS if name not in (*DIRECT, *NOT_MEASURED))
+MEASURED = tuple(name for name in (*SIGNALS, *DROPPED) if name not in (*DIRECT, *NOT_MEASURED))
 FLAGS = ("timing_mismatch", "impossible_time")
 
 
@@ -38,43 +41,33 @@ def exact(n_flagged: int, n: int) -> tuple[float, float]:
     return low, high
 
 
-def observed(way: str, n_trials: int, people: int, seed: str) -> list[Certificate]:
-    """Return the certificates of so many simulated people."""
-    found = []
+def observed(way: str, n_trials: int, people: int, seed: str) -> Iterator[ObservedSession]:
+    """Yield the sessions of so many simulated people."""
     for n in range(people):
         rng = random.Random(f"{seed} {way} {n_trials} {n}")
-        found.append(certify(session(way, _trials(n_trials, rng), rng)))
-    return found
+        yield session(way, _trials(n_trials, rng), rng)
 
 
-def signals_of(certificates: Sequence[Certificate]) -> dict[str, int]:
-    """Return against how many people each signal, and each flag but the score's, speaks."""
-    found = dict.fromkeys((*MEASURED, *FLAGS), 0)
-    for one in certificates:
-        nats, raised = dict(one.signals), flags(one)
-        for name in MEASURED:
-            found[name] += nats.get(name, 0.0) >= SPEAKS_NATS
-        for name in FLAGS:
-            found[name] += name in raised
-    return found
+def speaking(one: ObservedSession) -> list[str]:
+    """Return the candidates, the flags but the score's, and whether the score, speak of somebody.
 
-
-def scored(certificates: Sequence[Certificate], safe: Collection[str]) -> int:
-    """Return how many people the score flags where these signals count."""
-    kept = ({k: v for k, v in one.signals if k in (*DIRECT, *safe)} for one in certificates)
-    return sum((likelihood(nats) or 0.0) > FLAGGED for nats in kept)
+    The score has the weights of the tables as they are: where a run changes them, run it again.
+    """
+    nats, certificate = nats_of(one), certify(one)
+    found = [name for name in MEASURED if nats.get(name, 0.0) >= SPEAKS_NATS]
+    found += [name for name in FLAGS if name in flags(certificate)]
+    return found + [rates.SCORE] * ((certificate.agent_likelihood or 0.0) > FLAGGED)
 
 
 def measured(people: int, seed: str) -> dict[tuple[str, int], dict[str, int]]:
     """Return what speaks against how many, by way of answering and length."""
-    seen = {(way, n): observed(way, n, people, seed) for way in WAYS for n in LENGTHS}
-    found = {cell: signals_of(certificates) for cell, certificates in seen.items()}
-    for (way, n), certificates in seen.items():
-        alike = [found[each, n] for each in WAYS if WAYS[each][1] == WAYS[way][1]]
-        worst = {name: max(of[name] for of in alike) for name in MEASURED}
-        rare = {name for name, k in worst.items() if exact(k, people)[1] < rates.MOST}
-        safe = rare - set(NO_EVIDENCE)
-        found[way, n][rates.SCORE] = scored(certificates, safe)
+    found = {}
+    for way in WAYS:
+        for n in LENGTHS:
+            of = found[way, n] = dict.fromkeys((*MEASURED, *FLAGS, rates.SCORE), 0)
+            for one in observed(way, n, people, seed):
+                for name in speaking(one):
+                    of[name] += 1
     return found
 
 

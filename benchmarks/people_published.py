@@ -1,37 +1,81 @@
-"""How often the score and its signals speak against 60 real people, from published trials.
+"""How often candidate signals speak against real people, from published trials.
 
-Usage: python benchmarks/people_published.py PATHS
+Usage: python benchmarks/people_published.py --times FOLDER --paths PATHS [--write]
+
+FOLDER holds choice_reaction_time.csv.gz, bickel_titrator.csv.gz and kirby.csv.gz of the folder
+Data/Complete_02-16-2019/Individual_Measures of github.com/IanEisenberg/Self_Regulation_Ontology
+(Eisenberg et al. 2019, Nature Communications 10, 2319): 522 people of Mechanical Turk chose by key
+in their own browsers, each trial with its time and when it ended by the browser's own clock. No
+network lies between.
 
 PATHS is the data set KH2017_raw of the R package mousetrap (Kieslich & Henninger 2017, Behavior
 Research Methods 49, 1652-1667), saved by R: ``write.csv(mousetrap::KH2017_raw, "PATHS")``. In it 60
-people sort animals by mouse in 19 trials each; trial order, times and paths are there. Their page
-was another: the mouse begins each trial at the same place. So ``rests``, which asks whether it
-stays where it is, cannot be judged, and ways between options are more even than on our page.
+people sort animals by mouse in 19 trials each; order, times and paths are there. Their page was
+another: the mouse begins each trial at the same place. So ``rests``, which asks whether it stays
+where it is, cannot be judged, and ways between options are more even than on our page.
+
+``--write`` keeps the rates in ``experiment/integrity/published.tsv``, by which the product decides,
+beside simulated ones, which signals count.
 """
 
 import argparse
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
+from agent_bench.candidates import SPEAKS_NATS, nats_of
 from mouse_rest import rest_ms
-from people_flagged import FLAGGED, SPEAKS_NATS, exact
+from people_flagged import FLAGS, LENGTHS, exact
 
-from experiment.integrity.certificate import Certificate, certify
+from experiment.exclusion.integrity import flags
+from experiment.integrity import rates
+from experiment.integrity.certificate import certify
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 
-LENGTHS = (8, 15, 19)
-# What these trials can tell of: press durations, arrivals and devices are not in the data.
-SIGNALS = ("even_times", "even_paths", "jumps", "waits")
+FILE = Path(rates.__file__).with_name("published.tsv")
+# The data, what is asked in them, and what the server would see.
+TIMED = {
+    "bickel_titrator": "money now or later",
+    "kirby": "money now or later, short",
+    "choice_reaction_time": "colour of a square",
+}
+PATHS = "animals by mouse"
+SEEN = {**dict.fromkeys(TIMED.values(), "key"), PATHS: "pointer"}
+# What these trials can tell of: press durations and devices are in none of them.
+OF_TIMES = ("clock", "pace", "even_times", "drift", *FLAGS)
+OF_PATHS = ("even_times", "even_paths", "jumps", "waits")
 BETWEEN_MS = 800.0
+# From the consent to the first trial.
+_BEFORE_MS = 10_000.0
+People = Mapping[str, Sequence[ObservedSession]]
 
 
-def observed(trials: pd.DataFrame) -> ObservedSession:
+def timed(table: pd.DataFrame) -> Iterator[ObservedSession]:
+    """Yield everybody's trials of a table as a session whose arrivals are the browser's own."""
+    in_test = (table["trial_id"] == "stim") & (table["exp_stage"] == "test")
+    trials = table[in_test & (table["rt"] > 0)]
+    trials = trials.sort_values(["worker_id", "time_elapsed"])
+    between = trials.groupby("worker_id")["time_elapsed"].diff() - trials["rt"]
+    gap_ms = float(between.median())
+    for _, of_one in trials.groupby("worker_id"):
+        rt_ms, ended_ms = of_one["rt"].tolist(), of_one["time_elapsed"].tolist()
+        begun_ms = ended_ms[0] - rt_ms[0] - _BEFORE_MS
+        answers = (
+            ObservedAnswer(
+                position=number, arrived_ms=ended - begun_ms, rt_ms=rt, waited_ms=0.0,
+                input_method="key", item=str(number), n_characters=60,
+            )
+            for number, (rt, ended) in enumerate(zip(rt_ms, ended_ms, strict=True), 1)
+        )  # fmt: skip
+        yield ObservedSession(tuple(answers), automated=False, gap_ms=gap_ms)
+
+
+def by_mouse(trials: pd.DataFrame) -> ObservedSession:
     """Return somebody's trials as a session; the time between trials is not in the data."""
-    answers, now = [], 10_000.0
+    answers, now = [], _BEFORE_MS
     for number, (_, trial) in enumerate(trials.iterrows(), 1):
         xs, ys = (json.loads(trial[f"{axis}pos_get_response"]) for axis in "xy")
         steps = [math.dist(*ends) for ends in pairwise(zip(xs, ys, strict=True))]
@@ -40,34 +84,91 @@ def observed(trials: pd.DataFrame) -> ObservedSession:
         answers.append(ObservedAnswer(
             position=number, arrived_ms=now, rt_ms=rt_ms, waited_ms=0.0, input_method="pointer",
             side="first" if trial["response"] == trial["CategoryLeft"] else "second",
-            item=trial["Exemplar"], kind=trial["Condition"], has_onset=True, trusted=True,
-            times_shown=1, seen_before_ms=0.0, pointer_moves=sum(step > 0 for step in steps),
-            pointer_path_px=sum(steps), pointer_stopped_ms=max(0.0, rt_ms - rest_ms(trial)),
+            item=trial["Exemplar"], kind=trial["Condition"],
+            pointer_moves=sum(step > 0 for step in steps), pointer_path_px=sum(steps),
+            pointer_stopped_ms=max(0.0, rt_ms - rest_ms(trial)),
         ))  # fmt: skip
     return ObservedSession(tuple(answers), automated=False, gap_ms=BETWEEN_MS)
 
 
-def row(name: str, found: Iterable[bool]) -> str:
-    """Return how many people something speaks against, with the exact 95 % interval."""
-    raised = list(found)
-    k, n = sum(raised), len(raised)
-    low, high = exact(k, n)
-    return f"{name:<16}{k:>6} of {n}   {low:6.1%} to {high:.1%}"
+def people_of(times: Path, paths: Path) -> People:
+    """Return the sessions of every data set, by what was asked."""
+    found = {
+        asked: list(timed(pd.read_csv(times / f"{name}.csv.gz", low_memory=False)))
+        for name, asked in TIMED.items()
+    }
+    table = pd.read_csv(paths).sort_values(["subject_nr", "count_trial"])
+    return {**found, PATHS: [by_mouse(of_one) for _, of_one in table.groupby("subject_nr")]}
+
+
+def first(session: ObservedSession, n: int) -> ObservedSession | None:
+    """Return the first trials of a session; None where there are fewer."""
+    answers = sorted(session.answers, key=lambda one: one.position)[:n]
+    if len(answers) < n:
+        return None
+    return ObservedSession(
+        tuple(answers), session.n_devices, session.device_facts, session.automated,
+        lockout_ms=session.lockout_ms, gap_ms=session.gap_ms, after_pauses=session.after_pauses,
+    )  # fmt: skip
+
+
+def counts(people: People) -> Iterator[rates.Rate]:
+    """Yield how often each signal, and each flag, speaks against people, by data and length."""
+    for asked, sessions in people.items():
+        names = OF_PATHS if SEEN[asked] == "pointer" else OF_TIMES
+        for n in LENGTHS:
+            cut = [one for one in (first(each, n) for each in sessions) if one is not None]
+            if len(cut) < len(sessions) / 2:
+                continue
+            spoken = [(nats_of(one), flags(certify(one))) for one in cut]
+            for name in names:
+                k = sum(
+                    name in raised if name in FLAGS else nats.get(name, 0.0) >= SPEAKS_NATS
+                    for nats, raised in spoken
+                )
+                high = exact(k, len(cut))[1]
+                yield rates.Rate(asked, SEEN[asked], n, name, k, len(cut), high)
+
+
+def rows(found: Sequence[rates.Rate]) -> Iterator[str]:
+    """Yield the lines of the file of rates."""
+    yield "# made by: python benchmarks/people_published.py --write; real people, published data"
+    yield "way\tseen\tn_trials\tname\tn_flagged\tn\thigh"
+    for one in found:
+        figures = (one.way, one.seen, one.n_trials, one.name, one.n_flagged, one.n)
+        yield "\t".join(map(str, figures)) + f"\t{one.high:.4f}"
+
+
+def show(found: Sequence[rates.Rate]) -> None:
+    """Print whom each signal speaks against, with the exact 95 % interval."""
+    for asked in SEEN:
+        of = [one for one in found if one.way == asked]
+        lengths = sorted({one.n_trials for one in of})
+        people = max((one.n for one in of), default=0)
+        print(f"\n{asked}, {SEEN[asked]}: {people} people, the first trials")
+        print(f"{'':<18}" + "".join(f"{n:>18}" for n in lengths))
+        for name in dict.fromkeys(one.name for one in of):
+            cells = [next(one for one in of if (one.name, one.n_trials) == (name, n))
+                     for n in lengths]  # fmt: skip
+            print(f"{name:<18}" + "".join(f"{_cell(one):>18}" for one in cells))
+
+
+def _cell(rate: rates.Rate) -> str:
+    low, high = exact(rate.n_flagged, rate.n)
+    return f"{rate.n_flagged} ({low:.1%}-{high:.1%})"
 
 
 def main() -> None:
-    """Judge the people and print."""
+    """Judge the people, print, and keep the rates if told to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("paths", type=Path)
-    table = pd.read_csv(parser.parse_args().paths).sort_values(["subject_nr", "count_trial"])
-    for length in LENGTHS:
-        people: list[Certificate] = [
-            certify(observed(trials.head(length))) for _, trials in table.groupby("subject_nr")
-        ]
-        print(f"\nthe first {length} trials")
-        for name in SIGNALS:
-            print(row(name, (dict(one.signals).get(name, 0.0) >= SPEAKS_NATS for one in people)))
-        print(row("the score", ((one.agent_likelihood or 0.0) > FLAGGED for one in people)))
+    parser.add_argument("--times", type=Path, required=True, help="the folder of timed choices")
+    parser.add_argument("--paths", type=Path, required=True, help="the file of mouse paths")
+    parser.add_argument("--write", action="store_true", help="keep them for the product")
+    options = parser.parse_args()
+    found = list(counts(people_of(options.times, options.paths)))
+    if options.write:
+        FILE.write_text("\n".join(rows(found)) + "\n", encoding="utf-8")
+    show(found)
 
 
 if __name__ == "__main__":

@@ -145,6 +145,11 @@ class Firefox:
     def __init__(self, socket: ClientConnection, version: str) -> None:
         self._socket, self.version, self._numbers = socket, version, itertools.count(2)
 
+    async def before_pages(self, function: str) -> None:
+        """Have every page to come run a function before its own scripts."""
+        given = {"functionDeclaration": function}
+        await _call(self._socket, self._numbers, "script.addPreloadScript", given)
+
     async def window(self) -> Window:
         """Return a new window."""
         made = await _call(self._socket, self._numbers, "browsingContext.create", {"type": "tab"})

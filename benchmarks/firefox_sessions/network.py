@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable
 from io import BytesIO
 from typing import Any
 
+from firefox_sessions.ends import ELSEWHERE
+
 _Start = Callable[..., Any]
 
 
@@ -24,6 +26,9 @@ class Front:
 
     def __call__(self, environ: dict[str, Any], start: _Start) -> Iterable[bytes]:
         """Answer a request, or fail at it."""
+        if environ["PATH_INFO"] == ELSEWHERE:
+            start("200 OK", [("Content-Type", "text/html")])
+            return [b"<h1>The platform</h1>"]
         if environ["PATH_INFO"].startswith("/assets/") or not self.times:
             return self._let_through(environ, start)
         self.times -= 1

@@ -15,7 +15,6 @@ from experiment.integrity.agent import (
     time_autocorrelation,
 )
 from experiment.integrity.clock import TOLERANCE_MS, excess_ms, n_too_early, unexplained_ms
-from experiment.integrity.norms import Norms
 from experiment.integrity.observed import ObservedSession
 
 # Fewer intervals tell nothing of a pace.
@@ -51,7 +50,8 @@ class Certificate:
         length_correlation: How log reaction times go with the length of the texts.
         autocorrelation: How they go with those of the trial before.
         n_copied: Answers with the very times of an answer that somebody else gave before.
-        signals: The nats of each signal that speaks for a program (docs/integrity.md).
+        signals: The nats of each signal that can be told, 0 where it does not speak or does not
+            count in a session of its kind (docs/integrity.md).
         counting: The signals that count in the score, in a session of its kind.
         methods: What the server saw of how somebody answered: key, pointer, touch.
         agent_likelihood: Their score from 0 to 1; no probability.
@@ -87,18 +87,13 @@ class Certificate:
     agent_likelihood: float | None
 
 
-def certify(session: ObservedSession, others: Norms | None = None) -> Certificate:
-    """Return the certificate of a session.
-
-    Args:
-        session: The session.
-        others: What everybody else of the run did with the same items; None where nobody looked.
-    """
+def certify(session: ObservedSession) -> Certificate:
+    """Return the certificate of a session."""
     answers = session.answers
     apart = unexplained_ms(session)
     beyond = sum(abs(ms) > TOLERANCE_MS for ms in apart)
-    found = signals(session, others)
-    counting = counted(session, found)
+    told = signals(session)
+    counting = counted(session, told)
     return Certificate(
         n_answers=len(answers),
         claimed_ms=sum(answer.rt_ms or 0.0 for answer in answers),
@@ -124,8 +119,8 @@ def certify(session: ObservedSession, others: Norms | None = None) -> Certificat
         length_correlation=length_correlation(session),
         autocorrelation=time_autocorrelation(session),
         n_copied=session.n_copied,
-        signals=tuple(found.items()),
+        signals=tuple((name, counting.get(name, 0.0)) for name in told),
         counting=tuple(counting),
         methods=tuple(sorted(methods(session))),
-        agent_likelihood=likelihood(counting) if found else None,
+        agent_likelihood=likelihood(counting),
     )

@@ -1,12 +1,16 @@
-"""How often the score and its signals speak against people, by how they answer and for how long.
+"""How often signals speak against people and of programs, and what each is worth for that.
 
-The rates are measured on simulated devices (``benchmarks/people_flagged.py``), not on people. A
-server sees a key, a pointer or a touch, and not whether the key was pressed by a switch, a screen
-reader or a voice. So the rate of what it sees is the highest of all ways that look alike.
+Three tables hold what was counted: ``rates.tsv`` people and devices that were simulated
+(``benchmarks/people_flagged.py``), ``published.tsv`` real people of published data
+(``benchmarks/people_published.py``), ``programs.tsv`` programs that took part
+(``benchmarks/agents.py``, ``benchmarks/integrity_weights.py``). A server sees a key, a pointer or a
+touch, and not whether the key was pressed by a switch, a screen reader or a voice. So the rate of
+what it sees is the highest of all ways and all data that look alike.
 """
 
 import csv
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -23,7 +27,7 @@ class Rate:
     """How often something speaks against people of one way of answering.
 
     Attributes:
-        way: The way of answering that was simulated.
+        way: The way of answering that was simulated, or the published data.
         seen: What the server sees of it: pointer, touch or key.
         n_trials: How many trials a session had.
         name: A signal's name, or ``score``.
@@ -41,18 +45,53 @@ class Rate:
     high: float
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How often a signal speaks of one kind of program.
+
+    Attributes:
+        kind: The kind of program.
+        n_trials: How many trials of a session were looked at.
+        name: The signal's name.
+        n_speaks: Sessions of which it speaks.
+        n: Sessions.
+    """
+
+    kind: str
+    n_trials: int
+    name: str
+    n_speaks: int
+    n: int
+
+
 @cache
 def measured() -> tuple[Rate, ...]:
-    """Return every rate that was measured."""
-    text = files(__package__).joinpath("rates.tsv").read_text(encoding="utf-8")
-    lines = (line for line in text.splitlines() if not line.startswith("#"))
+    """Return every rate among people that was counted, simulated ones first."""
     return tuple(
         Rate(
             row["way"], row["seen"], int(row["n_trials"]), row["name"], int(row["n_flagged"]),
             int(row["n"]), float(row["high"]),
         )
-        for row in csv.DictReader(lines, delimiter="\t")
+        for file in ("rates.tsv", "published.tsv")
+        for row in _rows(file)
     )  # fmt: skip
+
+
+@cache
+def of_programs() -> tuple[Told, ...]:
+    """Return what was counted among programs."""
+    return tuple(
+        Told(
+            row["kind"], int(row["n_trials"]), row["name"], int(row["n_speaks"]), int(row["n"])
+        )
+        for row in _rows("programs.tsv")
+    )  # fmt: skip
+
+
+def _rows(file: str) -> Iterator[dict[str, str]]:
+    text = files(__package__).joinpath(file).read_text(encoding="utf-8")
+    lines = (line for line in text.splitlines() if not line.startswith("#"))
+    yield from csv.DictReader(lines, delimiter="\t")
 
 
 @cache
@@ -81,3 +120,34 @@ def is_safe(name: str, seen: Iterable[str], n_answers: int) -> bool:
     """Return whether something is known to speak against less than one in a hundred people."""
     high = highest(name, frozenset(seen), n_answers)
     return high is not None and high < MOST
+
+
+def share_of_programs(name: str, n_answers: int, as_people: float) -> float:
+    """Return how often a signal speaks of programs, each kind of them counted alike.
+
+    Args:
+        name: The signal's name.
+        n_answers: How many answers there are; the nearest length at or below it counts.
+        as_people: How often it speaks of people. One kind more is counted that does as they do, so
+            that what was seen of few kinds is not taken for more than it is.
+    """
+    found = [one for one in of_programs() if one.name == name and one.n_trials <= n_answers]
+    n_trials = max((one.n_trials for one in found), default=0)
+    shares = [one.n_speaks / one.n for one in found if one.n_trials == n_trials]
+    return (sum(shares) + as_people) / (len(shares) + 1)
+
+
+@cache
+def weight(name: str, seen: frozenset[str], n_answers: int) -> float | None:
+    """Return by how many nats a signal that speaks says a program rather than a person.
+
+    It is the logarithm of how often it speaks of programs over how often it does of people, at
+    most (``highest``): what is not known of people is held against the signal.
+
+    Returns:
+        The nats, 0 or more; None where it speaks against too many people, or nobody knows.
+    """
+    high = highest(name, seen, n_answers)
+    if high is None or high >= MOST:
+        return None
+    return max(0.0, math.log(share_of_programs(name, n_answers, high) / high))

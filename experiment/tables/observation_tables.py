@@ -145,7 +145,7 @@ INTEGRITY = TableSchema(
         Column(
             "signals",
             "string",
-            "the evidence of each signal for a program (above 0) or a person (below), as name=nats"
+            "what each signal says for a program, 0 where it does not speak or count, as name=nats"
             " joined by spaces",
         ),
         Column(

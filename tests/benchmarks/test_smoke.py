@@ -1,5 +1,7 @@
 """Every benchmark runs from a development install: here on a tiny input, for no numbers."""
 
+import gzip
+import json
 import os
 import subprocess
 import sys
@@ -30,6 +32,8 @@ RUNS = {
         "0.1",
         "--sentences",
         "200",
+        "--keep",
+        "{folder}/programs.json",
     ],
     "arrivals": ["--places", "20"],
     "request_cost": ["--people", "2", "--turns", "1"],
@@ -55,7 +59,8 @@ RUNS = {
     "model_types": ["--type", "gpt2", "--sentences", "4"],
     "mutation": ["money", "--sample", "2"],
     "mouse_rest": ["{folder}/paths.csv"],
-    "people_published": ["{folder}/paths.csv"],
+    "people_published": ["--times", "{folder}/times", "--paths", "{folder}/paths.csv"],
+    "integrity_weights": ["{folder}/sessions.json"],
     "ngram": [SAMPLE, "--tokens", "5000"],
     "peer_scores": [],
     "positions": ["minimal", "--seeds", "5"],
@@ -151,6 +156,16 @@ def folder(name: str, tmp_path: Path) -> Path:
         )
         table = "\n".join((f"subject_nr,response_time,{head}", *rows))
         (tmp_path / "paths.csv").write_text(table, encoding="utf-8")
+    if "{folder}/times" in given:
+        (tmp_path / "times").mkdir()
+        trials = "".join(f"w,stim,test,900,{2000 * n}\n" for n in range(1, 10))
+        for name in ("bickel_titrator", "kirby", "choice_reaction_time"):
+            with gzip.open(tmp_path / "times" / f"{name}.csv.gz", "wt") as file:
+                file.write(f"worker_id,trial_id,exp_stage,rt,time_elapsed\n{trials}")
+    if "{folder}/sessions.json" in given:
+        answers = [{"position": n, "arrived_ms": 2000.0 * n, "rt_ms": 900.0} for n in range(1, 10)]
+        session = {"answers": answers, "after_pauses": []}
+        (tmp_path / "sessions.json").write_text(json.dumps({"a script": [session]}))
     if "{folder}/model" in given:
         (tmp_path / "text.txt").write_text("the author laughs\nthe authors laugh\n" * 20)
         files = ["--text", str(tmp_path / "text.txt"), "--out", str(tmp_path / "model")]

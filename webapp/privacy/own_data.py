@@ -140,7 +140,6 @@ def _plausibility(
     seen = next(observed_sessions(session, run, study, only=participant.id), None)
     if seen is None or run.simulated:
         return None
-    # What others did with the same items counts in no score.
     found = certify(seen[1])
     return {
         "score_from_0_to_1": found.agent_likelihood,

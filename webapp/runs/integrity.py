@@ -15,7 +15,6 @@ from sqlalchemy.orm import Session
 
 from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import Certificate, certify
-from experiment.integrity.norms import Norms
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 from experiment.materials.pictures import described
 from experiment.participation import Ending, EventKind
@@ -46,9 +45,8 @@ def certificates(
         study: Its study, as it was launched.
         only: The id of the one participant who is asked about; None for all.
     """
-    norms = Norms.from_sessions(_what_everybody_did(session, run, response_of(study)))
     for person, seen in observed_sessions(session, run, study, only=only):
-        yield person, certify(seen, norms.without(seen))
+        yield person, certify(seen)
 
 
 def observed_sessions(
@@ -209,49 +207,6 @@ def same_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
         id_: sorted(others.items(), key=lambda one: (-one[1], one[0]))
         for id_, others in found.items()
     }
-
-
-def _what_everybody_did(
-    session: Session, run: Run, asked: ResponseType
-) -> Iterator[ObservedSession]:
-    """Yield every session with its choices and times alone."""
-    items = select(RunItem.id, RunItem.item_id, RunItem.item).where(RunItem.run_id == run.id)
-    facts = {
-        id_: (item_id, _kind(item), _n_characters(item))
-        for id_, item_id, item in session.execute(items)
-    }
-    rows = (
-        select(
-            Trial.participant_id,
-            Trial.position,
-            Trial.run_item_id,
-            Trial.good_side,
-            Trial.options,
-            Response.chosen_side,
-            Response.rt_ms,
-        )
-        .join(Response, Response.trial_id == Trial.id)
-        .join(Participant, Participant.id == Trial.participant_id)
-        .where(Participant.run_id == run.id, Participant.restricted_at.is_(None))
-        .order_by(Trial.participant_id, Trial.position)
-    )
-    with session.execute(rows.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
-        for _, of_one in groupby(found, key=lambda row: row.participant_id):
-            answers = []
-            for row in of_one:
-                item, kind, n_characters = facts[row.run_item_id]
-                answers.append(
-                    ObservedAnswer(
-                        position=row.position,
-                        arrived_ms=0.0,
-                        rt_ms=row.rt_ms,
-                        item=item,
-                        kind=kind,
-                        n_characters=n_characters,
-                        chose_good=_chose_good(row, row.chosen_side, asked),
-                    )
-                )
-            yield ObservedSession(tuple(answers))
 
 
 def _kind(item: Mapping[str, str]) -> str:

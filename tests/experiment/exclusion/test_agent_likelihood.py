@@ -6,6 +6,7 @@ import pytest
 
 from experiment.exclusion.rules import load_rule
 from experiment.integrity import rates
+from experiment.integrity.agent import DIRECT, SIGNALS
 from experiment.integrity.certificate import certify
 from experiment.studies.study import Rule
 from tests.experiment.exclusion.answers import errors, session
@@ -50,11 +51,27 @@ def test_where_it_hurts_more_than_one_in_a_hundred_it_excludes_nobody(monkeypatc
 
 def test_every_signal_that_counts_was_measured_in_every_way_and_length():
     found = rates.measured()
-    names = {rate.name for rate in found}
-    cells = {(rate.way, rate.n_trials) for rate in found}
-    assert {(rate.way, rate.n_trials, rate.name) for rate in found} == {
+    simulated = [rate for rate in found if rate.n == 400]
+    cells = {(rate.way, rate.n_trials) for rate in simulated}
+    names = {rate.name for rate in simulated}
+    assert {(rate.way, rate.n_trials, rate.name) for rate in simulated} == {
         (*cell, name) for cell in cells for name in names
     }
-    assert {rate.seen for rate in found} == set(rates.METHODS)
-    assert {8, 150} <= {rate.n_trials for rate in found}
-    assert rates.SCORE in names and not names & {"reading", "drift", "choices", "items"}
+    assert {rate.seen for rate in simulated} == set(rates.METHODS)
+    assert {8, 150} <= {rate.n_trials for rate in simulated}
+    estimated = set(SIGNALS) - set(DIRECT)
+    assert {rates.SCORE, *estimated} <= names
+    assert estimated <= {one.name for one in rates.of_programs()}
+    for seen in rates.METHODS:
+        for n in (8, 15, 24, 76, 150):
+            assert all((rates.weight(name, frozenset({seen}), n) or 0) > 1 for name in estimated)
+
+
+def test_a_signal_that_speaks_against_real_people_counts_nowhere_they_look_alike():
+    key = frozenset({"key"})
+    published = [rate for rate in rates.measured() if rate.n == 522 and rate.name == "even_times"]
+    assert max(rate.n_flagged / rate.n for rate in published) > 0.3
+    assert rates.weight("even_times", key, 76) is None
+    cell = ("even_times", "key", 76, 400)
+    same = [r for r in rates.measured() if (r.name, r.seen, r.n_trials, r.n) == cell]
+    assert max(r.high for r in same) < rates.MOST, "devices alone would let it count"

@@ -1,6 +1,7 @@
 """A certificate tells people from programs where their records differ, and is fair elsewhere."""
 
 from dataclasses import replace
+from math import log
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from experiment.exclusion.integrity import flags
 from experiment.integrity.agent import SIGNALS, likelihood
 from experiment.integrity.certificate import certify
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
+from experiment.integrity.rates import measured, of_programs
 from tests.experiment.integrity.sessions import changed, delivered_at_once, observed
 
 
@@ -37,7 +39,8 @@ def test_more_time_than_passed_cannot_be():
     quick = changed(session, arrived_ms=lambda answer: 40.0 * answer.position)
     found = certify(quick)
     assert found.excess_ms == pytest.approx(40 * 3460)
-    assert {"impossible_time", "timing_mismatch", "agent_likelihood"} <= raised(quick)
+    assert {"impossible_time", "timing_mismatch"} <= raised(quick)
+    assert "agent_likelihood" in raised(replace(quick, device_facts=0))
 
 
 def test_times_at_which_the_page_takes_no_press_cannot_be():
@@ -84,20 +87,9 @@ def test_breaks_reloads_and_hidden_pages_explain_a_long_interval():
 
 SUSPICIOUS = {
     "clock": lambda session: changed(session, arrived_ms=lambda a: 20.0 * a.position),
-    "pace": lambda session: changed(session, rt_ms=lambda a: a.rt_ms / 10),
     "measured": lambda session: changed(session, trusted=None),
-    "trusted": lambda session: changed(session, trusted=False),
     "device": lambda session: replace(session, device_facts=0),
     "automated": lambda session: replace(session, automated=True),
-    "short_holds": lambda session: changed(session, release_ms=lambda a: a.rt_ms + 1),
-    "even_holds": lambda session: changed(session, release_ms=lambda a: a.rt_ms + 90),
-    "jumps": lambda session: changed(session, pointer_moves=1),
-    "even_paths": lambda session: changed(session, pointer_path_px=240.0),
-    "rests": lambda session: changed(session, pointer_path_px=lambda a: 300.0 + a.position),
-    "waits": lambda session: changed(session, pointer_stopped_ms=lambda a: 0.6 * a.rt_ms),
-    "even_times": lambda session: changed(session, rt_ms=lambda a: 900.0 + a.position),
-    "reading": lambda session: changed(session, rt_ms=lambda a: 1500.0 - 9 * a.n_characters),
-    "drift": lambda session: changed(session, rt_ms=lambda a: 900.0 if a.position % 2 else 1500.0),
     "copied": lambda session: replace(session, n_copied=40),
 }
 
@@ -105,10 +97,31 @@ SUSPICIOUS = {
 @pytest.mark.parametrize("name", SIGNALS)
 def test_each_signal_speaks_for_a_program_where_it_should_and_not_of_people(name: str):
     session = observed()
-    suspicious = SIGNALS[name](SUSPICIOUS[name](session))
-    assert suspicious is not None
-    assert suspicious > 0.5
-    assert (SIGNALS[name](session) or 0) <= 0
+    told = dict(certify(SUSPICIOUS[name](session)).signals)
+    assert told[name] > 2
+    assert sum(told.values()) == told[name], "no other signal speaks"
+    assert dict(certify(session).signals).get(name, 0.0) == 0
+
+
+def test_a_signal_is_worth_what_was_counted_of_programs_and_people():
+    session = SUSPICIOUS["measured"](observed(n=76))
+    people = [one for one in measured() if (one.name, one.seen) == ("measured", "pointer")]
+    high = max(one.high for one in people if one.n_trials == 76)
+    shares = [
+        one.n_speaks / one.n
+        for one in of_programs()
+        if (one.name, one.n_trials) == ("measured", 76)
+    ]
+    expected = log((sum(shares) + high) / (len(shares) + 1) / high)
+    assert dict(certify(session).signals)["measured"] == pytest.approx(expected)
+    assert min(one.n for one in people) >= 400 and len(shares) >= 14
+
+
+def test_one_signal_that_is_not_direct_flags_nobody_and_two_do():
+    for name in ("clock", "measured", "device"):
+        assert "agent_likelihood" not in raised(SUSPICIOUS[name](observed()))
+    both = SUSPICIOUS["measured"](SUSPICIOUS["device"](observed()))
+    assert "agent_likelihood" in raised(both)
 
 
 def test_a_browser_that_says_a_program_drives_it_is_flagged_and_one_that_says_nothing_is_not():
@@ -155,8 +168,8 @@ def test_nothing_is_said_of_a_session_without_an_answer():
 
 
 def test_where_no_signal_speaks_either_way_a_person_is_much_likelier():
-    assert likelihood({"even_times": 0.0}) == pytest.approx(0.01, abs=1e-4)
-    assert likelihood({"even_times": 0.0, "measured": 0.0}) == pytest.approx(0.01, abs=1e-4)
+    assert likelihood({"clock": 0.0}) == pytest.approx(0.01, abs=1e-4)
+    assert likelihood({"clock": 0.0, "measured": 0.0}) == pytest.approx(0.01, abs=1e-4)
 
 
 _ms = st.none() | st.floats(0, 1e9)

@@ -108,7 +108,7 @@ def test_an_export_tells_of_both_and_of_the_events(program, sessions, run, tmp_p
         export(session, run, tmp_path / "export")
     rows = list(read_table(INTEGRITY, tmp_path / "export" / "integrity.csv"))
     assert [row["flags"] for row in rows] == ["", "impossible_time agent_likelihood"]
-    assert "measured=5.00" in rows[1]["signals"]
+    assert "measured=3." in rows[1]["signals"]
     assert [row["device_facts"] for row in rows] == [4, 0]
     events = list(read_table(EVENTS, tmp_path / "export" / "events.csv"))
     assert [(row["event"], row["kind"]) for row in events] == [
