@@ -125,7 +125,7 @@ def _apart(model: str, statistics: Statistics, study: Study) -> Iterator[str]:
     if len(own) < 2:
         return
     if own["p_holm"].isna().all():
-        yield "No construction has an interval: each has too few judgments."
+        yield "No construction has an interval: each has too few judgments, participants or frames."
         return
     apart = own[own["p_holm"] < BESIDES]
     n = int(own["p_holm"].notna().sum())
@@ -144,7 +144,7 @@ def _apart(model: str, statistics: Statistics, study: Study) -> Iterator[str]:
         for row in apart.loc[order[:_GAPS_NAMED]].to_dict("records")
     ]
     yield (
-        f"People and {model} differ on {len(apart)} of them, {looked}; the largest "
+        f"People and {model} differ on {len(apart)} constructions, {looked}; the largest "
         f"{'difference is' if len(named) == 1 else 'differences are'} on {'; '.join(named)}."
         if len(apart) > 1
         else f"People and {model} differ on {named[0]} alone, {looked}."

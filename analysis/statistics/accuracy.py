@@ -28,7 +28,7 @@ from analysis.statistics.resample import (
     percentile_interval,
     wilson_interval,
 )
-from analysis.statistics.withheld import CONTRAST, SHARE, ends
+from analysis.statistics.withheld import CONTRAST, SHARE, ends, too_few_units
 
 JUDGED, ALL = "judged", "all"
 
@@ -148,7 +148,8 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
     Returns:
         One row: difference, low, high, the ends of its 95% interval (two-way clustered; what
         participants and items have in both accuracies cancels), n_judgments. NaN where one of
-        the two has no judgments.
+        the two has no judgments; no interval of too few answers, participants or frames
+        (``withheld``).
     """
     found = {"difference": np.nan, "low": np.nan, "high": np.nan, "n_judgments": len(judgments)}
     if of_first.all() or not of_first.any():
@@ -161,6 +162,8 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
     difference = float(chosen[of_first].mean() - chosen[~of_first].mean())
     sides = np.maximum(difference - half, -1.0), np.minimum(difference + half, 1.0)
     low, high = map(float, ends(*sides, len(chosen), CONTRAST))
+    if too_few_units(*(np.array([own.max() + 1]) for own in ways)).any():
+        low = high = np.nan
     return pd.DataFrame([found | {"difference": difference, "low": low, "high": high}])
 
 

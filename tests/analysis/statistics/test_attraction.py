@@ -49,20 +49,21 @@ def test_mismatch_lowers_accuracy_by_the_effect():
     judgments = pd.DataFrame(
         {
             "participant": [f"{one}{copy}" for copy in range(10) for one in "ab" * 4],
-            "item_id": [item for item in "1234" for _ in range(2)] * 10,
+            "item_id": [item + copy for copy in ("", "b") * 5 for item in "1234" for _ in range(2)],
             "construction": "across",
             "chose_good": [True, True, True, False, False, False, True, True] * 10,
         }
     )
     decisions = pd.DataFrame(
         {
-            "item_id": ["1", "2", "3", "4", "9"],
+            "item_id": ["1", "2", "3", "4", "1b", "2b", "3b", "4b", "9"],
             "construction": "across",
-            "correct": [True, False, False, True, True],
+            "correct": [True, False, False, True] * 2 + [True],
             "tie": False,
         }
     )
-    tables = (judgments, {"lstm": decisions}, configurations(ITEMS))
+    again = ITEMS.assign(item_id=ITEMS["item_id"] + "b")
+    tables = (judgments, {"lstm": decisions}, configurations(pd.concat([ITEMS, again])))
     accuracies = attraction_by_configuration(*tables)
     effects = attraction(*tables)
     effect = effects.set_index("judge")["effect"]
@@ -72,10 +73,12 @@ def test_mismatch_lowers_accuracy_by_the_effect():
     assert people["singular / plural"] == 0.5
     low, high = effects.loc[0, ["low", "high"]]
     assert low <= 0.75 <= high
-    # Eight judgments have no interval.
-    few = attraction(judgments.iloc[:8], *tables[1:])
-    assert few.loc[0, "effect"] == pytest.approx(0.75)
-    assert few.loc[0, ["low", "high"]].isna().all()
+    # Eight judgments have no interval, nor have eighty of four items.
+    of_four = judgments.assign(item_id=judgments["item_id"].str[:1])
+    for few in (judgments.iloc[:8], of_four):
+        found = attraction(few, *tables[1:])
+        assert found.loc[0, "effect"] == pytest.approx(0.75)
+        assert found.loc[0, ["low", "high"]].isna().all()
 
 
 def answers(reading: str, right_where_mismatched: float, seed: int) -> pd.DataFrame:
