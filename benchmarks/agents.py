@@ -22,6 +22,7 @@ from agent_bench.figures import Judged, area, bound, print_people, print_program
 from agent_bench.kept import keep
 from agent_bench.people import METHODS, Shown, person, shown
 from agent_bench.site import Site, served
+from installed_browser import CHROMIUM
 from playwright.async_api import async_playwright
 from sqlalchemy import select
 
@@ -209,7 +210,7 @@ def main() -> None:
     parser.add_argument("--scripts", type=int, default=32, help="scripts at a time")
     parser.add_argument("--sentences", type=int, default=20_000, help="the model's training text")
     parser.add_argument("--seed", type=int, default=2027)
-    parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser")
+    parser.add_argument("--chromium", default=CHROMIUM, help="the browser")
     parser.add_argument("--keep", type=Path, help="a file that the programs' sessions go to")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -30,6 +30,7 @@ from uuid import uuid4
 
 import httpx
 from crowding import MACHINE, SCHOOL, Installation
+from installed_browser import CHROMIUM
 from playwright.sync_api import sync_playwright
 from reaction_times import SWITCHES
 
@@ -220,7 +221,7 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=200, help="in the class")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long")
     parser.add_argument("--slower", type=float, default=10.0, help="the phone's processor")
-    parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser")
+    parser.add_argument("--chromium", default=CHROMIUM, help="the browser")
     options = parser.parse_args()
     logging.disable()
     with tempfile.TemporaryDirectory() as name:

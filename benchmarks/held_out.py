@@ -22,6 +22,7 @@ from agent_bench.figures import Judged, bound, score
 from agent_bench.people import Shown, shown
 from agent_bench.site import Site, served
 from agents import SWITCHES, _items, among, crowd_of, people
+from installed_browser import CHROMIUM
 from matplotlib import pyplot as plt
 from people_flagged import exact
 from playwright.async_api import Browser, async_playwright
@@ -186,7 +187,7 @@ def main() -> None:
     parser.add_argument("--pace", type=float, default=1.0, help="programs' times, of their own")
     parser.add_argument("--windows", type=int, default=14, help="browser windows at a time")
     parser.add_argument("--seed", type=int, default=6029)
-    parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser")
+    parser.add_argument("--chromium", default=CHROMIUM, help="the browser")
     parser.add_argument("--figure", type=Path, help="where the ROC is drawn")
     options = parser.parse_args()
     options.kinds = {name for name in ALL if options.kinds in name}

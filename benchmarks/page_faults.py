@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+from installed_browser import CHROMIUM
 from page_failures.network import FAILURES, Network
 from page_failures.person import Person, of_seed
 from page_failures.plan import KINDS, PHASES, Fault, drawn
@@ -264,7 +265,7 @@ async def _run(options: argparse.Namespace, place: Place) -> None:
 def main() -> None:
     """Run the sessions and print what came of them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser")
+    parser.add_argument("--chromium", default=CHROMIUM, help="the browser")
     parser.add_argument("--most", type=int, default=200, help="sessions with one failed request")
     parser.add_argument("--sequences", type=int, default=1000, help="sequences of failures")
     parser.add_argument("--first", type=int, default=1, help="the first one's number, to repeat it")

@@ -22,6 +22,7 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from agent_bench.site import Site, served
+from installed_browser import CHROMIUM
 from playwright.sync_api import Browser, Page, sync_playwright
 from sqlalchemy import select
 
@@ -163,7 +164,7 @@ def main() -> None:
     parser.add_argument("--study", default="marvin_linzen_2018")
     parser.add_argument("--trials", type=int, default=25, help="of each row, at most a session's")
     parser.add_argument("--jspsych", type=Path, help="the folder that holds node_modules")
-    parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser")
+    parser.add_argument("--chromium", default=CHROMIUM, help="the browser")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     trials, rng = options.trials, random.Random(options.seed)

@@ -1,6 +1,6 @@
 """Take the pictures of what is read, on a desktop and on a phone: docs/images/reading.
 
-Usage: python benchmarks/reading_pictures.py [--chromium /usr/bin/chromium]
+Usage: python benchmarks/reading_pictures.py [--chromium PATH]
 """
 
 import argparse
@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from installed_browser import CHROMIUM
 from playwright.sync_api import Page, sync_playwright
 from screenshots import EXAMPLES, IMAGES, SWITCHES, save, served_run
 
@@ -72,7 +73,7 @@ PICTURES: dict[str, tuple[str, Callable[[Page], None]]] = {
 def main() -> None:
     """Serve each example and take its pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--chromium", default="/usr/bin/chromium")
+    parser.add_argument("--chromium", default=CHROMIUM)
     options = parser.parse_args()
     out = IMAGES / "reading"
     out.mkdir(parents=True, exist_ok=True)

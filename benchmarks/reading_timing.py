@@ -23,6 +23,7 @@ from unittest.mock import patch
 
 import reaction_times
 from agent_bench.site import Site, served
+from installed_browser import CHROMIUM
 from playwright.sync_api import Browser, Page, sync_playwright
 from reaction_times import LOADS_MS, SWITCHES, jspsych_site, show
 from sqlalchemy import select
@@ -137,7 +138,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("jspsych", type=Path, help="the folder that holds node_modules")
     parser.add_argument("--sentences", type=int, default=6)
-    parser.add_argument("--chromium", default="/usr/bin/chromium", help="the browser")
+    parser.add_argument("--chromium", default=CHROMIUM, help="the browser")
     options = parser.parse_args()
     example = Path(__file__).parents[1] / "docs" / "examples" / "self_paced"
     rng = random.Random(1)

@@ -1,6 +1,6 @@
 """Take pictures of every page of the researcher's room: light and dark at a desk, and on a phone.
 
-Usage: python benchmarks/room_pictures.py [--chromium /usr/bin/chromium] [--out docs/images/room]
+Usage: python benchmarks/room_pictures.py [--chromium PATH] [--out docs/images/room]
 
 The pages show a run with planted problems (``benchmarks/planted.py``). A picture holds a page three
 times, beside each other, so that a page that looks wrong anywhere is seen at a glance.
@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 from argon2 import PasswordHasher
+from installed_browser import CHROMIUM
 from PIL import Image
 from planted import plant
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
@@ -173,7 +174,7 @@ def save(contexts: list[BrowserContext], address: str, path: Path) -> None:
 def main() -> None:
     """Take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--chromium", default="/usr/bin/chromium")
+    parser.add_argument("--chromium", default=CHROMIUM)
     parser.add_argument("--out", type=Path, default=IMAGES / "room")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)

@@ -28,14 +28,13 @@ from load_platforms.parallax import Parallax
 from load_platforms.processes import free_port, used
 
 from experiment.studies.load import load_study
+from webapp.core.processes import OF_COMMANDS, connections_of
 from webapp.server import process as server
 
 sys.path.append(str(Path(__file__).parents[1]))
 from tests.webapp.postgres import PostgresServer, postgres_server
 
 WORKERS = 2
-# What one process of a server may open at PostgreSQL, and what the server needs besides.
-CONNECTIONS, CONNECTIONS_BESIDES = 19, 5
 # So much of its processors a node, or PostgreSQL, is given to use.
 FILLED = 0.6
 PROCESSORS = 4
@@ -294,7 +293,7 @@ def needed(costs: dict[str, Cost], n_trials: int) -> Iterator[str]:
     yield f"{'processors at work':<36}{heads}"
     for name, (of_nodes, of_database) in loads.items():
         number = max(1, -int(-of_nodes // (PROCESSORS * FILLED)))
-        connections = number * PROCESSORS * CONNECTIONS + CONNECTIONS_BESIDES
+        connections = number * (connections_of(PROCESSORS) - OF_COMMANDS) + OF_COMMANDS
         yield f"{name:<36}{of_nodes:>7.1f}{of_database:>7.1f}{number:>12}{connections:>13}"
     yield f"{PER_DAY:,} sessions write {PER_DAY * whole.wal_bytes / 1e9:.0f} GB of WAL"
 

@@ -1,6 +1,6 @@
 """Take the pictures of docs/images anew: a participant's pages, the researcher's, or the examples.
 
-Usage: python benchmarks/screenshots.py [--chromium /usr/bin/chromium] [--out docs/images]
+Usage: python benchmarks/screenshots.py [--chromium PATH] [--out docs/images]
                                         [--study marvin_linzen_2018] [--trial 12]
        python benchmarks/screenshots.py --room
        python benchmarks/screenshots.py --examples
@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from flask import Flask
+from installed_browser import CHROMIUM
 from PIL import Image
 from planted import LOOKER, plant
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -208,7 +209,7 @@ def take_room(browser: Browser, images: Path) -> None:
 def main() -> None:
     """Serve a run and take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--chromium", default="/usr/bin/chromium")
+    parser.add_argument("--chromium", default=CHROMIUM)
     parser.add_argument("--out", type=Path, default=IMAGES)
     parser.add_argument("--examples", action="store_true")
     parser.add_argument("--room", action="store_true")

@@ -38,4 +38,4 @@ def test_a_session_costs_what_its_steps_cost(monkeypatch):
     assert lines[3].split()[-4:-2] == ["250.0", "25.0"]
     nodes = -int(-250.0 // (scale.PROCESSORS * scale.FILLED))
     assert int(lines[3].split()[-2]) == nodes == pytest.approx(104.2, abs=1)
-    assert int(lines[3].split()[-1]) == nodes * scale.PROCESSORS * 19 + 5
+    assert int(lines[3].split()[-1]) == nodes * (scale.PROCESSORS * 19 + 7) + 5

@@ -12,7 +12,8 @@ from webapp.commands.options import open_sessions
 from webapp.core.clock import utc_now
 from webapp.errors import RunError
 from webapp.payments.ledger import Entry
-from webapp.payments.run_payments import Proposal, RunPayments
+from webapp.payments.proposal import Proposal
+from webapp.payments.run_payments import RunPayments
 from webapp.payments.run_payments import open_run_payments as open_payments
 from webapp.recruiters.settings import load_settings
 

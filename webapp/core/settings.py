@@ -151,7 +151,12 @@ class Settings(BaseModel):
     log_format: Literal["auto", "json", "text"] = Field(
         default="auto", description="the log's format; auto: text on a terminal, json elsewhere"
     )
-    workers: int = Field(default=2, ge=1, description="how many worker processes answer requests")
+    workers: int = Field(
+        default=2,
+        ge=1,
+        description="how many processes answer participants; beside several, the researcher's room"
+        " has one more",
+    )
     connections: int = Field(
         default=1000, ge=1, description="how many connections each process keeps open at a time"
     )

@@ -34,8 +34,6 @@ from webapp.errors import WebappError
 FAILURES = (OperationalError, InterfaceError, TimeoutError)
 # What other programs understand as: try again later.
 _TRY_LATER = 75
-# One thread keeps few of them busy, whether it answers ten people or a thousand.
-_MOST_CONNECTIONS = 16
 # Like SQLite's busy_timeout; and a machine that lost its power must not hold a lock for hours.
 _POSTGRES_OPTIONS = (
     "-c lock_timeout=30s -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10"
@@ -87,7 +85,7 @@ def make_engine(url: str) -> Engine:
     """
     if not url.startswith("sqlite"):
         return _postgres_engine(url)
-    engine = create_engine(url, poolclass=CountedPool, pool_size=_MOST_CONNECTIONS, max_overflow=0)
+    engine = create_engine(url, poolclass=CountedPool, pool_size=CountedPool.most, max_overflow=0)
     event.listen(engine, "connect", _prepare_sqlite)
     serialize_writers(engine)
     return engine
@@ -105,7 +103,7 @@ def _postgres_engine(url: str) -> Engine:
     return create_engine(
         parsed,
         poolclass=CountedPool,
-        pool_size=_MOST_CONNECTIONS,
+        pool_size=CountedPool.most,
         max_overflow=0,
         pool_pre_ping=True,
         connect_args=arguments,

@@ -6,6 +6,8 @@ from threading import Lock
 from sqlalchemy.exc import TimeoutError
 from sqlalchemy.pool import PoolProxiedConnection, QueuePool
 
+from webapp.core.processes import OF_PARTICIPANTS
+
 # A process hands this many on within a few seconds; whoever comes later is better told so at once.
 MOST_WAITING = 500
 
@@ -19,7 +21,13 @@ class CountedPool(QueuePool):
 
     A limit of time would turn away those who have waited longest, and on a busy machine before
     anything is wrong. A limit of number turns away newcomers, at once.
+
+    Attributes:
+        most: How many connections a process has that do not say otherwise; one thread keeps few of
+            them busy, whether it answers ten people or a thousand.
     """
+
+    most = OF_PARTICIPANTS
 
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **{**options, "timeout": None})  # type: ignore[arg-type]

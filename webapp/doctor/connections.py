@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 from sqlalchemy import text
 
+from webapp.core.processes import connections_of
 from webapp.doctor.findings import Finding, Installation, Level
 
-# docs/database.md has the formula: of each process the pool, the lock of servers, two for jobs.
-_OF_A_PROCESS, _OF_COMMANDS = 19, 5
 _NEARLY = 0.9
 
 
@@ -27,7 +26,7 @@ def connections(at: Installation) -> Iterator[Finding]:
             )
         ).one()
     most = min(most, of_role) if of_role is not None and of_role >= 0 else most
-    needed = at.settings.workers * _OF_A_PROCESS + _OF_COMMANDS
+    needed = connections_of(at.settings.workers)
     say = f"PostgreSQL admits {most} connections; this machine may open {needed}; {used} are open"
     remedy = "Raise max_connections (or the role's CONNECTION LIMIT): docs/database.md#connections"
     if needed > most:

@@ -10,7 +10,7 @@ import hashlib
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from http import HTTPStatus
 from importlib.resources.abc import Traversable
 from mimetypes import guess_type
@@ -90,7 +90,12 @@ class Assets:
 
 def _asset(name: str, content: bytes) -> Asset:
     mimetype = guess_type(name)[0] or "application/octet-stream"
-    return Asset(mimetype, content, gzip.compress(content, mtime=0))
+    return Asset(mimetype, content, _compressed(content))
+
+
+@cache
+def _compressed(content: bytes) -> bytes:
+    return gzip.compress(content, mtime=0)
 
 
 def serve_assets(

@@ -209,14 +209,14 @@ def _payment(run: Run, entry: Entry, now: datetime) -> Payment:
 def claim(sessions: Sessions, payment_id: int, now: datetime) -> ClaimedPayment | None:
     """Return the payment, in this process's hand from now on, or None where it must not be made.
 
-    None stands for: it is done or withdrawn, another process has it in hand, or there is no
-    assignment yet to pay it on.
+    None stands for: it is done or withdrawn, another process has it in hand, there is no
+    assignment yet to pay it on, or it is not in the database, which was put back since.
     """
     with sessions.begin() as session:
         payment = session.scalars(
             select(Payment).where(Payment.id == payment_id).with_for_update()
-        ).one()
-        if payment.state in SETTLED_FOR_GOOD or payment.assignment is None:
+        ).one_or_none()
+        if payment is None or payment.state in SETTLED_FOR_GOOD or payment.assignment is None:
             return None
         if is_claimed(payment, now):
             return None

@@ -4,7 +4,6 @@ What is asked for is first a proposal, which somebody confirms; carrying it out 
 the audit log, in the transaction that stores the payments.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,6 +35,7 @@ from webapp.payments.ledger import (
     refuse_other_amounts,
 )
 from webapp.payments.pay import pay, pay_entries
+from webapp.payments.proposal import Outcome, Proposal
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
 from webapp.recruitment.limits import limits_of
@@ -45,62 +45,6 @@ from webapp.recruitment.terms import refuse_another_reward, refuse_other_purse, 
 from webapp.runs.runs import named_run, study_as_launched
 from webapp.runs.second_person import Wanted, done_by_two, first_of_two
 from webapp.users.audit_log import record_act
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """What paying would do now.
-
-    Attributes:
-        entries: What is not done yet.
-        done: How many of those asked for were done before, with the same amounts.
-        amount_minor: What the payees get, in minor units of the currency.
-        with_fees_minor: The same with the platform's fees.
-        currency: The code of the run's currency.
-    """
-
-    entries: tuple[Entry, ...]
-    done: int
-    amount_minor: int
-    with_fees_minor: int
-    currency: str
-
-    @property
-    def digest(self) -> str:
-        """What distinguishes this proposal from any other: who gets how much, and for what."""
-        lines = sorted(
-            "\x1f".join(
-                (e.item.payee, e.item.kind, str(e.item.amount_minor), e.item.reason, e.category)
-            )
-            for e in self.entries
-        )
-        return hashlib.sha256("\x1e".join((self.currency, *lines)).encode()).hexdigest()
-
-    def order(self, *, undo_rejections: bool = False, additional: bool = False) -> str:
-        """What distinguishes it together with what it may do besides: two people ask for both."""
-        said = f"{self.digest} {undo_rejections} {additional}"
-        return hashlib.sha256(said.encode()).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How far the payments of a proposal have come.
-
-    Attributes:
-        states: How many are in which state.
-        answers: What the platform said of those that are not done.
-    """
-
-    states: Counter[str]
-    answers: tuple[str, ...]
-
-    @property
-    def undone(self) -> int:
-        """How many are not done."""
-        return sum(self.states.values()) - self.states[PaymentState.DONE]
-
-    def __str__(self) -> str:
-        return ", ".join(f"{number} {state}" for state, number in sorted(self.states.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,8 +223,9 @@ class RunPayments:
         if needed_minor and needed_minor > (balance_minor := self.platform.balance_minor()):
             raise RunError(
                 f"the balance of {self._amount(balance_minor)} is too small for these payments",
+                where=f"run {self.run.ref}",
                 expected=f"at least {self._amount(needed_minor)}",
-                remedy="Add money on the platform, and run the command again",
+                remedy="Nothing was paid. Add money on the platform, and ask again",
             )
 
     def _first_of_two(self, proposal: Proposal, order: str) -> str:

@@ -170,7 +170,10 @@ def refuse_other_currency(study: Study, platform: Platform) -> None:
             f"the study pays in {study.currency}, and the platform in {platform.currency}",
             where=f"{study.name}/study.toml, payment, currency",
             expected=f'currency = "{platform.currency}"',
-            remedy="Write its amounts in that currency and launch the study again",
+            remedy=(
+                f"Nothing was done. Choose an account that pays in {study.currency}, or write the"
+                f" study's amounts in {platform.currency} and launch it again"
+            ),
         )
 
 

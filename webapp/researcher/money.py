@@ -12,8 +12,9 @@ from webapp.database.engine import reading
 from webapp.payments.bonuses import bonuses_of_rule, listed_bonuses
 from webapp.payments.compensation_request import by_bonus, compensation_entry, payee
 from webapp.payments.ledger import Entry
+from webapp.payments.proposal import Proposal
 from webapp.payments.rewards import all_rewards, rejection_of, rewards_of, stated_reason
-from webapp.payments.run_payments import Proposal, RunPayments, open_run_payments
+from webapp.payments.run_payments import RunPayments, open_run_payments
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import in_english, in_words

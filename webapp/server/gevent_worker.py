@@ -7,8 +7,9 @@ request is dropped. When no more files can be opened, visitors are asked to try 
 """
 
 import logging
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from socket import SHUT_RD
@@ -17,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 import gevent
 from gevent.pool import Pool
 from gevent.pywsgi import format_date_time  # type: ignore[attr-defined]
+from gevent.socket import socket
 from gunicorn.http.wsgi import base_environ  # type: ignore[import-untyped]
 from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
     GeventPyWSGIWorker,
@@ -25,12 +27,16 @@ from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
 )
 
 from webapp.core.clock import clock_watch
+from webapp.core.processes import OF_THE_ROOM
 from webapp.server.headers import Headers
 from webapp.server.open_files import SpareDescriptor, is_out_of_files
+from webapp.server.room_process import NICER, RoomElsewhere, RoomServer
 from webapp.server.service_manager import tell_alive
 
 if TYPE_CHECKING:
-    from gevent.socket import socket
+    import socket as plain_socket
+
+    from _typeshed.wsgi import WSGIApplication
 
     from webapp.server.private_port import PrivatePort
 
@@ -151,7 +157,7 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
 
     worker: "Worker"
 
-    def __init__(self, worker: "Worker", listening: "socket") -> None:
+    def __init__(self, worker: "Worker", listening: socket, app: "WSGIApplication") -> None:
         cfg = worker.cfg
         name, port = listening.getsockname()[:2]
         environ = {
@@ -164,7 +170,7 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
         }
         super().__init__(
             listening,
-            application=worker.wsgi,
+            application=app,
             spawn=Pool(worker.worker_connections),
             handler_class=_Handler,
             environ=environ,
@@ -172,10 +178,10 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
         )
         self.worker = worker
         self._spare = SpareDescriptor()
-        self.idle = set["socket"]()
+        self.idle = set[socket]()
         self._patience_s = cfg.keepalive
 
-    def handle(self, connection: "socket", address: Any) -> None:  # noqa: ANN401 - of any family
+    def handle(self, connection: socket, address: Any) -> None:  # noqa: ANN401 - of any family
         connection.settimeout(self._patience_s)
         super().handle(connection, address)
 
@@ -202,14 +208,24 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     Attributes:
         managed: Whether a service manager wants to hear of it.
         private_port: Where it is asked for metrics and readiness; None where nobody asks.
+        has_room: Whether it is the one that answers for the researcher's room.
+        doors: The pair by which the room's requests are handed on, inside first; None where each
+            process answers them itself.
     """
 
     managed = False
     private_port: "PrivatePort | None" = None
+    has_room = False
+    doors: "tuple[plain_socket.socket, plain_socket.socket] | None" = None
     _told = -_ALIVE_EVERY_S
 
     def load_wsgi(self) -> None:
         """Make the app, with signs of life: a database that is away may be asked for long."""
+        if self.has_room:
+            # Imported when the process has modules of its own, as the app is.
+            from webapp.database.pool import CountedPool
+
+            CountedPool.most = OF_THE_ROOM
         making = gevent.spawn(super().load_wsgi)
         while not making.ready():
             self._go_on()
@@ -217,7 +233,9 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
 
     def run(self) -> None:
         """Answer until the process is told to stop, and then what it was asked before."""
-        servers = [_Server(self, listening) for listening in self.sockets]
+        servers = self._servers()
+        if self.has_room:
+            os.nice(NICER)
         for server in servers:
             server.start()
         while self.alive:
@@ -237,6 +255,15 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
                 for server in servers:
                     server.hang_up()
             self._go_on()
+
+    def _servers(self) -> "Sequence[_Server | RoomServer]":
+        if self.doors is None:
+            return [_Server(self, listening, self.wsgi) for listening in self.sockets]
+        inside, outside = (socket(fileno=os.dup(each.fileno())) for each in self.doors)
+        if self.has_room:
+            return [RoomServer(self.wsgi, inside, self.worker_connections)]
+        app = RoomElsewhere(self.wsgi, outside, lambda: self.alive)
+        return [_Server(self, listening, app) for listening in self.sockets]
 
     def _go_on(self) -> None:
         self.notify()

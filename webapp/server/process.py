@@ -23,6 +23,7 @@ import httpx
 
 from experiment.machine import has_forking_server
 from webapp.core.instance import open_instance
+from webapp.core.processes import with_room
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.database.engine import DatabaseAwayError, open_database
 from webapp.database.locks import FileLock
@@ -60,7 +61,7 @@ def serve(
         instance: The instance folder.
         host: The address to listen on.
         port: The port; 0 takes any free one.
-        workers: How many processes answer; the setting when not given.
+        workers: How many processes answer participants; the setting when not given.
         connections: How many connections each of them has open at a time; likewise.
 
     It waits for a database that is away, and meanwhile asks visitors to try again.
@@ -99,7 +100,7 @@ def start(
         instance: The instance folder, where the server also writes its log.
         host: The address to listen on.
         port: The port; 0 takes any free one.
-        workers: How many processes answer; the setting when not given.
+        workers: How many processes answer participants; the setting when not given.
         connections: How many connections each of them has open at a time; likewise.
 
     Raises:
@@ -274,7 +275,8 @@ def _url(listening: socket.socket) -> str:
 
 
 def _gunicorn(listening: socket.socket, workers: int | None, connections: int | None) -> list[str]:
-    given = {"--workers": workers, "--worker-connections": connections}
+    processes = None if workers is None else with_room(workers)
+    given = {"--workers": processes, "--worker-connections": connections}
     return [
         *(sys.executable, "-m", "gunicorn", "wsgi:app", "--chdir", str(_PACKAGES)),
         *("--config", str(_GUNICORN_SETTINGS), "--bind", f"fd://{listening.fileno()}"),

@@ -122,8 +122,9 @@ def fix_discrepancies(
         seen = replace(snapshot, payments=payments, books=books)
         _record(session, run, [*_decisions(seen, study), *_bonuses(seen)], now())
         ledger_reconciled(session.connection(), run.ref)
-    # A rejection that was refused is for a person to decide again.
-    again = [payment.id for payment in snapshot.payments if not is_refused_rejection(payment)]
+        # Of the lines of now, for the database may be an older one than was looked at. A rejection
+        # that was refused is for a person to decide again.
+        again = [payment.id for payment in payments if not is_refused_rejection(payment)]
     pay(sessions, platform, again, now)
     offer_what_was_decided(sessions, platform, run, study, link, now)
 

@@ -72,6 +72,20 @@ def test_a_bonus_of_ours_that_an_older_backup_had_lost_is_one_line_again(
     assert len(list(platform.bonuses("HIT1"))) == 1
 
 
+def test_a_database_that_is_put_back_between_looking_and_mending_is_no_failure(
+    sessions, worked, pay_rewards, pay_bonus, platform, look, fix, ledger
+):
+    worked(1)
+    pay_rewards()
+    pay_bonus()
+    seen = look()
+    with sessions.begin() as session:
+        session.query(Payment).delete()
+    fix(seen)
+    assert ledger() == [("bonus", "done", BONUS)]
+    assert len(list(platform.bonuses("HIT1"))) == 1
+
+
 def test_what_another_process_pays_while_the_platform_is_read_is_no_payment_by_hand(
     worked, pay_rewards, pay_bonus, platform, look, fix, ledger, monkeypatch
 ):
