@@ -235,6 +235,10 @@ def fill(connection: Connection, run_id: int, people: int, now: datetime) -> Non
         connection.execute(text(statement), {
             name: value for name, value in given.items() if f":{name}" in statement
         })  # fmt: skip
+    if connection.dialect.name == "postgresql":  # where the numbers of newcomers go on
+        connection.execute(text(
+            "SELECT setval(pg_get_serial_sequence('participant', 'id'), max(id)) FROM participant"
+        ))  # fmt: skip
     recount(connection)
     start_counting(connection)
 

@@ -3,7 +3,8 @@
 Usage: python benchmarks/room_pictures.py [--chromium PATH] [--out docs/images/room]
 
 The pages show a run with planted problems (``benchmarks/planted.py``). A picture holds a page three
-times, beside each other, so that a page that looks wrong anywhere is seen at a glance.
+times, beside each other, so that a page that looks wrong anywhere is seen at a glance. The machine
+needs a font with Japanese signs, such as Debian's fonts-ipafont-gothic.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from installed_browser import CHROMIUM
 from PIL import Image
 from planted import plant
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
-from screenshots import COLOURS, IMAGES, SWITCHES, served
+from screenshots import IMAGES, SWITCHES, keep, served
 
 from webapp import create_app
 from webapp.core.clock import utc_now
@@ -115,9 +116,10 @@ def take(browser: Browser, folder: Path, out: Path) -> None:
         own = next(folder.glob("*/*/my_study"), None) or next(folder.rglob("my_study"))
         for name, path in pages(run, found, f"my_study ({own.parent.name})").items():
             save(contexts, room + path, out / f"{name}.png")
-        arabic = [browser.new_context(**look, locale="ar") for look in LOOKS]  # type: ignore[arg-type]
-        sign_in(arabic, room)
-        save(arabic, f"{room}runs/{run}", out / "right_to_left.png")
+        for language, name in (("ar", "right_to_left"), ("ja", "japanese")):
+            theirs = [browser.new_context(**look, locale=language) for look in LOOKS]  # type: ignore[arg-type]
+            sign_in(theirs, room)
+            save(theirs, f"{room}runs/{run}", out / f"{name}.png")
 
 
 def sign_in(contexts: list[BrowserContext], room: str) -> None:
@@ -167,8 +169,7 @@ def save(contexts: list[BrowserContext], address: str, path: Path) -> None:
         sheet.paste(shot.convert("RGB"), (left, 0))
         left += shot.width + 20
     small = sheet.resize((sheet.width // 2, sheet.height // 2), Image.Resampling.LANCZOS)
-    small.quantize(COLOURS).save(path, optimize=True)
-    print(f"{path}: {path.stat().st_size / 1000:.0f} KB", flush=True)
+    keep(small, path)
 
 
 def main() -> None:

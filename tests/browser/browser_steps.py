@@ -168,33 +168,3 @@ def assert_good(window: Window, name: str) -> None:
     assert not small, f"{name}: {small}"
     wide = window.evaluate("document.documentElement.scrollWidth - innerWidth")
     assert wide <= 0, f"{name} is {wide} px too wide"
-
-
-# Every place where the keyboard stops, numbered in the page's order; one for a group of radios.
-_STOPS = """() => {
-  const stops = [...document.querySelectorAll(
-    "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")]
-    .filter(one => !one.disabled && one.tabIndex >= 0
-      && one.checkVisibility({ visibilityProperty: true }))
-    .filter((one, _, all) => one.type !== "radio"
-      || one === (all.find(other => other.name === one.name && other.checked)
-        ?? all.find(other => other.name === one.name)));
-  stops.forEach((one, number) => { one.dataset.stop = number; });
-  return stops.map(one => one.outerHTML.slice(0, 90));
-}"""
-_STANDS_AT = """() => {
-  const here = document.activeElement, style = getComputedStyle(here);
-  const seen = parseFloat(style.outlineWidth) > 0 && style.outlineStyle !== "none"
-    || style.boxShadow !== "none";
-  return [Number(here.dataset.stop ?? -1), seen];
-}"""
-
-
-def assert_keyboard(page: Page, name: str) -> None:
-    """Fail unless Tab comes by everything on a page that was just opened, in order, and is seen."""
-    stops = page.evaluate(_STOPS)
-    for number, stop in enumerate(stops):
-        page.keyboard.press("Tab")
-        at, seen = page.evaluate(_STANDS_AT)
-        assert at == number, f"{name}: Tab goes to {stops[at] if at >= 0 else at}, not to {stop}"
-        assert seen, f"{name}: nothing shows that the keyboard is at {stop}"

@@ -79,3 +79,40 @@ def publish(page: Page, name: Callable[[str], None]) -> None:
     page.get_by_role("button", name="Recruitment…").click()
     name("plan")
     page.get_by_role("button", name=re.compile("^Yes: publish for")).click()
+
+
+def make_a_study_and_a_project(
+    page: Page, room: str, name: str, good: Callable[[str], None]
+) -> None:
+    """Copy a study and open its texts, and make a project, by keys."""
+    page.goto(f"{room}/studies")
+    page.locator("form[action$=copy] select").select_option("minimal")
+    page.locator("form[action$=copy] [name=name]").fill(name)
+    page.get_by_role("button", name="Copy", exact=True).press("Enter")
+    page.locator("textarea.writing").wait_for()
+    expect(page.locator("#findings pre, #findings p").first).to_be_visible()
+    good("editor")
+    page.goto(f"{room}/projects")
+    page.get_by_label("Name: letters").fill(name)
+    page.get_by_label("Name: letters").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(name)
+    good("project")
+
+
+def settle_by_a_rejection(page: Page, reason: str, good: Callable[[str], None]) -> None:
+    """Reject the one who handed in, approve nobody else, and reconcile."""
+    page.get_by_role("link", name="Pay or reject").click()
+    page.get_by_label("What to do").select_option("reject")
+    page.get_by_role("textbox", name="Reason").fill(reason)
+    page.get_by_role("textbox", name="Reason").press("Enter")
+    expect(page.get_by_role("button", name=re.compile("^Yes"))).to_be_visible()
+    good("money_confirm")
+    page.get_by_role("button", name=re.compile("^Yes")).press("Enter")
+    expect(page.get_by_text("result: 1 done")).to_be_visible()
+    page.get_by_role("button", name="Approve everyone").click()
+    expect(page.get_by_text("Nothing is left to do")).to_be_visible()
+    good("money_nothing")
+    page.go_back()
+    page.get_by_role("button", name="Reconcile").click()
+    expect(page.get_by_role("heading", name="Statements")).to_be_visible()
+    good("reconcile")

@@ -1,4 +1,4 @@
-"""The researcher's pages in Chromium: good to use in light and dark, at a desk and on a phone."""
+"""The researcher's pages in Chromium: good to use in light and dark, at a desk, on a phone."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,9 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.browser_steps import assert_good, assert_keyboard, minimal
+from tests.browser.browser_steps import assert_good, minimal
+from tests.browser.keyboard import assert_keyboard, listen_for_clicks
+from tests.browser.room_steps import make_a_study_and_a_project, settle_by_a_rejection
 from tests.webapp.payments.platform_double import PlatformDouble
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Participant, Recruitment, Run
@@ -82,7 +84,9 @@ def run(site, tmp_path, monkeypatch, look) -> str:
 def test_every_page_is_good_and_what_people_typed_never_runs(
     look, site, run, new_context, tmp_path
 ):
-    page = new_context(**LOOKS[look] | {"locale": "en"}).new_page()
+    context = new_context(**LOOKS[look] | {"locale": "en"})
+    listen_for_clicks(context)
+    page = context.new_page()
     alerts = list[str]()
     page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
     folder = Path(tmp_path)
@@ -90,6 +94,8 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     def good(name: str) -> None:
         page.screenshot(path=folder / f"{name}.png", full_page=True)
         assert_good(page, f"{name}, {look}")
+        if look == "light at a desk":
+            assert_keyboard(page, name)
 
     room = f"{site.origin}/researcher"
     # Colours are looked at as they stay, not on the way to them.
@@ -116,6 +122,11 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
         "accounts",
         "projects",
         "tokens",
+        "password",
+        "second-factor",
+        "join",
+        "?archive=1",
+        "launch/check?study=minimal&seed=1&recruiter=direct",
         f"runs/{run}/links",
         f"runs/{run}/participants",
         f"runs/{run}/money",
@@ -125,9 +136,8 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
         "notifications",
     ):
         page.goto(f"{room}/{name}")
-        good(name.partition("?")[0].replace("/", "_") or "runs")
-        if look == "light at a desk":
-            assert_keyboard(page, name)
+        good(re.sub(r"\W", "_", name) or "runs")
+    make_a_study_and_a_project(page, room, f"mine_{run}", good)
     page.goto(f"{room}/runs/{run}/participants")
     page.locator("tbody a").first.click()
     expect(page.get_by_text("Trial by trial", exact=True).first).to_be_visible()
@@ -143,7 +153,7 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     expect(page.locator("[data-part=count]")).to_contain_text("trial 2 of 8")
     good("film")
     page.go_back()
-    _walk_money(page, good)
+    settle_by_a_rejection(page, HOSTILE, good)
     page.goto(f"{room}/runs/{run}")
     page.get_by_label("More places in each list").fill("2")
     page.get_by_role("button", name="Add places").press("Enter")
@@ -159,21 +169,3 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
             page.goto(f"{room}/{name}")
             good(f"arabic_{name.replace('/', '_')}")
     assert alerts == []
-
-
-def _walk_money(page, good) -> None:
-    page.get_by_role("link", name="Pay or reject").click()
-    page.get_by_label("What to do").select_option("reject")
-    page.get_by_role("textbox", name="Reason").fill(HOSTILE)
-    page.get_by_role("textbox", name="Reason").press("Enter")
-    expect(page.get_by_role("button", name=re.compile("^Yes"))).to_be_visible()
-    good("money_confirm")
-    page.get_by_role("button", name=re.compile("^Yes")).press("Enter")
-    expect(page.get_by_text("result: 1 done")).to_be_visible()
-    page.get_by_role("button", name="Approve everyone").click()
-    expect(page.get_by_text("Nothing is left to do")).to_be_visible()
-    good("money_nothing")
-    page.go_back()
-    page.get_by_role("button", name="Reconcile").click()
-    expect(page.get_by_role("heading", name="Statements")).to_be_visible()
-    good("reconcile")

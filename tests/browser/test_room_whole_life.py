@@ -18,6 +18,7 @@ from tests.browser.browser_steps import (
     questionnaire,
     start,
 )
+from tests.browser.keyboard import assert_keyboard, listen_for_clicks
 from tests.browser.room_lab import lab, page, sign_in  # noqa: F401 - fixtures
 from tests.browser.room_steps import (
     JOB_MS,
@@ -43,7 +44,9 @@ def test_a_study_is_published_at_a_platform_watched_settled_paid_and_archived(
     def good(name: str) -> None:
         page.screenshot(path=tmp_path / f"{name}.png", full_page=True)
         assert_good(page, f"{name}, {recruiter}")
+        assert_keyboard(page, f"{name}, {recruiter}")
 
+    listen_for_clicks(page.context)
     launch(page, lab, "minimal", recruiter)
     publish(page, good)
     send_programs(page, 2)

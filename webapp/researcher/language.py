@@ -136,8 +136,18 @@ def number(value: float, places: int | None = None) -> str:
 
 
 def in_words(amount_minor: int, currency: str) -> str:
-    """Return an amount of money as the language writes it."""
-    return money.in_words(amount_minor, currency, str(present().locale))
+    """Return an amount of money as the language writes it.
+
+    Where the page runs from right to left, a sign beside a figure is turned about: ``US$`` is read
+    as ``$US``, and which dollars are meant is lost. There the code of ISO 4217 stands instead, and
+    both are set apart from the sentence around them as one piece that runs from left to right.
+    """
+    here = present()
+    if here.locale.text_direction == "rtl":
+        places = money.digits(currency)
+        figure = number(float(money.major_units(amount_minor, currency)), places)
+        return Markup('<bdi dir="ltr">{}\N{NO-BREAK SPACE}{}</bdi>').format(currency, figure)
+    return money.in_words(amount_minor, currency, str(here.locale))
 
 
 def _locale(language: str) -> Locale:

@@ -205,6 +205,14 @@ def test_numbers_dates_and_money_are_written_as_the_language_does(app):
     with app.test_request_context():
         language.speak_to("ar")
         assert re.search("[0-9]", language.when(at, "%-d %b")), "digits as in every table"
+    for code in ("ar", "he"):
+        with app.test_request_context():
+            language.speak_to(code)
+            amount = language.in_words(123450, "USD")
+            assert amount == '<bdi dir="ltr">USD\N{NO-BREAK SPACE}1,234.50</bdi>', "not $US"
+            page = app.jinja_env.from_string("{{ amount }}").render(amount=amount)
+            assert "<bdi" in page, "it is no text that is escaped"
+            assert "150</bdi>" in language.in_words(150, "JPY")
 
 
 def test_a_participants_request_reads_no_catalogue_of_the_room(client, run, monkeypatch):
