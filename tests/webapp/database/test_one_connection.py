@@ -22,6 +22,8 @@ from webapp.users.users import add_user
 class PoolOfOne(QueuePool):
     """A pool of one connection: whoever takes a second one at a time is refused at once."""
 
+    most = 1
+
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **{**options, "pool_size": 1, "timeout": 0})
 

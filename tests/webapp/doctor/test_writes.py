@@ -122,7 +122,7 @@ def test_names_that_run_out_are_found_before_bytes(at, app, instance, monkeypatc
 def test_connections_are_compared_with_what_the_server_admits(at):  # noqa: F811
     assert level("connections", at(workers=1)) is Level.GOOD
     [found] = CHECKS["connections"](at(workers=1000))
-    assert found.level is Level.FAULT and "19005" in found.says
+    assert found.level is Level.FAULT and "19012" in found.says
 
 
 @pytest.mark.one_database
