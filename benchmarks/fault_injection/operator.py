@@ -90,8 +90,10 @@ class Operator:
 
     Attributes:
         rejects_with: What whom they reject is told, and the platform's category of it.
+        caps: The most that they let be paid.
     """
 
+    caps = CAPS
     rejects_with = ("The study was not done.", "")
 
     def __init__(
@@ -237,7 +239,7 @@ class Operator:
             self._platform,
             self.run,
             entries,
-            CAPS,
+            self.caps,
             self.environment.clock,
             undo_rejections=undo_rejections,
         )
@@ -295,7 +297,7 @@ class Operator:
                 "You could not submit.",
                 withdrawn=withdrawn,
             ),
-            CAPS,
+            self.caps,
             self._compensation_link,
             self.environment.clock,
         )

@@ -7,17 +7,19 @@ colleague pays by hand on the platform's own pages. The operator then does what 
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import select
 
 from experiment.payment.payment import PaymentError, PaymentState
 from fault_injection.copies import State, keep, put_back
-from fault_injection.operator import Death, NotYetDone, Operator
+from fault_injection.operator import CAPS, Death, NotYetDone, Operator
 from webapp.database.engine import reading
 from webapp.database.models import Payment
 from webapp.gate.gate import GateError
 from webapp.payments.as_listed import is_by_hand
+from webapp.payments.ledger import payments_of
 from webapp.payments.pay import pay
 from webapp.payments.reconciliation.reconcile import note_compared
 from webapp.payments.reconciliation.snapshot import Discrepancy
@@ -53,7 +55,7 @@ class Restored(Operator):
     """An operator whose database is put back now and then, and who does what the messages say.
 
     What is decided is: a bonus of the amount that was paid by
-    hand is the one that was due; any other is paid too.
+    hand is the one that was due; any other is paid too, and the limit for a person is raised by it.
 
     Attributes:
         counts: What happened.
@@ -168,6 +170,22 @@ class Restored(Operator):
         except NotYetDone:
             self._decide()
             raise
+        except PaymentError:
+            if self._raises_limit():
+                raise NotYetDone from None
+            raise
+
+    def _raises_limit(self) -> bool:
+        """Raise the limit for a person by what colleagues paid them, if that is new, and say so."""
+        by_hand = Counter[str]()
+        with reading(self._sessions) as session:
+            for line in payments_of(session, self.run):
+                by_hand[line.worker_id] += line.amount_minor * is_by_hand(line)
+        raised = CAPS.per_participant_minor + max(by_hand.values(), default=0)
+        is_new = raised > self.caps.per_participant_minor
+        if is_new:
+            self.caps = replace(self.caps, per_participant_minor=raised)
+        return is_new
 
     def _decide(self) -> None:
         """Decide as a person would what was refused beside a bonus paid by hand."""
