@@ -2,7 +2,9 @@
 
 import importlib
 import logging
+import sys
 from argparse import Namespace
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,9 @@ def campaign(monkeypatch):
 
 
 def test_everybody_is_paid_exactly_once_while_calls_fail_and_the_process_dies(campaign):
-    counts = campaign("faults").one_environment(Namespace(**ASKED), 0)
+    module = campaign("faults")
+    counts = module.one_environment(Namespace(**ASKED), 0)
+    assert not any(counts[name] for name in module.WRONG)
     assert counts["people paid exactly once"] == counts["people who earned money"] > 0
     assert counts["HITs orphaned"] == counts["places lost"] == counts["findings left"] == 0
     assert counts["calls that failed"] > 0
@@ -34,6 +38,7 @@ def test_on_prolific_everybody_is_paid_exactly_once_though_paying_twice_would_pa
 ):
     prolific = campaign("faults_prolific")
     counts = prolific.environments(prolific.one_run, Namespace(**ASKED), 0)
+    assert not any(counts[name] for name in prolific.WRONG)
     assert counts["people paid exactly once"] == counts["people who earned money"] > 0
     assert counts["findings left"] == counts["reports left"] == counts["places lost"] == 0
     assert counts["calls that failed"] > 0
@@ -56,10 +61,39 @@ def test_where_older_databases_are_put_back_and_colleagues_pay_by_hand_nobody_is
 ):
     asked = ASKED | {"seed": 5, "faults": 0.02, "deaths": 0.01, "mturk": mturk}
     asked |= {"restores": 0.2, "by_hand": 0.02, "lost": 1.0}
-    counts = campaign("faults_restored").environments(Namespace(**asked), 0)
+    module = campaign("faults_restored")
+    counts = module.environments(Namespace(**asked), 0)
+    assert not any(counts[name] for name in module.WRONG)
     ways = ("restored", "copied", "copied with its ledger", "second copy")
     assert sum(counts[way] for way in ways) > 0
     assert counts["people who earned money"] > 0
     assert counts["people we paid more"] == counts["people with less"] == 0
     assert counts["places offered twice"] == counts["findings left"] == 0
     assert counts["lost and not named"] == counts["lines not in the books"] == 0
+
+
+def seven_lost(_options: Namespace, first: int) -> Counter[str]:
+    return Counter({"lost": 7, "batches": 1, "first": first})
+
+
+def nothing_lost(_options: Namespace, _first: int) -> Counter[str]:
+    return Counter({"batches": 1})
+
+
+def test_a_campaign_goes_on_with_what_was_kept_and_what_is_wrong_ends_it_with_1(
+    campaign, monkeypatch, tmp_path, capsys
+):
+    module, kept = campaign("faults"), tmp_path / "kept.jsonl"
+
+    def end_of(one_environment, *options: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["faults.py", "--runs", "20", *options])
+        with pytest.raises(SystemExit) as ended:
+            module.report("", one_environment, ["batches", "lost", "first"], ["lost"])
+        return int(ended.value.code), " ".join(capsys.readouterr().out.split())
+
+    assert end_of(nothing_lost) == (0, "batches 2 lost 0 first 0")
+    assert end_of(seven_lost, "--kept", str(kept)) == (1, "batches 2 lost 14 first 10")
+    kept.write_text("".join(kept.read_text().splitlines(keepends=True)[1:]))
+    assert end_of(nothing_lost, "--kept", str(kept)) == (1, "batches 2 lost 7 first 10")
+    # Another campaign is not gone on with.
+    assert end_of(nothing_lost, "--kept", str(kept), "--seed", "2")[0] == 0

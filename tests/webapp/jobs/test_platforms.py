@@ -82,7 +82,7 @@ def test_another_account_than_the_run_s_own_is_neither_polled_nor_pays(
     clock.go_on(hours=1)
     with sessions.begin() as session:
         session.scalars(select(Recruitment)).one().account = "ours"
-    monkeypatch.setattr(PlatformDouble, "account", lambda _: "a stranger's", raising=False)
+    monkeypatch.setattr(platform, "account", lambda: "a stranger's", raising=False)
     platform.trouble("state", REFUSES)
     with pytest.raises(WebappError, match="published from the account ours"):
         job(services)

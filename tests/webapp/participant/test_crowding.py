@@ -339,7 +339,7 @@ def test_so_many_arrive_within_an_hour_and_no_more(arrive, limited, clock, sessi
 
 
 def test_who_has_their_data_erased_is_counted_no_more_and_who_began_goes_on(
-    app, arrive, limited, sessions
+    app, arrive, limited, sessions, clock
 ):
     limited(arrivals_per_hour=2)
     first, second = (Visitor(app.test_client(), arrive().location) for _ in range(2))
@@ -347,6 +347,8 @@ def test_who_has_their_data_erased_is_counted_no_more_and_who_began_goes_on(
     assert first.answer(1).json["saved"] == 1
     second.client.post(f"{second.home}withdraw", data={"wish": "erase"})
     assert count(sessions, ArrivalAddress.participant_id) == 1
+    clock.go_on(seconds=6)  # who was refused is told again for a few seconds
+    assert arrive().status_code == 303
 
 
 def test_a_flood_is_refused_without_asking_the_database(app, arrive, limited, clock):

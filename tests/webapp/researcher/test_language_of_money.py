@@ -32,12 +32,15 @@ def test_no_page_of_money_says_anything_in_english_alone(
     platform.trouble("approve", DIES_AFTER)
     with suppress(ProcessDied):
         payer.pay(act="approve_one", who=refs[2])
-    monkeypatch.setattr(type(platform), "write", lambda *_: None, raising=False)
+    monkeypatch.setattr(platform, "write", lambda *_: None, raising=False)
     in_marks()
     at = payer.path
     posts = {
         "what is owed": (f"{at}/money/check", {"act": "approve"}),
-        "a bonus": (f"{at}/money/check", {"act": "bonus", "who": refs[0], "amount": "1"}),
+        "a bonus": (
+            f"{at}/money/check",
+            {"act": "bonus", "who": refs[0], "amount": "1", "reason": "44"},
+        ),
         "what publishing costs": (f"{at}/recruitment/plan", {}),
         "offers": (f"{at}/recruitment", {}),
         "a letter": (f"{at}/recruitment/write", {"whom": "finished", "text": "44"}),
@@ -48,7 +51,11 @@ def test_no_page_of_money_says_anything_in_english_alone(
         "settling without a time": (f"{at}/money/settle", {"payment": "1", "seen": "paid"}),
         "a rehearsal": (f"{at}/rehearsal", {"people": "x"}),
     }
-    pages = {name: payer.here.post(*asked[:1], **asked[1]).text for name, asked in posts.items()}
+    replies = {name: payer.here.post(address, **form) for name, (address, form) in posts.items()}
+    shown = {name for name, reply in replies.items() if reply.status_code == 200}
+    assert shown == {"what is owed", "a bonus", "what publishing costs", "offers", "a letter",
+                     "discrepancies"}  # fmt: skip
+    pages = {name: reply.text for name, reply in replies.items()}
     agreed = dict(
         re.findall(r'name="(\w+)" value="([^"]*)"', unescape(pages["what publishing costs"]))
     )

@@ -44,7 +44,7 @@ def test_a_note_is_read_where_it_belongs_and_a_tag_finds_its_people(noted, peopl
     assert "the second wave" in here.get(f"/runs/{run.ref}").text
     found = here.get(f"/runs/{run.ref}/participants?tag=froze").text
     assert noted.ref in found and people[1].ref not in found
-    assert "1 participant" in found
+    assert "1 participant." in found
     assert noted.ref not in here.get(f"/runs/{run.ref}/participants?tag=other").text
 
 

@@ -3,6 +3,7 @@
 import io
 import re
 import zipfile
+from threading import BoundedSemaphore
 
 import pytest
 from sqlalchemy import select
@@ -20,6 +21,12 @@ from webapp.runs.unblind import unblind
 from webapp.users.roles import Role
 
 HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def empty_room(monkeypatch) -> None:
+    """Nobody else watches, whatever another test of this process left behind."""
+    monkeypatch.setattr(live, "_room", BoundedSemaphore(live.WATCHERS))
 
 
 @pytest.fixture
@@ -199,7 +206,7 @@ def test_a_page_that_is_opened_after_an_act_is_shown_nothing_from_before(run, st
         start(run)
 
 
-def test_watchers_beyond_the_room_are_refused_and_each_one_leaves_room(run, researcher):
+def test_watchers_beyond_the_room_are_refused_and_each_one_leaves_room(run, researcher, empty_room):
     here = researcher(Role.VIEWER)
     path = f"/researcher/runs/{run.ref}/live"
     watching = [here.client.get(path, buffered=False) for _ in range(live.WATCHERS)]
@@ -212,7 +219,7 @@ def test_watchers_beyond_the_room_are_refused_and_each_one_leaves_room(run, rese
 
 
 def test_a_refused_watcher_costs_no_part_and_a_part_that_fails_leaves_room(
-    run, researcher, monkeypatch
+    run, researcher, monkeypatch, empty_room
 ):
     here = researcher(Role.VIEWER)
     path, made = f"/researcher/runs/{run.ref}/live", []

@@ -16,6 +16,7 @@ import pytest
 from gevent.socket import socket
 
 from tests.patience import PATIENCE_S
+from tests.webapp.server.test_waiting import until
 from webapp.server import process as server
 from webapp.server.room_process import NICER, RoomElsewhere, RoomServer
 
@@ -79,15 +80,15 @@ def test_what_is_asked_while_the_process_is_dead_is_answered_by_the_next(http, i
     assert room_process(instance) != pid
 
 
-def test_a_reload_and_a_stop_answer_the_room_to_the_end(http, instance):
+def test_a_reload_answers_the_room_all_the_time_and_a_stop_ends_its_process(http, instance):
     assert http.get(ROOM).status_code == 200
     before = room_process(instance)
     server.reload(instance)
-    while Path(f"/proc/{before}").exists():
-        assert http.get(ROOM).status_code == 200
-    room_process(instance)
-    http.get(ROOM)
+    until(lambda: http.get(ROOM).raise_for_status() and not Path(f"/proc/{before}").exists())
+    now = room_process(instance)
+    assert http.get(ROOM).status_code == 200
     server.stop(instance)
+    assert not Path(f"/proc/{now}").exists() and not server.running(instance)
 
 
 class Pair:
