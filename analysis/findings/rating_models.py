@@ -130,7 +130,7 @@ def _effects(
         own = rows[["item_id", "cell", "unit"]].astype(str).drop_duplicates("item_id")
         wanted = planned(cross, given.run.study.analysis)
         for (model, measure), values in measures.items():
-            scored = own.assign(participant=model, value=own["item_id"].map(values))
+            scored = own.assign(participant=None, value=own["item_id"].map(values))
             for row in contrasts(scored, "value", wanted).to_dict("records"):
                 named = {"construction": name, "judge": model, "measure": measure}
                 yield named | {str(key): value for key, value in row.items()}

@@ -156,13 +156,14 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
         return pd.DataFrame([found])
     chosen = judgments["chose_good"].to_numpy(dtype=float)
     weight = np.where(of_first, 1 / of_first.sum(), -1 / (~of_first).sum())
-    ways = [codes(judgments[name])[0] for name in ("participant", unit_column(judgments))]
+    names = ("participant", unit_column(judgments))
+    ways = [codes(judgments[name])[0] for name in names]
     variance, freedom = contrast_variance(chosen, weight, of_first.astype(np.intp), ways)
     half = float(quantile(np.array(freedom)) * np.sqrt(variance))
     difference = float(chosen[of_first].mean() - chosen[~of_first].mean())
     sides = np.maximum(difference - half, -1.0), np.minimum(difference + half, 1.0)
     low, high = map(float, ends(*sides, len(chosen), CONTRAST))
-    if too_few_units(*(np.array([own.max() + 1]) for own in ways)).any():
+    if too_few_units(*(judgments[name].nunique() for name in names)):
         low = high = np.nan
     return pd.DataFrame([found | {"difference": difference, "low": low, "high": high}])
 

@@ -126,11 +126,10 @@ def people_against_models(
         p (two-sided, of no difference), margin (``margin_near_the_end``), p_equivalence (of a
         difference of at least this margin: two one-sided tests, Schuirmann (1987)), p_holm and
         p_fdr (``p`` adjusted for the groups of one model: Holm (1979), Benjamini and Hochberg
-        (1995)), n_items, n_judgments, n_participants, n_frames. Of too few participants or frames
-        (``withheld``) there is neither interval nor p.
+        (1995)), n_items, n_judgments, n_participants (0 where nobody knows them), n_frames. Of too
+        few participants or frames (``withheld``) there is neither interval nor p.
     """
     person, item = (codes(judgments[name])[0] for name in ("participant", "item_id"))
-    known = judgments["participant"].notna()
     unit = codes(judgments[unit_column(judgments)])[0]
     own = judgments["chose_good"].to_numpy(dtype=float)
     grouped = judgments.groupby(list(by), sort=False, observed=True)
@@ -141,20 +140,22 @@ def people_against_models(
             grouped.ngroup().to_numpy().astype(np.intp),
         ),
     ]
+    sizes = [
+        _sizes(group, item)
+        | {
+            "n_participants": judgments.groupby(group)["participant"].nunique().to_numpy(),
+            "n_frames": _distinct(group, unit).astype(np.intp),
+        }
+        for _, group in parts
+    ]
     found = []
     for model, frame in decisions.items():
         place = codes_in(judgments["item_id"], pd.Index(frame["item_id"].tolist()))
         theirs = frame["correct"].to_numpy(dtype=float)[place]
-        for keys, group in parts:
+        for (keys, group), counted in zip(parts, sizes, strict=True):
             pair = _people_and_model(own, theirs, person, unit, group)
-            sizes = _sizes(group, item) | {
-                name: _distinct(group, of).astype(np.intp)
-                for name, of in (("n_participants", person), ("n_frames", unit))
-            }
-            rows = _tested(pair, margin).assign(**sizes)
+            rows = _tested(pair, margin).assign(**counted)
             few = too_few_units(rows["n_participants"], rows["n_frames"])
-            # One participant is no sample of people; one code of nobody stands for many.
-            few |= (rows["n_participants"].to_numpy() == 1) & bool(known.any())
             rows.loc[few, ["low", "high", "p", "p_equivalence"]] = np.nan
             named = rows.rename(columns={"first": "people", "second": "model"})
             found.append(pd.concat([keys, adjusted(named)], axis=1).assign(judge=model))

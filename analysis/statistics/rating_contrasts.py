@@ -69,7 +69,8 @@ def contrasts(ratings: pd.DataFrame, value: str, wanted: Mapping[str, Weights]) 
 
     Args:
         ratings: One row per rating, with cell, participant, unit, and where they are known
-            ``also`` (what repeats besides) and ``group`` (of the participants).
+            ``also`` (what repeats besides) and ``group`` (of the participants). A model's values
+            have no participant (missing), and nothing of them is withheld.
         value: The column of the value; rows without one are left out.
         wanted: For each contrast its cells' weights, by the cells' names.
 
@@ -117,7 +118,7 @@ def _contrast(rows: pd.DataFrame, value: str, weights: Weights) -> dict[str, flo
     rounding = (_ROUNDING * float(np.abs(own[value].astype(float)).max())) ** 2
     total = total if total > rounding else 0.0
     estimate = estimate if abs(estimate) > np.sqrt(rounding) else 0.0
-    if numbers["n_participants"] > 1 and (
+    if numbers["n_participants"] and (
         len(own) < CONTRAST or too_few_units(numbers["n_participants"], numbers["n_frames"])
     ):
         return nothing | {"estimate": estimate} | numbers

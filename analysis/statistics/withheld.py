@@ -22,8 +22,7 @@ UNITS = 5
 REASON = (
     f"No interval where there are fewer than {SHARE} judgments ({MEAN} ratings; {CONTRAST} answers "
     "for a difference): with so few, no formula that we tried holds the true value in 93 to 97% of "
-    f"studies. A difference needs {UNITS} participants and {UNITS} frames as well: none was tried "
-    "with fewer."
+    f"studies. A difference needs {UNITS} participants and {UNITS} frames as well."
 )
 
 
@@ -45,12 +44,12 @@ def too_few_units(participants: ArrayLike, frames: ArrayLike) -> NDArray[np.bool
     """Return which differences rest on too few participants or frames for an interval.
 
     Args:
-        participants: Shape ``(groups,)``: of how many participants each is; 0 or 1 where a
-            statistic takes frames alone to vary, as of models or of people whom nobody knows.
+        participants: Shape ``(groups,)``: of how many known participants each is; 0 where frames
+            alone are taken to vary, as of models or of people whom nobody knows.
         frames: Shape ``(groups,)``.
     """
     people = np.asarray(participants)
-    found: NDArray[np.bool_] = (np.asarray(frames) < UNITS) | ((people > 1) & (people < UNITS))
+    found: NDArray[np.bool_] = (np.asarray(frames) < UNITS) | ((people > 0) & (people < UNITS))
     return found
 
 

@@ -1,0 +1,69 @@
+"""One known participant is too few for an interval of a difference; of unknown ones, items count."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.statistics.accuracy import accuracy_difference
+from analysis.statistics.paired import people_against_models
+from analysis.statistics.rating_contrasts import contrasts
+from analysis.statistics.ratings import rating_differences
+from analysis.statistics.withheld import REASON, reasons
+from tests.analysis.known_choices import crossed, decided
+
+ITEMS = 120
+KNOWN = [(1, True), (4, True), (5, False)]
+
+
+def judged(people: int) -> pd.DataFrame:
+    rng = np.random.default_rng(people)
+    return crossed(rng.random((people, ITEMS)) < 0.7)
+
+
+def rated(people: int) -> pd.DataFrame:
+    rows = judged(people)
+    rng = np.random.default_rng(people)
+    halves = np.where(rows["construction"] == "a", "good", "bad")
+    return rows.assign(
+        rating=rng.integers(1, 8, len(rows)),
+        version=halves,
+        cell=rows["construction"],
+        unit=rows["item_id"],
+        construction="all",
+    )
+
+
+@pytest.mark.parametrize(("people", "few"), KNOWN)
+def test_a_difference_of_accuracies_of_too_few_people_has_no_interval(people: int, few: bool):
+    rows = judged(people)
+    found = accuracy_difference(rows, (rows["construction"] == "a").to_numpy()).iloc[0]
+    assert np.isfinite(found["difference"])
+    assert found[["low", "high"]].isna().all() == few
+
+
+@pytest.mark.parametrize(("people", "few"), KNOWN)
+def test_differences_of_ratings_of_too_few_people_have_no_interval(people: int, few: bool):
+    rows = rated(people)
+    of_design = contrasts(rows, "rating", {"a - b": {"a": 1.0, "b": -1.0}}).iloc[0]
+    of_versions = rating_differences(rows, ["construction"]).iloc[0]
+    for found in (of_design, of_versions):
+        assert found[["low", "high"]].isna().all() == few
+
+
+def test_of_unknown_people_and_of_models_frames_alone_are_counted():
+    rows = judged(3).assign(participant=None)
+    found = accuracy_difference(rows, (rows["construction"] == "a").to_numpy()).iloc[0]
+    assert found[["low", "high"]].notna().all()
+    of_model = rated(1).assign(participant=None)
+    found = contrasts(of_model, "rating", {"a - b": {"a": 1.0, "b": -1.0}}).iloc[0]
+    assert found["n_participants"] == 0 and found[["low", "high", "p"]].notna().all()
+
+
+def test_the_note_below_the_table_says_why_one_person_has_no_interval():
+    models = {"m": decided(np.arange(ITEMS) % 3 > 0)}
+    one, unknown = judged(1), judged(1).assign(participant=None)
+    rows = people_against_models(one, models, ["construction"])
+    named = rows.rename(columns={"low": "difference_low", "high": "difference_high"})
+    assert reasons(named[named["construction"] == ""], ["difference"]) == [REASON]
+    rows = people_against_models(unknown, models, ["construction"])
+    assert rows["n_participants"].eq(0).all() and rows["low"].notna().all()
