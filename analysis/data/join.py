@@ -20,6 +20,10 @@ from experiment.records import Variant
 from experiment.tables.schemas import RESPONSES
 
 _SHOWN = 10
+_OF_PARTS = (
+    "The parts have items of their own, and a score file is of one part's materials: compare the "
+    "parts together without --scores, or each with its --run alone and the scores of its materials"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +305,9 @@ def check_same_items(
             f"{len(missing)} judged item(s) have no scores; the first: {_first(missing)}",
             where=where,
             expected="a score for every item of the run",
-            remedy=f"Score the materials of {facts.study} {facts.study_version} again",
+            remedy=_OF_PARTS
+            if run.of_parts
+            else f"Score the materials of {facts.study} {facts.study_version} again",
         )
     if seen.study and (seen.study, seen.study_version) != (facts.study, facts.study_version):
         raise AnalysisError(

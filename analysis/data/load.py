@@ -86,6 +86,7 @@ class RunFacts(_Facts):
     code_version: str
     rendering: str
     still_filling: bool = False
+    session: int = 1  # of a study in parts; a first part says nothing
 
     @property
     def written(self) -> str:
@@ -147,6 +148,11 @@ class ExportedRun:
     verdicts: pd.DataFrame
     answers: pd.DataFrame | None = None  # to the questionnaire; None where nobody knows them
     readings: pd.DataFrame | None = None  # word by word; None where nothing is read so
+
+    @property
+    def of_parts(self) -> bool:
+        """Whether it is several parts of a study, as ``analysis.data.longitudinal`` joins them."""
+        return SESSION in self.trials
 
 
 @dataclass(frozen=True, slots=True)

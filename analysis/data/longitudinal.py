@@ -8,12 +8,10 @@ import pandas as pd
 
 from analysis.data.load import SESSION, ExportedRun
 from analysis.data.part_codes import Part, parts_of
+from analysis.data.part_items import OF_TRIALS, apart
 from analysis.errors import AnalysisError
 from experiment.participation import State
 from experiment.studies.study import Construction
-
-_MARK = "@"
-_OF_TRIALS = ("trials", "responses", "readings")
 
 
 def longitudinal(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
@@ -22,24 +20,24 @@ def longitudinal(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
     A person keeps the list of their first part. Trials are counted on from part to part, and say
     their ``session``, as the export of each part does. A session of which somebody was excluded is
     left out; who was kept in none is excluded. Items of the same id with other words or another
-    condition are told apart by an ``@`` and the session. People without a code (who were
-    forgotten, or came from nowhere) are in no row.
+    condition are told apart (``part_items``). People without a code (who were forgotten, or came
+    from nowhere) are in no row.
 
     Args:
         runs: The parts, at least two.
         codes: The table that ``parallax recruitment parts`` wrote: code, and each run's people.
 
     Raises:
-        AnalysisError: The table of codes cannot be read or lacks a run, the parts ask for
-            different things, or a person is of other levels of a factor in another part.
-        TableError: An export lacks its table of participants.
+        AnalysisError: A run is given twice, the table of codes is not sound or lacks a run, the
+            parts ask for different things, or a person has no list in their first part or is of
+            other levels of a factor in another part.
     """
     parts = parts_of(runs, codes)
     first = parts[0].run
     _refuse_other_tasks(parts)
     people = _people(parts, codes)
     _refuse_other_levels(parts, people)
-    items, parts = _items(parts)
+    items, parts = apart(parts)
     trials = _of_trials(parts)
     verdicts = pd.concat([part.renamed(part.run.verdicts) for part in parts], ignore_index=True)
     return replace(
@@ -58,10 +56,10 @@ def longitudinal(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
         items=items,
         participants=_first_rows(people),
         trials=trials["trials"],
-        responses=trials["responses"].drop(columns=SESSION),
+        responses=trials["responses"],
         verdicts=_first_kept(verdicts),
         answers=_first_answers(parts),
-        readings=trials["readings"].drop(columns=SESSION) if "readings" in trials else None,
+        readings=trials.get("readings"),
     )
 
 
@@ -94,7 +92,9 @@ def _refuse_other_tasks(parts: Sequence[Part]) -> None:
 
 def _refuse_other_levels(parts: Sequence[Part], people: pd.DataFrame) -> None:
     """Raise where a factor between participants is none over the parts."""
-    lists = people.drop_duplicates("participant").set_index("participant")["list"].to_dict()
+    first = people.drop_duplicates("participant").set_index("participant")["list"]
+    _refuse_later_lists(parts, first[first.isna()].index)
+    lists = first.to_dict()
     levels = parts[0].run.study.design.levels
     for part in parts:
         own = part.renamed(part.run.participants).dropna(subset="list")
@@ -109,27 +109,18 @@ def _refuse_other_levels(parts: Sequence[Part], people: pd.DataFrame) -> None:
                 )
 
 
-def _items(parts: Sequence[Part]) -> tuple[pd.DataFrame, list[Part]]:
-    """Return the items of all parts, and the parts with what items were renamed to."""
-    known: dict[str, dict[str, object]] = {}
-    renamed = []
+def _refuse_later_lists(parts: Sequence[Part], without: "pd.Index[str]") -> None:
+    """Raise where somebody without a list in their first part has one later."""
     for part in parts:
-        names = {}
-        for row in part.run.items.astype(str).to_dict("records"):
-            name = str(row["item_id"])
-            own: dict[str, object] = {str(key): value for key, value in row.items()}
-            if known.get(name, own) != own:
-                names[name] = f"{name}{_MARK}{part.session}"
-                frame = f"{own['frame']}{_MARK}{part.session}" if own["frame"] else ""
-                own |= {"item_id": names[name], "frame": frame}
-            known[str(own["item_id"])] = own
-        tables = {
-            table: frame.assign(item_id=frame["item_id"].astype(str).replace(names))
-            for table in _OF_TRIALS
-            if (frame := getattr(part.run, table)) is not None and "item_id" in frame
-        }
-        renamed.append(replace(part, run=replace(part.run, **tables)))
-    return pd.DataFrame(list(known.values())).fillna(""), renamed
+        own = part.renamed(part.run.participants).dropna(subset="list")["participant"]
+        if len(late := own[own.isin(without)]):
+            raise AnalysisError(
+                f"the participant of the code {late.iloc[0]} has no list in their first part, "
+                "but one in this",
+                where=str(part.run.folder),
+                expected="in the table of codes nobody but who was given a list",
+                remedy="Write the table again: parallax recruitment parts RUN1 RUN2",
+            )
 
 
 def _of_trials(parts: Sequence[Part]) -> dict[str, pd.DataFrame]:
@@ -138,22 +129,16 @@ def _of_trials(parts: Sequence[Part]) -> dict[str, pd.DataFrame]:
     before = 0
     for part in parts:
         kept = part.run.verdicts.loc[part.run.verdicts["kept"], "participant"].astype(str)
-        for table in _OF_TRIALS:
+        for table in OF_TRIALS:
             if (frame := getattr(part.run, table)) is None:
                 continue
             own = frame[frame["participant"].astype(str).isin(set(kept))]
-            own = own.assign(position=own["position"] + before, session=part.session)
+            own = own.assign(position=own["position"] + before)
+            if table == "trials":
+                own = own.assign(**{SESSION: part.session})
             found.setdefault(table, []).append(part.renamed(own))
         before += int(part.run.trials["position"].max()) if len(part.run.trials) else 0
-    whole = {table: pd.concat(frames, ignore_index=True) for table, frames in found.items()}
-    texts = {
-        table: [name for name in frame if frame[name].dtype == object]
-        for table, frame in whole.items()
-    }
-    return {
-        table: frame.astype(dict.fromkeys(texts[table], "category"))
-        for table, frame in whole.items()
-    }
+    return {table: pd.concat(frames, ignore_index=True) for table, frames in found.items()}
 
 
 def _constructions(parts: Sequence[Part]) -> list[Construction]:

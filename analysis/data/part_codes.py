@@ -1,18 +1,19 @@
 """The parts of a study that is taken in several sessions, and who is who in them."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from analysis.data.frames import read_exported
-from analysis.data.load import SESSION, ExportedRun
+from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
-from experiment.tables.schemas import PARTICIPANTS
 
 _CODE = "code"
+_SHOWN = 5
+_Rows = Sequence[Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,33 +38,77 @@ def parts_of(runs: Sequence[ExportedRun], codes: Path) -> list[Part]:
         codes: The table that ``parallax recruitment parts`` wrote.
 
     Raises:
-        AnalysisError: The table cannot be read or lacks a run.
-        TableError: An export lacks its table of participants.
+        AnalysisError: A run is given twice, or the table cannot be read, lacks a run, or does not
+            say of each participant once who it is.
     """
-    table = _read_codes(codes, [run.facts.run for run in runs])
-    found = [Part(run, _session(run), table[run.facts.run]) for run in runs]
+    names = [run.facts.run for run in runs]
+    if twice := _repeated(names):
+        raise AnalysisError(
+            f"the run {twice[0]} is given {names.count(twice[0])} times, so that each of its "
+            "judgments would count as often",
+            where=", ".join(str(run.folder) for run in runs if run.facts.run == twice[0]),
+            expected="each part once",
+            remedy="Name every run with one --run",
+        )
+    table = _read_codes(codes, names)
+    found = [Part(run, run.facts.session, table[run.facts.run]) for run in runs]
     return sorted(found, key=lambda part: part.session)
 
 
 def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
     """Return each run's participants and their codes."""
+    again = f"Write the table again: parallax recruitment parts {' '.join(runs)} --out {path.name}"
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = list(csv.DictReader(file))
+            reader = csv.DictReader(file)
+            rows = [{key: (row[key] or "").strip() for key in row if key} for row in reader]
+            seen = list(reader.fieldnames or [])
     except (OSError, ValueError, csv.Error) as error:
-        raise AnalysisError(f"it cannot be read ({error})", where=str(path)) from error
-    seen = list(rows[0]) if rows else []
-    if missing := [name for name in (_CODE, *runs) if name not in seen]:
         raise AnalysisError(
-            f"the table of codes lacks the column(s) {', '.join(missing)}",
+            f"the table of codes cannot be read ({error})",
             where=str(path),
-            expected=f"the columns {', '.join((_CODE, *runs))}",
-            remedy=f"Write it again: parallax recruitment parts {' '.join(runs)} --out {path.name}",
+            expected="a CSV file in UTF-8, as `parallax recruitment parts` writes it",
+            remedy=again,
+        ) from error
+    if missing := [name for name in (_CODE, *runs) if seen.count(name) != 1]:
+        lacks = [name for name in missing if name not in seen]
+        problem = f"lacks the column(s) {', '.join(lacks)}" if lacks else (
+            f"has the column(s) {', '.join(missing)} more than once"
+        )  # fmt: skip
+        raise AnalysisError(
+            f"the table of codes {problem}",
+            where=str(path),
+            expected=f"the columns {', '.join((_CODE, *runs))}, each once",
+            remedy=again,
+        )
+    if problem := _unsound(rows, runs):
+        raise AnalysisError(
+            f"the table of codes {problem}",
+            where=str(path),
+            expected="a row for each person: a code that no other row has, and in each run's "
+            "column one participant, or nothing",
+            remedy=again,
         )
     return {run: {row[run]: row[_CODE] for row in rows if row[run]} for run in runs}
 
 
-def _session(run: ExportedRun) -> int:
-    """Return the number of an export's session; a first part has no such column."""
-    people = read_exported(PARTICIPANTS, run.folder, PARTICIPANTS.column_names, extended=True)
-    return int(people[SESSION].iloc[0]) if SESSION in people and len(people) else 1
+def _unsound(rows: _Rows, runs: Sequence[str]) -> str:
+    """Return why a table does not say who is who; empty where it does."""
+    blank = [row for row in rows if not row[_CODE]]
+    if people := [row[run] for row in blank for run in runs if row[run]]:
+        return f"has no code for {_listed(people)}"
+    if twice := _repeated(row[_CODE] for row in rows if row not in blank):
+        return f"has the code(s) {_listed(twice)} in several rows"
+    for run in runs:
+        if twice := _repeated(row[run] for row in rows if row[run]):
+            return f"names the participant(s) {_listed(twice)} of the run {run} in several rows"
+    return ""
+
+
+def _repeated(values: Iterable[str]) -> list[str]:
+    return [value for value, count in Counter(values).items() if count > 1]
+
+
+def _listed(values: Sequence[str]) -> str:
+    more = len(values) - _SHOWN
+    return ", ".join(values[:_SHOWN]) + (f" and {more} more" if more > 0 else "")

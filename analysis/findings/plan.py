@@ -16,6 +16,10 @@ from experiment.plan.plan import Plan, lists_hash, read_plan
 from experiment.tables.schemas import LISTS
 
 _LONGEST = 40
+_OF_PARTS = (
+    "The frozen plan is not set beside what was done: several parts of a study are compared "
+    "together, and each was planned by itself. Compare a part with its --run alone for that."
+)
 
 
 def _run(given: Given) -> Findings:
@@ -25,6 +29,8 @@ def _run(given: Given) -> Findings:
         return Findings(left_out=(f"The plan cannot be compared: {error}",))
     if plan is None:
         return Findings()
+    if given.run.of_parts:
+        return Findings(left_out=(_OF_PARTS,))
     rows = [
         {"label": name, "planned": _short(before), "done": _short(after), "deviation": deviation}
         for name, before, after, deviation in _lines(plan, given)

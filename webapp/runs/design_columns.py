@@ -12,7 +12,6 @@ from experiment.tables.roles import Role, roles_of_items
 from experiment.tables.schemas import ANSWERS, ITEMS, LISTS, PARTICIPANTS
 from webapp.database.models import Answer, Participant, Run
 from webapp.runs.export_queries import export_rows
-from webapp.runs.part_number import part_number
 
 _BLOCK = Column("block", "string", "the block of the session that the item is in", role=Role.BLOCK)
 _SESSION = Column(
@@ -110,8 +109,17 @@ class DesignColumns:
         return dict.fromkeys(self.study.design.factors, "")
 
 
-def design_columns(session: Session, run: Run, study: Study) -> DesignColumns:
-    """Return what a run's study says of its design, from its frozen items and its answers."""
+def design_columns(
+    session: Session, run: Run, study: Study, number: int | None = None
+) -> DesignColumns:
+    """Return what a run's study says of its design, from its frozen items and its answers.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        study: Its study.
+        number: Which session of several the run is, as ``part_number`` gives it.
+    """
     items = [dict(row) for row in export_rows(session, run, ITEMS)]
     own = [name for name in (items[0] if items else ()) if name not in ITEMS.column_names]
     blocks = study.design.block_of if any(study.design.block_of.values()) else {}
@@ -123,7 +131,7 @@ def design_columns(session: Session, run: Run, study: Study) -> DesignColumns:
         roles=roles_of_items(texts, own, study.analysis.factors),
         blocks={row["item_id"]: blocks.get(row["template"], "") for row in texts} if blocks else {},
         answers={name: _answers(session, run, name) for name in chosen},
-        session=part_number(session, run, study),
+        session=number,
     )
 
 

@@ -28,6 +28,7 @@ from webapp.gate.gate import refuse
 from webapp.gate.premises import Act
 from webapp.runs.design_columns import DesignColumns, design_columns
 from webapp.runs.export_queries import export_rows, export_tables
+from webapp.runs.part_number import part_number
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.consent_texts import consent_texts
 
@@ -61,14 +62,15 @@ def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
     """
     refuse(Act.EXPORT, session.connection())
     study = study_as_launched(session, run)
-    provenance = _provenance(session, run, study)
+    number = part_number(session, run, study)
+    provenance = _provenance(session, run, study) | ({"session": number} if number else {})
     if not provenance["n_responses"]:
         raise RunError(
             f'the run "{run.ref}" has nothing to export: no one has answered a trial yet',
             remedy="Send participants to the run first",
         )
     with atomic_folder(folder, _ENTRIES) as temporary:
-        columns = design_columns(session, run, study)
+        columns = design_columns(session, run, study, number)
         tables = [columns.extended(table) for table in export_tables(session, run, study)]
         _write_tables(session, run, tables, columns, temporary)
         write_study_files(study, temporary / STUDY)

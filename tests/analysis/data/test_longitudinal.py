@@ -12,17 +12,14 @@ from analysis.data.join import judgments
 from analysis.data.longitudinal import longitudinal
 from analysis.errors import AnalysisError
 from analysis.options import ComparisonOptions
-from experiment.tables.files import write_table
-from experiment.tables.schemas import PARTICIPANTS
 from tests.analysis.designed_studies import designed, mixed, within
-from tests.analysis.small_run import NOW
 from tests.prerequisites import LME4
 
 N, STAYED = 40, 30
 
 
 def part(run, name, folder, session):
-    """A run as one part's export: its own references, and its session in the exported people."""
+    """A run as one part's export: its own references, and its session."""
     folder.mkdir()
     refs = {one: f"{name}-{one}" for one in run.participants["participant"]}
     tables = {
@@ -30,19 +27,8 @@ def part(run, name, folder, session):
         for table in ("participants", "trials", "responses", "verdicts")
         if (frame := getattr(run, table)) is not None
     }
-    said = {} if session == 1 else {"session": session}
-    schema = PARTICIPANTS.extended(said)
-    rows = [
-        {"participant": ref, "number": number, "simulated": False, "state": "finished", "list": 0,
-         "place": number, "arrived_at": NOW, "consented_at": None, "returned_at": None,
-         "finished_at": None, **said}
-        for number, ref in enumerate(refs.values(), start=1)
-    ]  # fmt: skip
-    empty = dict.fromkeys(set(schema.column_names) - set(schema.absent))
-    write_table(schema, [empty | row for row in rows], folder / "participants.csv")
-    return replace(
-        run, folder=folder, facts=run.facts.model_copy(update={"run": name}), answers=None, **tables
-    )
+    facts = run.facts.model_copy(update={"run": name, "session": session})
+    return replace(run, folder=folder, facts=facts, answers=None, **tables)
 
 
 def codes(path, pairs):

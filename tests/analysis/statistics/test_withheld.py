@@ -1,4 +1,4 @@
-"""One known participant is too few for an interval of a difference; of unknown ones, items count."""
+"""Of one known participant no difference has an interval; of unknown ones, frames count."""
 
 import numpy as np
 import pandas as pd

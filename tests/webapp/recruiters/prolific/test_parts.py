@@ -100,6 +100,7 @@ def test_three_sessions_from_the_first_invitation_to_one_table(
     assert numbers == [None, {"2"}, {"3"}]
     (tmp_path / "parts.csv").write_text(table.output, encoding="utf-8")
     exports = [load_run(tmp_path / ref) for ref in reversed(runs)]
+    assert [one.facts.session for one in exports] == [3, 2, 1]
     together = longitudinal(exports, tmp_path / "parts.csv")
     assert set(together.participants["participant"]) == {row[0] for row in rows[1:]}
     assert together.facts.run.split() == [*runs]
