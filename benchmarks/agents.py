@@ -10,6 +10,7 @@ kind of program is looked at among a hundred simulated people, as if they had co
 import argparse
 import asyncio
 import random
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,15 +21,14 @@ from agent_bench.candidates import nats_of
 from agent_bench.choices import Chooser, Scores, expected, highest, trained
 from agent_bench.figures import Judged, area, bound, print_people, print_programs
 from agent_bench.kept import keep
+from agent_bench.norms import Norms
 from agent_bench.people import METHODS, Shown, person, shown
 from agent_bench.site import Site, served
-from installed_browser import CHROMIUM
 from playwright.async_api import async_playwright
 from sqlalchemy import select
 
 from experiment.integrity.certificate import certify
 from experiment.integrity.choices import model_nats
-from experiment.integrity.norms import Norms
 from experiment.integrity.observed import ObservedSession
 from experiment.materials.read import item_from_row
 from experiment.records import Item
@@ -37,6 +37,9 @@ from experiment.studies.load import load_study
 from experiment.studies.published import read_published
 from webapp.database.engine import reading
 from webapp.database.models import RunItem
+
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.prerequisites import CHROMIUM
 
 SWITCHES = ["--no-sandbox", "--disable-gpu"]
 SCRIPTS: Mapping[str, scripts.Script] = {
@@ -210,7 +213,7 @@ def main() -> None:
     parser.add_argument("--scripts", type=int, default=32, help="scripts at a time")
     parser.add_argument("--sentences", type=int, default=20_000, help="the model's training text")
     parser.add_argument("--seed", type=int, default=2027)
-    parser.add_argument("--chromium", default=CHROMIUM, help="the browser")
+    parser.add_argument("--chromium", default=CHROMIUM.find(), help="the browser")
     parser.add_argument("--keep", type=Path, help="a file that the programs' sessions go to")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

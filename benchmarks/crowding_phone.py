@@ -19,6 +19,7 @@ import itertools
 import logging
 import multiprocessing
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -30,13 +31,15 @@ from uuid import uuid4
 
 import httpx
 from crowding import MACHINE, SCHOOL, Installation
-from installed_browser import CHROMIUM
 from playwright.sync_api import sync_playwright
 from reaction_times import SWITCHES
 
 from webapp.core.clock import utc_now
 from webapp.jobs.leases import give_places_to_workers
 from webapp.server import process as server
+
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.prerequisites import CHROMIUM
 
 _THREADS = 4
 DIGESTS = """async (ms) => {
@@ -221,7 +224,7 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=200, help="in the class")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long")
     parser.add_argument("--slower", type=float, default=10.0, help="the phone's processor")
-    parser.add_argument("--chromium", default=CHROMIUM, help="the browser")
+    parser.add_argument("--chromium", default=CHROMIUM.find(), help="the browser")
     options = parser.parse_args()
     logging.disable()
     with tempfile.TemporaryDirectory() as name:

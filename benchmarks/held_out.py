@@ -11,6 +11,7 @@ people deny that a program drives them. People and their devices are simulated
 import argparse
 import asyncio
 import random
+import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +23,6 @@ from agent_bench.figures import Judged, bound, score
 from agent_bench.people import Shown, shown
 from agent_bench.site import Site, served
 from agents import SWITCHES, _items, among, crowd_of, people
-from installed_browser import CHROMIUM
 from matplotlib import pyplot as plt
 from people_flagged import exact
 from playwright.async_api import Browser, async_playwright
@@ -34,6 +34,9 @@ from experiment.records import Item
 from experiment.simulation.session import accuracy_of
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
+
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.prerequisites import CHROMIUM
 
 DENIES = "--disable-blink-features=AutomationControlled"
 ALL = held_out.SCRIPTED | held_out.MIMICS
@@ -187,7 +190,7 @@ def main() -> None:
     parser.add_argument("--pace", type=float, default=1.0, help="programs' times, of their own")
     parser.add_argument("--windows", type=int, default=14, help="browser windows at a time")
     parser.add_argument("--seed", type=int, default=6029)
-    parser.add_argument("--chromium", default=CHROMIUM, help="the browser")
+    parser.add_argument("--chromium", default=CHROMIUM.find(), help="the browser")
     parser.add_argument("--figure", type=Path, help="where the ROC is drawn")
     options = parser.parse_args()
     options.kinds = {name for name in ALL if options.kinds in name}

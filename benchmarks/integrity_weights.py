@@ -16,7 +16,6 @@ other programs there are.
 """
 
 import argparse
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -76,24 +75,24 @@ def interval(k: int, n: int, people: rates.Rate) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def show() -> None:
+def show(programs: tuple[rates.Told, ...]) -> None:
     """Print each candidate: the programs' share, the people's, and what it is worth."""
-    kinds = sorted({one.kind for one in rates.of_programs()})
+    kinds = {one.kind for one in programs}
     print(f"{len(kinds)} kinds of programs, sessions of {SHOWN} trials; nats where a signal speaks")
     print(f"{'signal':<13}{'programs':>10}   " + "".join(f"{seen:<42}" for seen in rates.METHODS))
     for name in CANDIDATES:
-        of = [one for one in rates.of_programs() if (one.name, one.n_trials) == (name, SHOWN)]
+        of = [one for one in programs if (one.name, one.n_trials) == (name, SHOWN)]
         k, n = sum(one.n_speaks for one in of), sum(one.n for one in of)
-        cells = "".join(f"{_cell(name, seen, k, n):<42}" for seen in rates.METHODS)
+        cells = "".join(f"{_cell(name, seen, k, n, programs):<42}" for seen in rates.METHODS)
         print(f"{name:<13}{f'{k} of {n}':>10}   {cells}".rstrip())
     print(f"\nnats by length{'':<9}" + "".join(f"{n:>7}" for n in LENGTHS))
     for name in SIGNALS:
         for seen in rates.METHODS if name not in DIRECT else ():
-            found = [rates.weight(name, frozenset({seen}), n) for n in LENGTHS]
+            found = [rates.weight(name, frozenset({seen}), n, programs) for n in LENGTHS]
             print(f"{name:<12}{seen:<11}" + "".join(f"{_nats(one):>7}" for one in found))
 
 
-def _cell(name: str, seen: str, k: int, n: int) -> str:
+def _cell(name: str, seen: str, k: int, n: int, programs: Sequence[rates.Told]) -> str:
     people = worst(name, seen, SHOWN)
     if (name in OF_A_MOUSE and seen != "pointer") or (name in NOT_BY_TOUCH and seen == "touch"):
         return "not told" if name in OF_A_MOUSE else "people not known"
@@ -103,9 +102,8 @@ def _cell(name: str, seen: str, k: int, n: int) -> str:
     at_most = f"people <= {people.high:.1%}"
     if people.high >= rates.MOST:
         return f"{at_most}: hurts people"
-    share = rates.share_of_programs(name, SHOWN, people.high)
     low, high = interval(k, n, people)
-    used = max(0.0, math.log(share / people.high))
+    used = rates.worth(name, SHOWN, people.high, programs)
     return f"{at_most}: {used:.1f} ({low:.1f} to {high:.1f})"
 
 
@@ -122,7 +120,7 @@ def main() -> None:
     found = tuple(counts(kept(options.sessions)))
     if options.write:
         FILE.write_text("\n".join(rows(found)) + "\n", encoding="utf-8")
-    show()
+    show(found)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import random
 import shutil
+import sys
 import tempfile
 import threading
 from collections import Counter
@@ -18,7 +19,6 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from installed_browser import CHROMIUM
 from page_failures.network import FAILURES, Network
 from page_failures.person import Person, of_seed
 from page_failures.plan import KINDS, PHASES, Fault, drawn
@@ -33,6 +33,9 @@ from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Device, Participant, Response, Run, Trial
 from webapp.runs.launch import launch
+
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.prerequisites import CHROMIUM
 
 SWITCHES = ["--no-sandbox", "--disable-gpu"]
 _TRIALS = 8
@@ -265,7 +268,7 @@ async def _run(options: argparse.Namespace, place: Place) -> None:
 def main() -> None:
     """Run the sessions and print what came of them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--chromium", default=CHROMIUM, help="the browser")
+    parser.add_argument("--chromium", default=CHROMIUM.find(), help="the browser")
     parser.add_argument("--most", type=int, default=200, help="sessions with one failed request")
     parser.add_argument("--sequences", type=int, default=1000, help="sequences of failures")
     parser.add_argument("--first", type=int, default=1, help="the first one's number, to repeat it")

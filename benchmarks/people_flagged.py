@@ -54,8 +54,9 @@ def speaking(one: ObservedSession) -> list[str]:
     The score has the weights of the tables as they are: where a run changes them, run it again.
     """
     nats, certificate = nats_of(one), certify(one)
+    raised = flags(certificate)
     found = [name for name in MEASURED if nats.get(name, 0.0) >= SPEAKS_NATS]
-    found += [name for name in FLAGS if name in flags(certificate)]
+    found += [name for name in FLAGS if name in raised]
     return found + [rates.SCORE] * ((certificate.agent_likelihood or 0.0) > FLAGGED)
 
 

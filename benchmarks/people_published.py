@@ -22,18 +22,20 @@ import argparse
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
 from agent_bench.candidates import SPEAKS_NATS, nats_of
+from agent_bench.seen import SeenAnswer
 from mouse_rest import rest_ms
 from people_flagged import FLAGS, LENGTHS, exact
 
 from experiment.exclusion.integrity import flags
 from experiment.integrity import rates
 from experiment.integrity.certificate import certify
-from experiment.integrity.observed import ObservedAnswer, ObservedSession
+from experiment.integrity.observed import ObservedSession
 
 FILE = Path(rates.__file__).with_name("published.tsv")
 # The data, what is asked in them, and what the server would see.
@@ -64,7 +66,7 @@ def timed(table: pd.DataFrame) -> Iterator[ObservedSession]:
         rt_ms, ended_ms = of_one["rt"].tolist(), of_one["time_elapsed"].tolist()
         begun_ms = ended_ms[0] - rt_ms[0] - _BEFORE_MS
         answers = (
-            ObservedAnswer(
+            SeenAnswer(
                 position=number, arrived_ms=ended - begun_ms, rt_ms=rt, waited_ms=0.0,
                 input_method="key", item=str(number), n_characters=60,
             )
@@ -81,7 +83,7 @@ def by_mouse(trials: pd.DataFrame) -> ObservedSession:
         steps = [math.dist(*ends) for ends in pairwise(zip(xs, ys, strict=True))]
         rt_ms = float(trial["response_time"])
         now += rt_ms + BETWEEN_MS
-        answers.append(ObservedAnswer(
+        answers.append(SeenAnswer(
             position=number, arrived_ms=now, rt_ms=rt_ms, waited_ms=0.0, input_method="pointer",
             side="first" if trial["response"] == trial["CategoryLeft"] else "second",
             item=trial["Exemplar"], kind=trial["Condition"],
@@ -104,12 +106,7 @@ def people_of(times: Path, paths: Path) -> People:
 def first(session: ObservedSession, n: int) -> ObservedSession | None:
     """Return the first trials of a session; None where there are fewer."""
     answers = sorted(session.answers, key=lambda one: one.position)[:n]
-    if len(answers) < n:
-        return None
-    return ObservedSession(
-        tuple(answers), session.n_devices, session.device_facts, session.automated,
-        lockout_ms=session.lockout_ms, gap_ms=session.gap_ms, after_pauses=session.after_pauses,
-    )  # fmt: skip
+    return replace(session, answers=tuple(answers)) if len(answers) == n else None
 
 
 def counts(people: People) -> Iterator[rates.Rate]:

@@ -12,6 +12,7 @@ nothing is lost on the way; the rows "two frames" take that away, as in browsers
 
 import argparse
 import random
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -22,12 +23,14 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from agent_bench.site import Site, served
-from installed_browser import CHROMIUM
 from playwright.sync_api import Browser, Page, sync_playwright
 from sqlalchemy import select
 
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Trial
+
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.prerequisites import CHROMIUM
 
 SWITCHES = ["--no-sandbox", "--disable-gpu"]
 # How much of every 50 ms the page's thread is kept busy with something else.
@@ -164,7 +167,7 @@ def main() -> None:
     parser.add_argument("--study", default="marvin_linzen_2018")
     parser.add_argument("--trials", type=int, default=25, help="of each row, at most a session's")
     parser.add_argument("--jspsych", type=Path, help="the folder that holds node_modules")
-    parser.add_argument("--chromium", default=CHROMIUM, help="the browser")
+    parser.add_argument("--chromium", default=CHROMIUM.find(), help="the browser")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     trials, rng = options.trials, random.Random(options.seed)

@@ -7,13 +7,16 @@ import argparse
 import json
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from installed_browser import CHROMIUM
 from playwright.sync_api import Page, sync_playwright
 from screenshots import EXAMPLES, IMAGES, SWITCHES, save, served_run
+
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.prerequisites import CHROMIUM
 
 PHONE = {"viewport": {"width": 320, "height": 568}, "is_mobile": True, "has_touch": True}
 VIEWS = {"desktop": {"viewport": {"width": 720, "height": 440}}, "phone": PHONE}
@@ -73,7 +76,7 @@ PICTURES: dict[str, tuple[str, Callable[[Page], None]]] = {
 def main() -> None:
     """Serve each example and take its pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--chromium", default=CHROMIUM)
+    parser.add_argument("--chromium", default=CHROMIUM.find())
     options = parser.parse_args()
     out = IMAGES / "reading"
     out.mkdir(parents=True, exist_ok=True)

@@ -17,19 +17,22 @@ import json
 import random
 import re
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from unittest.mock import patch
 
 import reaction_times
 from agent_bench.site import Site, served
-from installed_browser import CHROMIUM
 from playwright.sync_api import Browser, Page, sync_playwright
 from reaction_times import LOADS_MS, SWITCHES, jspsych_site, show
 from sqlalchemy import select
 
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Trial
+
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.prerequisites import CHROMIUM
 
 WORDS = ["The", "baker", "who", "lives", "next", "door", "opens", "his", "shop"]
 _WATCH = """
@@ -138,7 +141,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("jspsych", type=Path, help="the folder that holds node_modules")
     parser.add_argument("--sentences", type=int, default=6)
-    parser.add_argument("--chromium", default=CHROMIUM, help="the browser")
+    parser.add_argument("--chromium", default=CHROMIUM.find(), help="the browser")
     options = parser.parse_args()
     example = Path(__file__).parents[1] / "docs" / "examples" / "self_paced"
     rng = random.Random(1)

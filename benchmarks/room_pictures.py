@@ -9,11 +9,11 @@ needs a font with Japanese signs, such as Debian's fonts-ipafont-gothic.
 
 import argparse
 import io
+import sys
 import tempfile
 from pathlib import Path
 
 from argon2 import PasswordHasher
-from installed_browser import CHROMIUM
 from PIL import Image
 from planted import plant
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
@@ -28,6 +28,9 @@ from webapp.runs.runs import study_as_launched
 from webapp.runs.unblind import unblind
 from webapp.users.roles import Role
 from webapp.users.users import add_user
+
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.prerequisites import CHROMIUM
 
 PASSWORD = "correct horse battery"
 # The page of the installation makes every check of the doctor.
@@ -175,7 +178,7 @@ def save(contexts: list[BrowserContext], address: str, path: Path) -> None:
 def main() -> None:
     """Take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--chromium", default=CHROMIUM)
+    parser.add_argument("--chromium", default=CHROMIUM.find())
     parser.add_argument("--out", type=Path, default=IMAGES / "room")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,7 @@ import argparse
 import io
 import re
 import shutil
+import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -17,7 +18,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from flask import Flask
-from installed_browser import CHROMIUM
 from PIL import Image
 from planted import LOOKER, plant
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -32,6 +32,9 @@ from webapp.jobs.summaries import summarise
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
 from webapp.runs.unblind import unblind
+
+sys.path.append(str(Path(__file__).parents[1]))
+from tests.prerequisites import CHROMIUM
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 EXAMPLES = IMAGES.parent / "examples"
@@ -215,7 +218,7 @@ def take_room(browser: Browser, images: Path) -> None:
 def main() -> None:
     """Serve a run and take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--chromium", default=CHROMIUM)
+    parser.add_argument("--chromium", default=CHROMIUM.find())
     parser.add_argument("--out", type=Path, default=IMAGES)
     parser.add_argument("--examples", action="store_true")
     parser.add_argument("--room", action="store_true")

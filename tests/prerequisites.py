@@ -40,10 +40,9 @@ def postgresql_programs() -> Path | None:
 
 def chromium() -> Path | None:
     """The browser named in CHROMIUM_PATH, else an installed one, else Playwright's own."""
-    installed = ("chromium", "chromium-headless-shell")
     ways = (
         lambda: os.environ.get("CHROMIUM_PATH"),
-        *(partial(shutil.which, name) for name in installed),
+        partial(shutil.which, "chromium"),
         _downloaded,
     )
     named = (path for way in ways if (path := way()))

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median, quantiles
 
+from agent_bench.norms import Norms, blindness, detachment
 from experiment.integrity.agent import SIGNALS as COUNTED
 from experiment.integrity.agent import (
     by_mouse,
@@ -19,9 +20,7 @@ from experiment.integrity.agent import (
     path_variation,
     time_autocorrelation,
 )
-from experiment.integrity.choices import blindness, detachment
 from experiment.integrity.clock import TOLERANCE_MS, unexplained_ms
-from experiment.integrity.norms import Norms
 from experiment.integrity.observed import ObservedSession
 
 # A finger, a mouse button or a key stays down for longer than this.
@@ -54,7 +53,7 @@ def nats_of(session: ObservedSession, others: Norms | None = None) -> dict[str, 
     """Return the nats of each candidate that can be told.
 
     Args:
-        session: The session.
+        session: The session; its answers are ``SeenAnswer``.
         others: What everybody else of the run did; None where that is not known.
     """
     found: dict[str, float | None] = {}

@@ -6,7 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from experiment.integrity.observed import ObservedAnswer, ObservedSession
+from agent_bench.seen import SeenAnswer
+from experiment.integrity.observed import ObservedSession
 
 
 def keep(path: Path, sessions: Mapping[str, Sequence[ObservedSession]]) -> None:
@@ -26,7 +27,7 @@ def _plain(session: ObservedSession) -> dict[str, Any]:
 
 
 def _session(row: dict[str, Any]) -> ObservedSession:
-    answers = tuple(ObservedAnswer(**one) for one in row["answers"])
+    answers = tuple(SeenAnswer(**one) for one in row["answers"])
     return ObservedSession(
         **{**row, "answers": answers, "after_pauses": frozenset(row["after_pauses"])}
     )

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import exp, log
 
-from experiment.integrity.observed import ObservedAnswer, ObservedSession
+from agent_bench.seen import SeenAnswer
+from experiment.integrity.observed import ObservedSession
 from experiment.records import Item
 
 METHODS = ("mouse", "touch", "keyboard", "switch")
@@ -156,7 +157,7 @@ def person(
         sent = max(now, back)
         moves, path = _way(who, crosses != side, rng)
         answers.append(
-            ObservedAnswer(
+            SeenAnswer(
                 position=place + 1,
                 arrived_ms=sent + network_ms * rng.lognormvariate(0, 0.4),
                 rt_ms=rt_ms,
@@ -189,11 +190,11 @@ def _stretch(n: int, rng: random.Random) -> range:
     return range(begin, min(n, begin + rng.randint(3, 15)))
 
 
-def _with_stops(answers: Sequence[ObservedAnswer], rng: random.Random) -> list[ObservedAnswer]:
+def _with_stops(answers: Sequence[SeenAnswer], rng: random.Random) -> list[SeenAnswer]:
     """Return the answers with when the mouse last moved before each press."""
     median_ms = rng.lognormvariate(log(_STOP_MS), _STOP_SD_BETWEEN)
     ahead = rng.uniform(0.3, 0.8) if rng.random() < _AHEAD else rng.uniform(0.0, 0.3)
-    stopped: list[ObservedAnswer] = []
+    stopped: list[SeenAnswer] = []
     for answer in answers:
         rt_ms, stop_ms = answer.rt_ms or 0.0, median_ms * rng.lognormvariate(0, _STOP_SD_WITHIN)
         moved_ms = rng.uniform(0, rt_ms) if rng.random() < ahead else max(0.0, rt_ms - stop_ms)

@@ -3,18 +3,25 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from flask import Flask
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 from werkzeug.serving import WSGIRequestHandler, make_server
 
+from agent_bench.seen import SeenAnswer
 from experiment.integrity.observed import ObservedSession
+from experiment.records import PAIR
+from experiment.responses.registry import response_of
 from experiment.studies.load import load_study
+from experiment.studies.study import Study
 from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
-from webapp.database.models import Run
+from webapp.database.models import Participant, Response, Run, RunItem, Trial
 from webapp.runs.integrity import observed_sessions
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
@@ -53,8 +60,39 @@ class Site:
         """Return what was seen of each session that has an answer, by reference."""
         with reading(self.app.extensions["parallax"].sessions) as session:
             study = study_as_launched(session, self.run)
-            found = observed_sessions(session, self.run, study)
-            return {person.ref: seen for person, seen in found}
+            tried = _tried(session, self.run, study)
+            return {
+                person.ref: _with_tried(seen, tried[person.ref])
+                for person, seen in observed_sessions(session, self.run, study)
+            }
+
+
+def _tried(session: Session, run: Run, study: Study) -> dict[str, dict[int, dict[str, Any]]]:
+    """Return what ``SeenAnswer`` has beside what is observed, by reference and position."""
+    rows = session.execute(
+        select(Participant.ref, Trial, RunItem, Response)
+        .join(Trial, Trial.participant_id == Participant.id)
+        .join(RunItem, RunItem.id == Trial.run_item_id)
+        .join(Response, Response.trial_id == Trial.id)
+        .where(Participant.run_id == run.id)
+    )
+    asked, found = response_of(study), {}
+    for ref, trial, item, response in rows:
+        right = response.chosen_side == trial.good_side
+        known = response.chosen_side and trial.good_side
+        of_two = asked.n_offered(trial.options) == len(PAIR)
+        found.setdefault(ref, {})[trial.position] = {
+            "item": item.item_id,
+            "kind": f"{item.item['construction']}, {item.item['condition']}",
+            "chose_good": right if known and of_two else None,
+            "pointer_stopped_ms": response.pointer_stopped_ms,
+        }
+    return found
+
+
+def _with_tried(seen: ObservedSession, tried: dict[int, dict[str, Any]]) -> ObservedSession:
+    answers = (SeenAnswer(**asdict(one), **tried[one.position]) for one in seen.answers)
+    return replace(seen, answers=tuple(answers))
 
 
 @contextmanager

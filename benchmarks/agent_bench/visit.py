@@ -9,7 +9,7 @@ from uuid import UUID
 from flask.testing import FlaskClient
 
 from agent_bench.people import METHODS, Shown, person
-from experiment.integrity.observed import ObservedAnswer
+from agent_bench.seen import SeenAnswer
 
 _DEVICE = {"user_agent_family": "Firefox", "refresh_rate_hz": 60.0, "language": "en-GB"}
 
@@ -106,7 +106,7 @@ class Visit:
         assert done.status_code == 200, done.text
 
 
-def measured(rt_ms: float, hold_ms: float, observed: ObservedAnswer, waited_ms: float) -> dict:
+def measured(rt_ms: float, hold_ms: float, observed: SeenAnswer, waited_ms: float) -> dict:
     """Return what a browser measures of one press."""
     return {
         "rt_ms": rt_ms, "release_ms": rt_ms + hold_ms, "onset_source": "presentation",

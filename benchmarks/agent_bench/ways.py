@@ -17,19 +17,20 @@ from dataclasses import replace
 from math import log
 
 from agent_bench.people import Shown, person
-from experiment.integrity.observed import ObservedAnswer, ObservedSession
+from agent_bench.seen import SeenAnswer
+from experiment.integrity.observed import ObservedSession
 
-_Change = Callable[[ObservedAnswer, random.Random], ObservedAnswer]
+_Change = Callable[[SeenAnswer, random.Random], SeenAnswer]
 _ROUND_TRIP_MS = 1000.0
 _READ_ALOUD_MS = 65.0  # a character, at a common speed
 
 
-def _later(answer: ObservedAnswer, by_ms: float) -> ObservedAnswer:
+def _later(answer: SeenAnswer, by_ms: float) -> SeenAnswer:
     rt_ms = (answer.rt_ms or 0.0) + by_ms
     return replace(answer, rt_ms=rt_ms, release_ms=(answer.release_ms or 0.0) + by_ms)
 
 
-def _dwell(answer: ObservedAnswer, rng: random.Random) -> ObservedAnswer:
+def _dwell(answer: SeenAnswer, rng: random.Random) -> SeenAnswer:
     dwell_ms = rng.uniform(600, 1400)
     later = _later(answer, dwell_ms)
     rt_ms = later.rt_ms or 0.0
@@ -38,18 +39,18 @@ def _dwell(answer: ObservedAnswer, rng: random.Random) -> ObservedAnswer:
     )
 
 
-def _gaze(answer: ObservedAnswer, rng: random.Random) -> ObservedAnswer:
+def _gaze(answer: SeenAnswer, rng: random.Random) -> SeenAnswer:
     far = rng.choice((0.0, 180.0))
     return replace(
         _dwell(answer, rng), pointer_moves=rng.randint(1, 2), pointer_path_px=far + rng.gauss(0, 4)
     )
 
 
-def _held(answer: ObservedAnswer, rng: random.Random) -> ObservedAnswer:
+def _held(answer: SeenAnswer, rng: random.Random) -> SeenAnswer:
     return replace(answer, pointer_stopped_ms=rng.uniform(0.1, 0.5) * (answer.rt_ms or 0.0))
 
 
-def _by_click_call(answer: ObservedAnswer, by_ms: float) -> ObservedAnswer:
+def _by_click_call(answer: SeenAnswer, by_ms: float) -> SeenAnswer:
     later = _later(answer, by_ms)
     return replace(
         later, release_ms=later.rt_ms, input_method="key", trusted=False, pointer_moves=0,
@@ -57,20 +58,20 @@ def _by_click_call(answer: ObservedAnswer, by_ms: float) -> ObservedAnswer:
     )  # fmt: skip
 
 
-def _voice(answer: ObservedAnswer, rng: random.Random) -> ObservedAnswer:
+def _voice(answer: SeenAnswer, rng: random.Random) -> SeenAnswer:
     return _by_click_call(answer, rng.uniform(500, 1500))
 
 
-def _hints(answer: ObservedAnswer, rng: random.Random) -> ObservedAnswer:
+def _hints(answer: SeenAnswer, rng: random.Random) -> SeenAnswer:
     return _by_click_call(answer, rng.uniform(100, 500))
 
 
-def _read_aloud(answer: ObservedAnswer, rng: random.Random) -> ObservedAnswer:
+def _read_aloud(answer: SeenAnswer, rng: random.Random) -> SeenAnswer:
     later = _later(answer, _READ_ALOUD_MS * answer.n_characters)
     return replace(later, release_ms=later.rt_ms, pointer_moves=0, pointer_path_px=0.0)
 
 
-def _same(answer: ObservedAnswer, _rng: random.Random) -> ObservedAnswer:
+def _same(answer: SeenAnswer, _rng: random.Random) -> SeenAnswer:
     return answer
 
 
@@ -99,9 +100,7 @@ def session(way: str, trials: list[Shown], rng: random.Random) -> ObservedSessio
     return replace(found, automated=False, answers=tuple(_sent(changed, network_ms, rng)))
 
 
-def _sent(
-    answers: list[ObservedAnswer], network_ms: float, rng: random.Random
-) -> list[ObservedAnswer]:
+def _sent(answers: list[SeenAnswer], network_ms: float, rng: random.Random) -> list[SeenAnswer]:
     """Return the answers with their arrivals: each is sent when the one before is acknowledged."""
     now, free, sent = rng.uniform(8_000, 60_000), 0.0, []
     for answer in answers:

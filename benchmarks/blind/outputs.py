@@ -27,6 +27,7 @@ from benchmarks.blind.routes import (
     why_not,
 )
 from benchmarks.blind.world import NOW, PROJECT, World
+from webapp.core.urls import ROOM
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification
 from webapp.notifications.causes import Cause, Way
@@ -34,7 +35,7 @@ from webapp.notifications.notices import write_notices
 from webapp.projects.rights import Scope
 from webapp.projects.tokens import make_token
 from webapp.researcher import live
-from webapp.researcher.access import COOKIE, PREFIX
+from webapp.researcher.access import COOKIE
 from webapp.server.metrics_endpoint import collect_registry
 from webapp.users.roles import Role
 from webapp.users.sign_in import form_token, open_session
@@ -82,7 +83,7 @@ class Reader:
         self._only = re.compile(only)
         with self._world.as_it_is() as app:
             self._app, self._browser = app, app.test_client()
-            self._browser.set_cookie(COOKIE, self._cookie, path=PREFIX)
+            self._browser.set_cookie(COOKIE, self._cookie, path=ROOM)
             self._report, self._link = self._world.report_of_before()
             return self._everything(report)
 

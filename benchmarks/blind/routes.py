@@ -6,7 +6,7 @@ import click
 from flask import Flask
 from werkzeug.routing import Rule
 
-from webapp.researcher.access import PREFIX
+from webapp.core.urls import ROOM
 from webapp.researcher.participants import SORTS
 
 _OWN = "a person's own session or data, by a link or code that nobody else has"
@@ -106,7 +106,7 @@ def why_not(method: str, rule: Rule) -> str | None:
 
 def is_of_room(rule: Rule) -> bool:
     """Return whether somebody must have signed in."""
-    return rule.rule.startswith(PREFIX)
+    return rule.rule.startswith(ROOM)
 
 
 def commands(

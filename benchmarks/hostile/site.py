@@ -11,12 +11,13 @@ from experiment.studies.load import load_study
 from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.core.own_process import Done
+from webapp.core.urls import ROOM
 from webapp.database.engine import Sessions
 from webapp.projects.projects import add_project
 from webapp.projects.rights import Scope
 from webapp.projects.tokens import make_token
 from webapp.researcher import installation, live
-from webapp.researcher.access import COOKIE, PREFIX
+from webapp.researcher.access import COOKIE
 from webapp.runs.launch import launch
 from webapp.users.roles import Role
 from webapp.users.sign_in import form_token, open_session
@@ -82,7 +83,7 @@ class Site:
     def owner(self) -> FlaskClient:
         """Return the browser of the installation's owner."""
         client = self.app.test_client()
-        client.set_cookie(COOKIE, self.cookie, path=PREFIX)
+        client.set_cookie(COOKIE, self.cookie, path=ROOM)
         return client
 
     def class_of(self, rule: Rule, method: str) -> str:
@@ -92,7 +93,7 @@ class Site:
             return "files"
         if named := _AREAS.get(area):
             return named
-        if not rule.rule.startswith(PREFIX):
+        if not rule.rule.startswith(ROOM):
             return "participants: pages" if method == "GET" else "participants: forms"
         if "/studies" in rule.rule or "/launch" in rule.rule:
             return "room: studies"
@@ -112,7 +113,7 @@ class Site:
             known["token"] = self._leaver
         if rule.endpoint == "assets.send":
             known |= {"name": "parallax.css", "version": self._version()}
-        if rule.rule.startswith(PREFIX):
+        if rule.rule.startswith(ROOM):
             known["filename"] = "researcher.css"
         return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: known[found[1]], rule.rule)
 
@@ -126,7 +127,7 @@ class Site:
         """Return who asks, as WSGI says it."""
         if rule.endpoint.startswith("api."):
             return {"HTTP_AUTHORIZATION": f"Bearer {self.bearer}"}
-        if rule.rule.startswith(PREFIX):
+        if rule.rule.startswith(ROOM):
             return {"HTTP_COOKIE": f"{COOKIE}={self.cookie}"}
         return {}
 
@@ -136,7 +137,7 @@ class Site:
             return {"json": _ANSWER}
         if rule.endpoint.startswith("consent."):
             return {"data": {"decision": "decline"}}
-        done = rule.rule.startswith(PREFIX) and rule.endpoint not in _NOT_DONE
+        done = rule.rule.startswith(ROOM) and rule.endpoint not in _NOT_DONE
         return {"data": {"form_token": self.form} if done else {"x": "y"}}
 
     def close(self) -> None:

@@ -126,8 +126,7 @@ class AgentLikelihood(IntegrityRule):
         score = certificate.agent_likelihood
         if score is None:
             return None, "nothing was measured"
-        counting = [one for one in certificate.signals if one[0] in certificate.counting]
-        most = sorted(counting, key=lambda signal: -signal[1])[:3]
+        most = sorted(certificate.signals, key=lambda signal: -signal[1])[:3]
         named = ", ".join(f"{name} {nats:+.1f}" for name, nats in most if nats > 0)
         return score <= self.max_likelihood, (
             f"score {score:.3f}{f' ({named})' if named else ''}; at most"

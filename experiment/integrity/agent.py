@@ -14,9 +14,9 @@ from itertools import pairwise
 from statistics import correlation, fmean, median, stdev
 
 from experiment.integrity.clock import TOLERANCE_MS, excess_ms, n_too_early
-from experiment.integrity.norms import log_times, time_residuals, timed
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 from experiment.integrity.rates import weight
+from experiment.integrity.times import log_times, time_residuals, timed
 
 # As if one session in a hundred were a program's, whatever the study's length.
 BASE_NATS = math.log(99)
@@ -59,13 +59,10 @@ def methods(session: ObservedSession) -> frozenset[str]:
 
 
 def likelihood(nats: Mapping[str, float]) -> float | None:
-    """Return the score from 0 to 1 of the signals that count; None where there is none.
-
-    What speaks for a person is easily imitated, so it takes nothing from what speaks against.
-    """
+    """Return the score from 0 to 1 of the signals that count; None where there is none."""
     if not nats:
         return None
-    return 1 / (1 + math.exp(BASE_NATS - sum(max(0.0, value) for value in nats.values())))
+    return 1 / (1 + math.exp(BASE_NATS - sum(nats.values())))
 
 
 def _share(flags: Sequence[bool]) -> float:

@@ -1,25 +1,12 @@
-"""Choices and times, item by item, against what others did with the same items.
-
-Everything is in nats, above 0 where a program explains a session better than a person does.
-"""
+"""A session's choices, item by item, against those of a model and of people."""
 
 import math
 from collections.abc import Sequence
 
-from experiment.integrity.norms import Norms, time_residuals
-from experiment.integrity.observed import ObservedSession
-
-# A session with fewer choices, or of items of which less is known, is not judged by them.
-_FEWEST = 24
 # People differ in ability by so much (logits), and one in twenty chooses without reading.
 _ABILITY_SD = 0.8
 _CARELESS = 0.05
 _ABILITIES = tuple(step / 4 for step in range(-10, 11))
-# A program's choices: at random, or right as often whatever is hard for people.
-_AT_RANDOM = 0.5
-_RATES = (0.55, 0.65, 0.75, 0.85, 0.90, 0.95, 0.98, 0.995)
-# By how much a person's times follow others', in units of what is expected: mean and deviation.
-_FOLLOWS = (1.0, 0.5)
 _SLIP = 0.03
 # The scales (logits a nat) tried for a model that chooses by chance, weighted by its scores.
 _SCALES = (0.25, 0.5, 1.0, 2.0, 4.0, math.inf)
@@ -54,59 +41,6 @@ def _bernoulli(chose_good: Sequence[bool], logits: Sequence[float], more: float)
 def _log_sum(terms: Sequence[float]) -> float:
     most = max(terms)
     return most + math.log(sum(math.exp(term - most) for term in terms))
-
-
-def blind_nats(chose_good: Sequence[bool]) -> float:
-    """Return the log-likelihood of choices as a program's to which no item is harder.
-
-    Half of these programs choose at random, the others are right at some rate.
-    """
-    n, n_good = len(chose_good), sum(chose_good)
-    terms = [math.log(0.5) + n * math.log(_AT_RANDOM)]
-    for rate in _RATES:
-        nats = n_good * math.log(rate) + (n - n_good) * math.log(1 - rate)
-        terms.append(math.log(0.5 / len(_RATES)) + nats)
-    return _log_sum(terms)
-
-
-def blindness(session: ObservedSession, norms: Norms) -> float | None:
-    """Return by how much choices that no item's difficulty touches explain a session better.
-
-    Args:
-        session: The session.
-        norms: What everybody else did.
-
-    Returns:
-        The nats; None where too little is known.
-    """
-    known = [
-        (answer.chose_good, norms.accuracy(answer))
-        for answer in session.answers
-        if answer.chose_good is not None and norms.n_chosen(answer) >= _FEWEST
-    ]
-    if len(known) < _FEWEST:
-        return None
-    chose_good, accuracy = zip(*known, strict=True)
-    return blind_nats(chose_good) - people_nats(chose_good, accuracy)
-
-
-def detachment(session: ObservedSession, norms: Norms) -> float | None:
-    """Return by how much times that owe nothing to the items explain a session better.
-
-    A person's times follow those of others on the same items, beyond the length of the texts, by
-    some factor around 1; a program's that does not read, by the factor 0. Where little is known of
-    the items, both say the same.
-    """
-    times = time_residuals(session)
-    pairs = [(norms.time(a), times[a.position]) for a in session.answers if a.position in times]
-    if len(pairs) < _FEWEST:
-        return None
-    mean, deviation = _FOLLOWS
-    squares = sum(expected**2 for expected, _ in pairs)
-    products = sum(expected * time for expected, time in pairs)
-    precision = 1 / deviation**2
-    follows = (mean * precision + products) ** 2 / (precision + squares) - mean**2 * precision
-    return (math.log1p(squares / precision) - follows) / 2
 
 
 def model_nats(

@@ -18,16 +18,12 @@ class ObservedAnswer:
         input_method: key, pointer or touch.
         side: Where the chosen option stood, or the point of the scale.
         n_characters: How long the texts on the screen were.
-        item: The item's name.
-        kind: Its construction and condition.
-        chose_good: Whether the expected one of two options was chosen; None for other trials.
         has_onset: Whether the browser said what it knows the painting from.
         trusted: Whether the browser itself saw the press.
         times_shown: How often the trial was on the screen.
         seen_before_ms: For how long it was, before it was shown again.
         pointer_moves: Movements of the pointer during the trial.
         pointer_path_px: How far the pointer went.
-        pointer_stopped_ms: From painting to its last movement before the press.
         was_hidden: Whether the page was hidden during the trial.
         lost_focus: Whether it lost focus.
     """
@@ -40,16 +36,12 @@ class ObservedAnswer:
     input_method: str = ""
     side: str = ""
     n_characters: int = 0
-    item: str = ""
-    kind: str = ""
-    chose_good: bool | None = None
     has_onset: bool = False
     trusted: bool | None = None
     times_shown: int | None = None
     seen_before_ms: float | None = None
     pointer_moves: int | None = None
     pointer_path_px: float | None = None
-    pointer_stopped_ms: float | None = None
     was_hidden: bool | None = None
     lost_focus: bool | None = None
 

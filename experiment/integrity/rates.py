@@ -122,27 +122,43 @@ def is_safe(name: str, seen: Iterable[str], n_answers: int) -> bool:
     return high is not None and high < MOST
 
 
-def share_of_programs(name: str, n_answers: int, as_people: float) -> float:
-    """Return how often a signal speaks of programs, each kind of them counted alike.
+def worth(name: str, n_answers: int, people: float, programs: Iterable[Told]) -> float:
+    """Return by how many nats a signal that speaks says a program rather than a person.
+
+    It is the logarithm of how often it speaks of programs, each kind of them counted alike, over
+    how often it does of people.
 
     Args:
         name: The signal's name.
         n_answers: How many answers there are; the nearest length at or below it counts.
-        as_people: How often it speaks of people. One kind more is counted that does as they do, so
-            that what was seen of few kinds is not taken for more than it is.
+        people: How often it speaks of people. One kind of programs more is counted that does as
+            they do, so that what was seen of few kinds is not taken for more than it is.
+        programs: What was counted among programs.
+
+    Returns:
+        The nats, 0 or more.
     """
-    found = [one for one in of_programs() if one.name == name and one.n_trials <= n_answers]
+    found = [one for one in programs if one.name == name and one.n_trials <= n_answers]
     n_trials = max((one.n_trials for one in found), default=0)
     shares = [one.n_speaks / one.n for one in found if one.n_trials == n_trials]
-    return (sum(shares) + as_people) / (len(shares) + 1)
+    share = (sum(shares) + people) / (len(shares) + 1)
+    return max(0.0, math.log(share / people))
 
 
 @cache
-def weight(name: str, seen: frozenset[str], n_answers: int) -> float | None:
-    """Return by how many nats a signal that speaks says a program rather than a person.
+def weight(
+    name: str, seen: frozenset[str], n_answers: int, programs: tuple[Told, ...] | None = None
+) -> float | None:
+    """Return what a signal is worth in a session (``worth``), in nats.
 
-    It is the logarithm of how often it speaks of programs over how often it does of people, at
-    most (``highest``): what is not known of people is held against the signal.
+    What counts is how often it speaks of people at most (``highest``): what is not known of people
+    is held against the signal.
+
+    Args:
+        name: The signal's name.
+        seen: What the server saw of how somebody answered.
+        n_answers: How many answers there are.
+        programs: What was counted among programs; what the product holds where none is given.
 
     Returns:
         The nats, 0 or more; None where it speaks against too many people, or nobody knows.
@@ -150,4 +166,4 @@ def weight(name: str, seen: frozenset[str], n_answers: int) -> float | None:
     high = highest(name, seen, n_answers)
     if high is None or high >= MOST:
         return None
-    return max(0.0, math.log(share_of_programs(name, n_answers, high) / high))
+    return worth(name, n_answers, high, of_programs() if programs is None else programs)

@@ -22,7 +22,10 @@ from webapp.server import process as server
 @click.option(
     "--workers",
     type=click.IntRange(min=1),
-    help="How many worker processes to run.  [default: the setting workers]",
+    help=(
+        "How many processes answer participants; beside several, the researcher's room has one "
+        "more.  [default: the setting workers]"
+    ),
 )
 @click.option(
     "--connections",

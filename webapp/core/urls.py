@@ -1,7 +1,9 @@
-"""Which addresses lead to this machine, and which hide what travels to them."""
+"""Which addresses lead to this machine or to the researcher's room, and which hide what travels."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
+
+ROOM = "/researcher"
 
 
 def is_loopback(url: str) -> bool:
@@ -16,3 +18,8 @@ def is_loopback(url: str) -> bool:
 def is_secure(url: str) -> bool:
     """Return whether nobody on the way can read or change what goes to an address."""
     return urlsplit(url).scheme == "https" or is_loopback(url)
+
+
+def is_of_room(path: str) -> bool:
+    """Return whether a request's path leads to the researcher's room."""
+    return path == ROOM or path.startswith(f"{ROOM}/")

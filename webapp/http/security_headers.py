@@ -5,7 +5,7 @@ from functools import partial
 
 from flask import Flask, Response, current_app, g, request
 
-from webapp.core.urls import is_loopback
+from webapp.core.urls import is_loopback, is_of_room
 
 _PUBLIC = "parallax_public"
 _CONTENT_SECURITY_POLICY = "; ".join(
@@ -43,8 +43,6 @@ PAGE_OF_ITS_OWN = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-# The researchers' pages, which nobody may frame: a click there may pay.
-_ROOM = "/researcher"
 # Only the replies to these are ever kept where nothing says so.
 _KEPT = ("GET", "HEAD")
 
@@ -103,7 +101,8 @@ def _policy(fetched: str, ancestors: tuple[str, ...], platforms: tuple[str, ...]
     own: str | None = g.get("own_policy")
     if own is not None:
         return own
-    if request.path == _ROOM or request.path.startswith(f"{_ROOM}/"):
+    # The researchers' pages, which nobody may frame: a click there may pay.
+    if is_of_room(request.path):
         return f"{fetched}; form-action 'self'; frame-ancestors 'none'"
     sites = g.get("platform_sites")
     framing = dict.fromkeys(("'self'", *ancestors, *(platforms if sites is None else sites)))

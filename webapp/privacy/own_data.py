@@ -12,7 +12,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.exclusion.by_score import decided_by_score
-from experiment.integrity.certificate import certify
 from experiment.money import in_words
 from experiment.studies.study import Study
 from webapp.database.models import (
@@ -32,7 +31,7 @@ from webapp.database.models import (
 )
 from webapp.database.models.identity import names_of
 from webapp.runs.humanness import told_of
-from webapp.runs.integrity import flags_of, observed_sessions
+from webapp.runs.integrity import certificates, flags_of
 from webapp.runs.people import AnsweredTrial, record_of
 from webapp.sessions.links import SINGLE
 from webapp.sessions.session_payload import shown_trial
@@ -137,10 +136,10 @@ def _plausibility(
     session: Session, run: Run, study: Study, participant: Participant
 ) -> dict[str, Any] | None:
     """Return the score that may speak against somebody, and what it is made of."""
-    seen = next(observed_sessions(session, run, study, only=participant.id), None)
-    if seen is None or run.simulated:
+    own = next(certificates(session, run, study, only=participant.id), None)
+    if own is None or run.simulated:
         return None
-    found = certify(seen[1])
+    found = own[1]
     return {
         "score_from_0_to_1": found.agent_likelihood,
         "signals_that_count": {k: v for k, v in found.signals if k in found.counting},

@@ -10,8 +10,9 @@ from flask import Blueprint, Flask
 from jinja2 import pass_context
 from jinja2.runtime import Context
 
+from webapp.core.urls import ROOM
 from webapp.database.models import Payment
-from webapp.researcher.access import PREFIX, guarded
+from webapp.researcher.access import guarded
 from webapp.researcher.accounts import account_pages
 from webapp.researcher.api import api
 from webapp.researcher.archive import archive_pages
@@ -86,10 +87,10 @@ _PAGES = (
 def register_researcher_pages(app: Flask) -> None:
     """Add the pages that researchers meet."""
     for pages in _PAGES:
-        app.register_blueprint(guarded(pages), url_prefix=PREFIX)
-    app.register_blueprint(api, url_prefix=f"{PREFIX}/api")
+        app.register_blueprint(guarded(pages), url_prefix=ROOM)
+    app.register_blueprint(api, url_prefix=f"{ROOM}/api")
     files = Blueprint("researcher_files", __name__, static_folder="static")
-    app.register_blueprint(files, url_prefix=PREFIX)
+    app.register_blueprint(files, url_prefix=ROOM)
     for name, shown in (("said", said), ("when", when), ("number", number), ("amount", _amount)):
         app.add_template_filter(_at_each_request(shown), name)
 

@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from webapp.core.i18n import gettext
+from webapp.core.urls import ROOM
 from webapp.database.engine import reading
 from webapp.database.models import SignIn, User
 from webapp.errors import RequestError
@@ -23,7 +24,6 @@ from webapp.users.second_factor import Needed, factor_of
 from webapp.users.sign_in import form_token, signed_in, still_here
 
 COOKIE = "parallax_researcher"
-PREFIX = "/researcher"
 _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 View = TypeVar("View", bound=Callable[..., Any])
 
@@ -174,7 +174,7 @@ def _way_back() -> str:
 
 def safe_way_back(address: str) -> str:
     """Return one of our addresses to open after signing in, whatever a link says."""
-    own = address.startswith(f"{PREFIX}/") and "\\" not in address and "//" not in address
+    own = address.startswith(f"{ROOM}/") and "\\" not in address and "//" not in address
     return address if own else url_for("runs.show_all")
 
 
@@ -183,7 +183,7 @@ def with_cookie(response: Response, token: str) -> Response:
     response.set_cookie(
         COOKIE,
         token,
-        path=PREFIX,
+        path=ROOM,
         secure=current_services().settings.link_base.startswith("https:"),
         httponly=True,
         samesite="Lax",
@@ -193,5 +193,5 @@ def with_cookie(response: Response, token: str) -> Response:
 
 def without_cookie(response: Response) -> Response:
     """Return the response, which ends the cookie."""
-    response.delete_cookie(COOKIE, path=PREFIX, httponly=True, samesite="Lax")
+    response.delete_cookie(COOKIE, path=ROOM, httponly=True, samesite="Lax")
     return response

@@ -8,10 +8,11 @@ from itsdangerous import BadSignature
 from sqlalchemy.orm import Session
 from structlog.contextvars import bind_contextvars
 
+from webapp.core.urls import ROOM
 from webapp.database.engine import reading
 from webapp.database.models import User
 from webapp.errors import RequestError
-from webapp.researcher.access import PREFIX, allowed, safe_way_back, with_cookie
+from webapp.researcher.access import allowed, safe_way_back, with_cookie
 from webapp.researcher.browsers import browser_family
 from webapp.researcher.guesses import with_code_counted
 from webapp.services import current_services
@@ -21,7 +22,7 @@ from webapp.users.sign_in import digest_of, open_session
 code_pages = Blueprint("code", __name__)
 
 _HALF_WAY, _HALF_WAY_S = "parallax_half_way", 600
-_PATH = f"{PREFIX}/sign-in"
+_PATH = f"{ROOM}/sign-in"
 # Never the beginning of what an attempt at a provider is kept by: that is random.
 _KIND = "second factor"
 

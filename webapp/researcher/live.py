@@ -23,7 +23,8 @@ from webapp.researcher.overview_page import live_part
 
 live_pages = Blueprint("live", __name__)
 
-WATCHERS = 20
+# Of the one process that answers for the room.
+WATCHERS = 40
 _EVERY_S = 3.0
 # The browser connects again by itself; a worker that is to end never waits long for a watcher.
 _ROUNDS = 7

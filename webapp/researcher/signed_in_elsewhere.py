@@ -12,9 +12,10 @@ from structlog.contextvars import bind_contextvars
 from werkzeug.wrappers import Response
 
 from webapp.core.i18n import gettext
+from webapp.core.urls import ROOM
 from webapp.database.models import User
 from webapp.errors import RequestError
-from webapp.researcher.access import PREFIX, allowed, safe_way_back, with_cookie
+from webapp.researcher.access import allowed, safe_way_back, with_cookie
 from webapp.researcher.browsers import browser_family
 from webapp.services import Services, current_services
 from webapp.users.oidc import Attempt
@@ -40,7 +41,7 @@ def ask() -> ResponseReturnValue:
         _ATTEMPT,
         services.tokens.sealed_attempt(kept),
         max_age=_ATTEMPT_S,
-        path=f"{PREFIX}/sign-in",
+        path=f"{ROOM}/sign-in",
         secure=services.settings.link_base.startswith("https:"),
         httponly=True,
         samesite="Lax",
@@ -70,7 +71,7 @@ def come_back() -> ResponseReturnValue:
         )
     name = services.provider().name(Attempt(state, nonce, verifier), _back(), code)
     response = _enter(services, name, way_back)
-    response.delete_cookie(_ATTEMPT, path=f"{PREFIX}/sign-in", httponly=True, samesite="Lax")
+    response.delete_cookie(_ATTEMPT, path=f"{ROOM}/sign-in", httponly=True, samesite="Lax")
     return response
 
 

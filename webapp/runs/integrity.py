@@ -18,9 +18,6 @@ from experiment.integrity.certificate import Certificate, certify
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
 from experiment.materials.pictures import described
 from experiment.participation import Ending, EventKind
-from experiment.records import PAIR
-from experiment.responses.base import ResponseType
-from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from experiment.trials.pauses import breaks_before, pages_before
 from webapp.database.models import Device, Event, Participant, Response, Run, RunItem, Trial
@@ -91,7 +88,7 @@ class _Facts:
     """What is known of a run's sessions beside their answers."""
 
     def __init__(self, session: Session, run: Run, study: Study) -> None:
-        self._study, self._asked = study, response_of(study)
+        self._study = study
         of_run = (Participant.run_id == run.id,)
         devices = select(Device).join(Participant, Participant.id == Device.participant_id)
         self._devices: dict[int, list[Device]] = {}
@@ -116,9 +113,7 @@ class _Facts:
         devices = self._devices.get(person.id, [])
         blocks = [self._study.design.block_of.get(row.item["template"], "") for row in rows]
         pauses = {*breaks_before(self._study, blocks), *pages_before(self._study, blocks)}
-        answers = tuple(
-            _answer(row, row.Response, begun, self._asked) for row in rows if row.Response
-        )
+        answers = tuple(_answer(row, row.Response, begun) for row in rows if row.Response)
         return ObservedSession(
             answers=answers,
             n_devices=len(devices),
@@ -138,24 +133,14 @@ class _Facts:
         return first is not None and response.recorded_at > first
 
 
-def _answers(
-    run: Run,
-) -> Select[Participant, int, str, str | None, str, dict[str, str], Response]:
+def _answers(run: Run) -> Select[Participant, int, dict[str, str], Response]:
     answered = (
         select(Response.id)
         .join(Trial, Trial.id == Response.trial_id)
         .where(Trial.participant_id == Participant.id)
     )
     return (
-        select(
-            Participant,
-            Trial.position,
-            Trial.good_side,
-            Trial.options,
-            RunItem.item_id,
-            RunItem.item,
-            Response,
-        )
+        select(Participant, Trial.position, RunItem.item, Response)
         .join(Trial, Trial.participant_id == Participant.id)
         .join(RunItem, RunItem.id == Trial.run_item_id)
         .outerjoin(Response, Response.trial_id == Trial.id)
@@ -209,26 +194,11 @@ def same_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
     }
 
 
-def _kind(item: Mapping[str, str]) -> str:
-    return f"{item['construction']}, {item['condition']}"
-
-
 def _n_characters(item: Mapping[str, str]) -> int:
     return sum(len(described(item.get(name) or "")) for name in _TEXTS)
 
 
-def _chose_good(trial: Any, chosen_side: str, asked: ResponseType) -> bool | None:  # noqa: ANN401
-    """Return whether the expected one of two answers was given; None of other trials."""
-    known = chosen_side and trial.good_side and asked.n_offered(trial.options) == len(PAIR)
-    return chosen_side == trial.good_side if known else None
-
-
-def _answer(
-    row: Any,  # noqa: ANN401
-    response: Response,
-    begun: datetime,
-    asked: ResponseType,
-) -> ObservedAnswer:
+def _answer(row: Any, response: Response, begun: datetime) -> ObservedAnswer:  # noqa: ANN401
     return ObservedAnswer(
         position=row.position,
         arrived_ms=(response.recorded_at - begun) / _MS,
@@ -238,16 +208,12 @@ def _answer(
         input_method=response.input_method,
         side=given_of(response).place,
         n_characters=_n_characters(row.item),
-        item=row.item_id,
-        kind=_kind(row.item),
-        chose_good=_chose_good(row, response.chosen_side, asked),
         has_onset=response.onset_source is not None,
         trusted=response.trusted,
         times_shown=response.times_shown,
         seen_before_ms=response.seen_before_ms,
         pointer_moves=response.pointer_moves,
         pointer_path_px=response.pointer_path_px,
-        pointer_stopped_ms=response.pointer_stopped_ms,
         was_hidden=response.was_hidden,
         lost_focus=response.lost_focus,
     )

@@ -259,10 +259,13 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     def _servers(self) -> "Sequence[_Server | RoomServer]":
         if self.doors is None:
             return [_Server(self, listening, self.wsgi) for listening in self.sockets]
-        inside, outside = (socket(fileno=os.dup(each.fileno())) for each in self.doors)
+        inside, outside = self.doors
+        door = socket(fileno=os.dup((inside if self.has_room else outside).fileno()))
         if self.has_room:
-            return [RoomServer(self.wsgi, inside, self.worker_connections)]
-        app = RoomElsewhere(self.wsgi, outside, lambda: self.alive)
+            for listening in self.sockets:  # whoever listens on while others have ended takes calls
+                listening.close()
+            return [RoomServer(self.wsgi, door, self.worker_connections)]
+        app = RoomElsewhere(self.wsgi, door, lambda: self.alive)
         return [_Server(self, listening, app) for listening in self.sockets]
 
     def _go_on(self) -> None:

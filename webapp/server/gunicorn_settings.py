@@ -102,16 +102,26 @@ def on_starting(server: "Arbiter") -> None:
 
 def pre_fork(server: "Arbiter", worker: "Worker") -> None:
     """Let the last of the processes that have the same settings be the room's."""
+    if worker.cfg.workers == 1:
+        return
     # Made once, by the first process of all; a reload takes them over.
     if getattr(server, "doors", None) is None:
         server.doors = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-    if worker.cfg.workers == 1:
-        return
     beside = [each for each in server.WORKERS.values() if each.cfg is worker.cfg]
     worker.doors = server.doors
     worker.has_room = len(beside) >= worker.cfg.workers - 1 and not any(
         getattr(each, "has_room", False) for each in beside
     )
+
+
+def nworkers_changed(server: "Arbiter", new: int, _before: int | None) -> None:
+    """Keep as many processes as the settings say: TTOU might end the room's, and no other begins.
+
+    None at all is another matter: a new server takes over.
+    """
+    if new not in (0, server.cfg.workers):
+        server.log.warning("the number of processes is the setting workers; a reload follows it")
+        server.num_workers = server.cfg.workers
 
 
 def post_fork(server: "Arbiter", worker: "Worker") -> None:

@@ -21,10 +21,12 @@ from io import BufferedReader
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import gevent
+from gevent.exceptions import ConcurrentObjectUseError
 from gevent.pool import Pool
 from gevent.server import StreamServer
 from gevent.socket import socket
 
+from webapp.core.urls import is_of_room
 from webapp.server.pieces import PIECE_BYTES, Body, read_piece, send_pieces
 
 if TYPE_CHECKING:
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
 # Below what a process of participants has; whatever it starts is as patient. Not before it answers:
 # where many programs want a processor, its beginning would take a minute.
 NICER = 5
-_ROOM = "/researcher"
 _GONE = b"This page could not be made. Open it again in a few seconds.\n"
 _LOG = logging.getLogger(__name__)
 
@@ -58,23 +59,21 @@ class RoomElsewhere:
     ) -> Iterable[bytes]:
         """Answer a request, or have it answered."""
         path = environ["PATH_INFO"]
-        if not path.startswith(_ROOM) or path[len(_ROOM) :][:1] not in ("", "/"):
+        if not is_of_room(path) or not self._is_staying():
             return self._app(environ, start_response)
-        if not self._is_staying():
-            return self._app(environ, start_response)
-        reply = _Reply(self._door, environ)
         try:
-            status, headers = json.loads(reply.piece())
-        except OSError as error:
-            reply.close()
-            _LOG.warning("the room's process ended before it answered: %s", error)
+            reply = _Reply(self._door, environ)
+            status, headers = reply.head()
+        except (OSError, ConcurrentObjectUseError) as error:
+            # It ended, more ask than it can take, or no file can be opened any more.
+            _LOG.warning("the room's process did not answer: %s", error)
             start_response("503 Service Unavailable", [
                 ("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store"),
                 ("Content-Length", str(len(_GONE))), ("Retry-After", "5"),
                 ("X-Content-Type-Options", "nosniff"),
             ])  # fmt: skip
             return [_GONE]
-        start_response(status, [(name, value) for name, value in headers])
+        start_response(status, headers)
         return reply
 
 
@@ -102,17 +101,26 @@ class _Reply:
             finally:
                 self._connection.shutdown(plain_socket.SHUT_WR)
 
-    def piece(self) -> bytes:
-        """Return the next piece; raise ``OSError`` where the other side ended before it."""
-        return read_piece(self._read)
+    def head(self) -> tuple[str, list[tuple[str, str]]]:
+        """Return status and headers; raise ``OSError`` where the other side ended before them."""
+        try:
+            status, headers = json.loads(read_piece(self._read))
+        except OSError:
+            self.close()
+            raise
+        return status, [(name, value) for name, value in headers]
 
     def __iter__(self) -> Iterator[bytes]:
-        while piece := self.piece():
+        while piece := read_piece(self._read):
             yield piece
 
     def close(self) -> None:
         """Let the other side know that nobody waits any more."""
-        self._sending.kill()
+        with suppress(OSError):
+            self._connection.shutdown(plain_socket.SHUT_RDWR)
+        # Never killed: what it had read of the body would be missing, and the server would take as
+        # much of the next request on that connection for the rest of this one.
+        self._sending.join()
         self._read.close()
         self._connection.close()
 

@@ -7,6 +7,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from webapp.core.i18n import gettext
+from webapp.core.urls import ROOM
 from webapp.database.models import PasswordLink, User
 from webapp.errors import RequestError
 from webapp.users.audit_log import record_act
@@ -15,7 +16,7 @@ from webapp.users.users import UserError, set_password
 
 VALID = timedelta(hours=24)
 # Where the room takes one; the token is in the query, which web servers in front do not log.
-PATH_OF_LINK = "/researcher/new-password"
+PATH_OF_LINK = f"{ROOM}/new-password"
 
 
 def make_link(session: Session, user: User, *, by: str, now: datetime) -> str:

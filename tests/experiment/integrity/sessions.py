@@ -40,7 +40,6 @@ def observed(
                 seen_before_ms=0.0,
                 pointer_moves=rng.randint(6, 40),
                 pointer_path_px=rng.uniform(0, 10) if rests else rng.uniform(150, 600),
-                pointer_stopped_ms=max(0.0, rt_ms - 60),
                 was_hidden=False,
                 lost_focus=False,
             )

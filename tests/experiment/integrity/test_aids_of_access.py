@@ -21,15 +21,11 @@ LATER = {
 }
 BY_CALL = {
     **LATER, "trusted": False, "input_method": "key", "pointer_moves": 0, "pointer_path_px": 0.0,
-    "pointer_stopped_ms": None,
 }  # fmt: skip
 # Ways in which people answer, as their devices make them look.
 AIDS = {
     "voice control and hints: element.click()": BY_CALL,
-    "dwell clicks": {**LATER, "pointer_stopped_ms": lambda a: a.rt_ms},
-    "a mouse that is held at an option while its owner reads": {
-        "pointer_stopped_ms": lambda a: 0.2 * a.rt_ms
-    },
+    "dwell clicks": LATER,
     "a gaze that jumps": {**LATER, "pointer_moves": 1, "pointer_path_px": 180.0},
     "presses of one length": {"release_ms": lambda a: a.rt_ms + 90},
 }

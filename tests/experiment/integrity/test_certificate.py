@@ -167,6 +167,11 @@ def test_nothing_is_said_of_a_session_without_an_answer():
     assert flags(found) == {}
 
 
+def test_nothing_is_estimated_of_a_session_of_which_nobody_knows_how_it_was_pressed():
+    unknown = replace(changed(observed(n=20), input_method=""), n_copied=None)
+    assert certify(unknown).counting == ()
+
+
 def test_where_no_signal_speaks_either_way_a_person_is_much_likelier():
     assert likelihood({"clock": 0.0}) == pytest.approx(0.01, abs=1e-4)
     assert likelihood({"clock": 0.0, "measured": 0.0}) == pytest.approx(0.01, abs=1e-4)

@@ -10,12 +10,13 @@ from werkzeug.routing import Rule
 
 from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
+from webapp.core.urls import ROOM
 from webapp.database.engine import Sessions
 from webapp.projects.members import set_member
 from webapp.projects.projects import add_project, named_project
 from webapp.projects.rights import NEEDED_BY, RIGHTS_OF, ProjectRole, Right, Scope
 from webapp.projects.tokens import make_token
-from webapp.researcher.access import COOKIE, PREFIX, needed_of
+from webapp.researcher.access import COOKIE, needed_of
 from webapp.runs.launch import launch
 from webapp.users.roles import Role
 from webapp.users.sign_in import form_token, open_session
@@ -55,7 +56,7 @@ class World:
         """Give somebody another session, the one before being over."""
         with sessions.begin() as session:
             token = open_session(session, named_user(session, who.replace(" ", "_")), "", LAUNCHED)
-        self.clients[who].set_cookie(COOKIE, token, path=PREFIX)
+        self.clients[who].set_cookie(COOKIE, token, path=ROOM)
         self.forms[who] = form_token(token)
 
     def ask(self, rule: Rule, who: str, ref: str = "", project: str = HERE) -> tuple[int, str]:
@@ -102,7 +103,7 @@ def build(app: Flask, sessions: Sessions) -> World:
                     tokens[name] = made
             token = open_session(session, user, "", LAUNCHED)
             clients[who] = app.test_client()
-            clients[who].set_cookie(COOKIE, token, path=PREFIX)
+            clients[who].set_cookie(COOKIE, token, path=ROOM)
             forms[who] = form_token(token)
     return World(app, refs[HERE], refs[ELSEWHERE], clients, forms, tokens)
 
@@ -115,7 +116,7 @@ def token_name(who: str, scope: Scope) -> str:
 def rules(app: Flask) -> Iterator[Rule]:
     """Yield every route of the researcher's pages and of programs, as the app has it."""
     for rule in app.url_map.iter_rules():
-        if rule.rule.startswith(PREFIX) and rule.endpoint != "researcher_files.static":
+        if rule.rule.startswith(ROOM) and rule.endpoint != "researcher_files.static":
             yield rule
 
 
@@ -169,7 +170,7 @@ def token_table(app: Flask) -> str:
             needed = needs(app, rule)
             if isinstance(needed, Scope):
                 [method] = (rule.methods or set()) - {"HEAD", "OPTIONS"}
-                path = rule.rule.removeprefix(PREFIX).replace("<", "{").replace(">", "}")
+                path = rule.rule.removeprefix(ROOM).replace("<", "{").replace(">", "}")
                 cells = [expected_of_token(rule, needed, who, needed) for who in OWNERS_OF_TOKENS]
                 lines.append(f"| {method} `{path}` | *{needed}* | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -188,7 +189,7 @@ def table(app: Flask) -> str:
             kind = {Right: "right", Role: "role", Scope: "scope"}.get(type(needed))
             told = f"{kind} *{needed}*" if kind else "nothing"
             cells = (expected(needed, who) for who in columns)
-            path = rule.rule.removeprefix(PREFIX).replace("<", "{").replace(">", "}")
+            path = rule.rule.removeprefix(ROOM).replace("<", "{").replace(">", "}")
             lines.append(f"| {method} `{path}` | {told} | " + " | ".join(cells) + " |")
     assert set(NEEDED_BY) == set(Scope)
     return "\n".join(lines)

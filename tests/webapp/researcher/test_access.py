@@ -2,7 +2,8 @@
 
 import pytest
 
-from webapp.researcher.access import PREFIX, needed_role
+from webapp.core.urls import ROOM
+from webapp.researcher.access import needed_role
 from webapp.users.roles import Role
 
 # What each route needs. "nobody" may be seen by whoever comes.
@@ -130,7 +131,7 @@ def researcher_rules(app):
     return [
         rule
         for rule in app.url_map.iter_rules()
-        if rule.rule.startswith(PREFIX)
+        if rule.rule.startswith(ROOM)
         and rule.endpoint != "researcher_files.static"
         # Programs' own: test_boundary tries each with every token.
         and not rule.endpoint.startswith("api.")

@@ -15,7 +15,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Event, Participant, Run, Verdict
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export
-from webapp.runs.integrity import certificates, flags_of, observed_sessions
+from webapp.runs.integrity import certificates, flags_of
 from webapp.runs.runs import study_as_launched
 from webapp.users.roles import Role
 
@@ -181,21 +181,6 @@ def test_unread_marks_of_pasting_keep_no_questionnaire_from_being_stored(start, 
     with reading(sessions) as session:
         assert session.scalars(select(Event)).all() == []
         assert set(session.scalars(select(Participant.state))) == {"finished"}
-
-
-@pytest.mark.one_database
-def test_choices_are_seen_against_those_of_the_others(start, run, sessions):
-    for n in range(6):
-        visitor = start(run)
-        for place in range(1, 9):
-            visitor.answer(place, side="first", rt_ms=900.0 + 10 * n)
-    with reading(sessions) as session:
-        study = study_as_launched(session, run)
-        seen = [one for _, one in observed_sessions(session, run, study)]
-    assert all(answer.chose_good is not None for one in seen for answer in one.answers)
-    assert len({answer.item for one in seen for answer in one.answers}) > 1
-    # Each of these lists shows the expected sentence first in half of its trials.
-    assert [sum(bool(answer.chose_good) for answer in one.answers) for one in seen] == [4] * 6
 
 
 def test_every_kind_of_event_stands_in_the_codebook():

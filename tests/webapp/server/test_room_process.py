@@ -91,6 +91,37 @@ def test_a_reload_answers_the_room_all_the_time_and_a_stop_ends_its_process(http
     assert not Path(f"/proc/{now}").exists() and not server.running(instance)
 
 
+def test_a_body_that_is_refused_before_it_is_whole_takes_nothing_of_the_next_request(http, url):
+    assert http.get(ROOM).status_code == 200
+    at = httpx.URL(url)
+    with plain_socket.create_connection((at.host, at.port), timeout=PATIENCE_S) as connection:
+        heard = connection.makefile("rb")
+
+        def reply() -> int:
+            status = int(heard.readline().split()[1])
+            fields = dict(line.lower().split(b": ", 1) for line in iter(heard.readline, b"\r\n"))
+            heard.read(int(fields[b"content-length"]))
+            return status
+
+        head = f"Host: {at.host}:{at.port}\r\n"
+        form = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\n"
+        connection.sendall(f"POST /researcher/runs HTTP/1.1\r\n{head}{form}\r\na=1".encode())
+        assert reply() in (303, 403, 404, 405)
+        connection.sendall(f"2345678GET /healthz HTTP/1.1\r\n{head}\r\n".encode())
+        assert reply() == 200
+
+
+def test_the_number_of_processes_is_the_setting_alone(http, instance):
+    assert http.get(ROOM).status_code == 200
+    pid = room_process(instance)
+    for asked in (signal.SIGTTOU, signal.SIGTTIN):
+        os.kill(server.running(instance).pid, asked)
+        # Whoever is asked after the signal was looked at finds the same processes.
+        until(lambda: "the setting workers" in (instance / "server.log").read_text())
+    assert room_process(instance) == pid
+    assert http.get(ROOM).status_code == 200
+
+
 class Pair:
     """Both sides of the room's door, in this process."""
 
