@@ -138,9 +138,9 @@ def number(value: float, places: int | None = None) -> str:
 def in_words(amount_minor: int, currency: str) -> str:
     """Return an amount of money as the language writes it.
 
-    Where the page runs from right to left, a sign beside a figure is turned about: ``US$`` is read
-    as ``$US``, and which dollars are meant is lost. There the code of ISO 4217 stands instead, and
-    both are set apart from the sentence around them as one piece that runs from left to right.
+    Where the page runs from right to left, the letters and the sign of a currency's symbol change
+    places, and which currency is meant is lost. There the code of ISO 4217 stands instead, and both
+    are set apart from the sentence around them as one piece that runs from left to right.
     """
     here = present()
     if here.locale.text_direction == "rtl":

@@ -152,7 +152,7 @@ def test_errors_speak_it_too(client, italian, start):
     undecided = client.post(f"/run/{italian.ref}", data={})
     assert "scegliere se vuole partecipare" in undecided.text and 'lang="it"' in undecided.text
     visitor = start(italian)
-    assert "non ha una prova 9" in visitor.answer(9).json["error"]["message"]
+    assert "non c'è la prova 9" in visitor.answer(9).json["error"]["message"]
     assert "non è leggibile" in visitor.answer(0).json["error"]["message"]
     for _ in range(7):
         start(italian)

@@ -77,7 +77,7 @@ def test_whom_the_provider_knows_comes_to_where_they_wanted(provided, anna, brow
     entered = here.get(back)
     assert entered.location == f"/researcher/runs/{run.ref}", entered.text
     shown = here.get(f"/runs/{run.ref}").text
-    assert f"{ANNA} (researcher)" in shown
+    assert f'{ANNA} <span class="role">(researcher)</span>' in shown
     assert here.post("/sessions/end").status_code == 303
     assert here.get("/").location.startswith("/researcher/sign-in")
 
@@ -160,7 +160,7 @@ def test_the_web_server_in_front_says_who_comes(set_up, anna, browser, run):
     assert f"Sign in as {ANNA}" in here.get("/sign-in").text
     entered = here.post("/sign-in/header", next=f"/researcher/runs/{run.ref}")
     assert entered.location == f"/researcher/runs/{run.ref}"
-    assert f"{ANNA} (researcher)" in here.get(f"/runs/{run.ref}").text
+    assert f'{ANNA} <span class="role">(researcher)</span>' in here.get(f"/runs/{run.ref}").text
 
 
 @pytest.mark.parametrize(
