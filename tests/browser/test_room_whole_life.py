@@ -44,7 +44,7 @@ def test_a_study_is_published_at_a_platform_watched_settled_paid_and_archived(
     def good(name: str) -> None:
         page.screenshot(path=tmp_path / f"{name}.png", full_page=True)
         assert_good(page, f"{name}, {recruiter}")
-        assert_keyboard(page, f"{name}, {recruiter}")
+        assert_keyboard(page, f"{name}, {recruiter}", within="main")
 
     listen_for_clicks(page.context)
     launch(page, lab, "minimal", recruiter)

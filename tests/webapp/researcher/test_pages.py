@@ -197,6 +197,19 @@ def test_the_live_part_is_sent_when_it_changes(run, start, researcher, monkeypat
     stream.close()
 
 
+def test_a_place_is_not_kept_for_a_browser_that_left_while_nothing_changes(
+    run, researcher, monkeypatch
+):
+    monkeypatch.setattr(live, "_BREATH_S", 0.0)
+    here = researcher(Role.VIEWER)
+    stream = here.client.get(f"/researcher/runs/{run.ref}/live", buffered=False)
+    events = stream.iter_encoded()
+    assert b"overview" in next(events)
+    # What fails where nobody listens any more is writing, so something is written.
+    assert {next(events) for _ in range(3)} == {b":\n\n"}
+    stream.close()
+
+
 def test_a_page_that_is_opened_after_an_act_is_shown_nothing_from_before(run, start, researcher):
     here = researcher(Role.VIEWER)
     for number in (0, 1):

@@ -1,5 +1,6 @@
-// On a phone each row of a table is a card: its cells then say which column they are of. The roles
-// are written out because a browser forgets that a table is one when its cells are no cells.
+// What every page of the room has. On a phone each row of a table is a card: its cells then say which
+// column they are of. The roles are written out because a browser forgets that a table is one when its
+// cells are no cells.
 function label(table) {
   if (table.dataset.labelled) return;
   const heads = [...table.querySelectorAll("thead th")].map((head) => head.textContent.trim());
@@ -28,3 +29,23 @@ function labelAll() {
 labelAll();
 // What is updated while somebody watches brings tables of its own.
 document.body.addEventListener("htmx:afterSwap", labelAll);
+
+// What is shown to be passed on has a button that copies it, where the browser lets a page do so.
+function addCopy(code) {
+  const { copy, copied } = document.body.dataset;
+  const button = document.createElement("button");
+  const says = (word) => {
+    button.textContent = word;
+    button.setAttribute("aria-label", `${word}: ${code.textContent}`);
+  };
+  button.type = "button";
+  button.className = "plain copy";
+  says(copy);
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(code.textContent);
+    says(copied);
+  });
+  code.after(" ", button);
+}
+
+if (navigator.clipboard) document.querySelectorAll("code.link").forEach(addCopy);
