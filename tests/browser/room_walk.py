@@ -146,8 +146,15 @@ def recruit(page: Page, room: str, run: str, look: Look) -> None:
     look("publish_confirm")
 
 
-def settle_by_a_rejection(page: Page, reason: str, look: Look) -> None:
-    """Reject the one who handed in, approve nobody else, and reconcile."""
+def settle(page: Page, reason: str, look: Look, says: str) -> None:
+    """Reject somebody from their page, look whom else to approve, and reconcile.
+
+    Args:
+        page: The page of somebody who handed in.
+        reason: What they are told.
+        look: Looks at a page.
+        says: What is said of the others.
+    """
     page.get_by_role("link", name="Pay or reject").first.click()
     page.get_by_label("What to do").select_option("reject")
     page.get_by_role("textbox", name="Reason").fill(reason)
@@ -157,8 +164,8 @@ def settle_by_a_rejection(page: Page, reason: str, look: Look) -> None:
     page.get_by_role("button", name=re.compile("^Yes")).press("Enter")
     expect(page.get_by_text("result: 1 done")).to_be_visible()
     page.get_by_role("button", name="Approve everyone").click()
-    expect(page.get_by_text("Nothing is left to do")).to_be_visible()
-    look("money_nothing")
+    expect(page.get_by_text(says)).to_be_visible()
+    look("money_everyone")
     page.go_back()
     page.get_by_role("button", name="Reconcile").click()
     expect(page.get_by_role("heading", name="Statements")).to_be_visible()

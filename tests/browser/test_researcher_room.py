@@ -1,6 +1,5 @@
 """The researcher's pages in Chromium: good to use in light and dark, at a desk, on a phone."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,7 +12,7 @@ from tests.browser import room_walk as walk
 from tests.browser.browser_steps import assert_good, minimal
 from tests.browser.keyboard import assert_keyboard, listen_for_clicks
 from tests.browser.room_seen import REPORTS, Seen
-from tests.webapp.payments.platform_double import PlatformDouble
+from tests.webapp.payments.platform_double import WritingDouble
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Participant, Recruitment, Run
 from webapp.gate.gate import ledger_begun, ledger_written
@@ -24,15 +23,7 @@ from webapp.users.roles import Role
 from webapp.users.users import add_user
 
 PASSWORD = "correct horse battery"
-
-
-class Writing(PlatformDouble):
-    """A platform that writes to people."""
-
-    def write(self, offer_id: str, worker_ids: Sequence[str], text: str) -> None:
-        self.letters += [(worker, text) for worker in worker_ids]
-
-
+HERE = "http://127.0.0.1:9"  # of the platform: programs may be sent to this machine alone
 HOSTILE = "\"'><img src=x onerror=alert(1)><script>alert(2)</script>{{7*7}} \u202e=1+1"
 
 LOOKS = {
@@ -56,12 +47,12 @@ def run(site, tmp_path, monkeypatch, look) -> str:
         }  # fmt: skip
         assert client.post(f"{homes[0]}answers", json=body).status_code == 200
     client.post(f"{homes[0]}questionnaire", data={"native_language": HOSTILE})
-    platform, now = Writing(now=utc_now()), utc_now()
+    platform, now = WritingDouble(now=utc_now(), endpoint=HERE), utc_now()
     with site.sessions.begin() as session:
         # As publishing does: the file beside the database knows of the offer.
         ledger_begun(session.connection())
         found = session.query(Run).filter_by(ref=ref).one()
-        session.add(Recruitment(run_id=found.id, endpoint="double", published_at=now))
+        session.add(Recruitment(run_id=found.id, endpoint=HERE, published_at=now))
         hit = Hit(
             run_id=found.id, token=f"t{ref}", purpose="recruitment", places=9,
             platform_id=f"HIT{ref}", posted_at=now,
@@ -156,7 +147,7 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     expect(page.locator("[data-part=count]")).to_contain_text("trial 2 of 8")
     good("film")
     page.go_back()
-    walk.settle_by_a_rejection(page, HOSTILE, good)
+    walk.settle(page, HOSTILE, good, says="Nothing is left to do")
     page.goto(f"{room}/runs/{run}")
     page.get_by_label("More places in each list").fill("2")
     page.get_by_role("button", name="Add places").press("Enter")
