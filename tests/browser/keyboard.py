@@ -67,7 +67,7 @@ def listen_for_clicks(context: BrowserContext) -> None:
     context.add_init_script(_LISTEN)
 
 
-def assert_keyboard(page: Page, name: str, *, within: str = "body", hears: bool = True) -> None:
+def assert_keyboard(page: Page, name: str, *, within: str = "body") -> None:
     """Fail unless a page can be used without a mouse; nothing is really pressed.
 
     Tab comes by everything, in order; what it comes to looks different; Enter on a link or a button
@@ -77,9 +77,8 @@ def assert_keyboard(page: Page, name: str, *, within: str = "body", hears: bool 
         page: The page, as it was opened.
         name: What a failure calls it.
         within: Which part of it: the head that all pages share is looked at once.
-        hears: Whether programs run in it. Where none does, Enter is not pressed.
     """
-    mouse_only = page.evaluate(_MOUSE_ONLY) if hears else []
+    mouse_only = page.evaluate(_MOUSE_ONLY)
     assert not mouse_only, f"{name}: only a mouse can press {mouse_only}"
     stops = page.evaluate(_STOPS, within)
     assert stops or within != "body", f"{name}: the keyboard stops nowhere"
@@ -89,9 +88,9 @@ def assert_keyboard(page: Page, name: str, *, within: str = "body", hears: bool 
         there = stops[at][0] if at >= 0 else "something that is no stop"
         assert at == number, f"{name}: Tab goes to {there}, not to {stop}"
         assert seen, f"{name}: nothing shows that the keyboard is at {stop}"
-        if hears and acts is not None:
+        if acts is not None:
             page.keyboard.press("Enter")
     pressed = page.evaluate("(window.kept.abort(), window.pressed)")
-    wanted = [acts for _, acts in stops if hears and acts is not None]
+    wanted = [acts for _, acts in stops if acts is not None]
     wrong = [stops[acts][0] for acts in wanted if acts not in pressed]
     assert pressed == wanted, f"{name}: Enter does not press {wrong}"

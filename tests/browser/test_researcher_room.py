@@ -106,12 +106,15 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     def good(name: str) -> None:
         seen.look()
         page.screenshot(path=folder / f"{name}.png", full_page=True)
+        if name in REPORTS:
+            # No program runs in it, nor what looks at it: so it is looked at elsewhere.
+            html = page.content()
+            page.goto("about:blank")
+            page.set_content(html)
         assert_good(page, f"{name}, {look}")
         if look == "light at a desk":
-            # Nothing runs in a report, so what is pressed there cannot be heard.
-            hears = name not in REPORTS
-            whole = name in {"sign_in", "run_blind", *REPORTS}
-            assert_keyboard(page, name, within="body" if whole else "main", hears=hears)
+            whole = name in {"sign_in", "run_blind"}
+            assert_keyboard(page, name, within="body" if whole else "main")
 
     room = f"{site.origin}/researcher"
     # Colours are looked at as they stay, not on the way to them.
