@@ -152,7 +152,7 @@ def take(browser: Browser, folder: Path, out: Path) -> None:
         page.goto(f"{here}/film?who={found['late']}&beside={found['double_device']}")
         shot("film")
         walk.make_a_study(page, room, "my_study", shot)
-        walk.make_a_project(page, room, "syntax-lab", shot)
+        walk.make_a_project(page, room, "reading-lab", shot)
         walk.make_keys(page, room, "ben", shot)
         page.goto(f"{here}/participants/{found['bot']}")
         reason = "The answers came faster than anybody reads."
