@@ -2,8 +2,8 @@
 
 Reading them was most of what a short run of a benchmark cost, and giving back at the end what had
 been read was most of the rest: each script has a process of its own, forked by ``multiprocessing``
-(which ends without that) from the one that only read: ``python -m tests.benchmarks.forked`` takes one line of JSON for
-each script, and answers with its exit status.
+(which ends without that) from the one that only read: ``python -m tests.benchmarks.forked`` takes
+one line of JSON for each script, and answers with its exit status.
 """
 
 import gc
