@@ -131,7 +131,7 @@ def _effects(
         wanted = planned(cross, given.run.study.analysis)
         for (model, measure), values in measures.items():
             scored = own.assign(participant=None, value=own["item_id"].map(values))
-            for row in contrasts(scored, "value", wanted).to_dict("records"):
+            for row in contrasts(scored, "value", wanted, people=False).to_dict("records"):
                 named = {"construction": name, "judge": model, "measure": measure}
                 yield named | {str(key): value for key, value in row.items()}
 

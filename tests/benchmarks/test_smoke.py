@@ -42,6 +42,7 @@ RUNS = {
     "corpus": [SAMPLE, "--tokens", "5000"],
     "counting": ["--answers", "4", "--rounds", "1"],
     "coverage": ["--simulations", "2", "--settings", "1"],
+    "coverage_again": ["--datasets", "2"],
     "few_items": ["--studies", "1", "--items", "2"],
     "headline": ["--studies", "1"],
     "hostile_checkpoints": ["--files", "6"],
