@@ -114,7 +114,9 @@ def _contrast(
     ways = [codes(own[name])[0] for name in ("participant", "unit", "also") if name in own]
     if len(ways) == 2:
         cells = codes(cell)[0]
-        total, freedom = contrast_variance(own[value].to_numpy(dtype=float), weight, cells, ways)
+        # What all have in common takes no part in a contrast, and would leave an error of rounding.
+        values = own[value].to_numpy(dtype=float)
+        total, freedom = contrast_variance(values - values.mean(), weight, cells, ways)
     else:
         total, freedom = several_way(influence, ways)
     if len(ways) > 2 and "group" in own and (more := own["group"].nunique() - 1) > 0:
@@ -129,6 +131,9 @@ def _contrast(
     if people and (
         len(own) < CONTRAST or too_few_units(numbers["n_participants"], numbers["n_frames"])
     ):
+        return nothing | {"estimate": estimate} | numbers
+    if total == 0 and not people:
+        # Scores that are all alike tell nothing: no interval of no width.
         return nothing | {"estimate": estimate} | numbers
     return _tested(estimate, total, freedom) | numbers
 
