@@ -31,6 +31,7 @@ _SEAT = (
     "people on the same items, each participant left out in turn."
 )
 _MOST_SPLITS = 1000
+_BY_CHANCE = " Below 0 the items' shares differ by chance alone."
 
 
 def human_model_agreement(data: Joined, context: Context) -> Findings:
@@ -173,8 +174,7 @@ def _ceiling_note(ceiling: pd.DataFrame, splits: int) -> str:
         f"{ceiling_is} {found['spearman']:z.2f} (Spearman-Brown, mean of {splits:,} random splits "
         f"of participants; the middle 95% of splits: {found['spearman_low']:z.2f} to "
         f"{found['spearman_high']:z.2f})."
-        + " Below 0 the items' shares differ by chance alone."
-        * (found["spearman"] < 0)
+        f"{_BY_CHANCE if found['spearman'] < 0 else ''}"
     )
 
 
