@@ -82,8 +82,10 @@ def test_the_note_below_the_table_says_why_one_person_has_no_interval():
     assert rows["n_participants"].eq(0).all() and rows["low"].notna().all()
 
 
-@pytest.mark.parametrize(("frames", "people", "said"),
-                         [(16, 20, []), (15, 20, [CAUTION]), (16, 19, [CAUTION]), (12, 0, [])])  # fmt: skip
+FEW = [(16, 20, []), (15, 20, [CAUTION]), (16, 19, [CAUTION]), (12, 0, [])]
+
+
+@pytest.mark.parametrize(("frames", "people", "said"), FEW)
 def test_the_note_below_contrasts_says_where_the_intervals_coverage_is_not_promised(
     frames: int, people: int, said: list[str]
 ):
