@@ -75,6 +75,7 @@ async def happen(
         await night.passes(browser)
     elif fault == PLACE_TAKEN:
         await night.passes(browser)
+        front.times = 0  # the others are not to fail
         await asyncio.to_thread(_others_come, await window.run("return location.origin"), front.run)
     else:
         await asyncio.sleep(8)
