@@ -98,7 +98,15 @@ TESTED_ELSEWHERE = {
     *("hostile_headers", "hostile_uploads", "reading_types"),
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
     *("installation_faults", "models_against_models"),
-    *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
+    *(
+        "capsules",
+        "coverage_again",
+        "coverage_grid",
+        "lint",
+        "planted_scores",
+        "score_mutations",
+        "static_study",
+    ),
     *("lint_outside", "own_studies"),
     *("substitutions", "takers_campaign", "takers_http", "takers_memory"),
 }
