@@ -15,7 +15,8 @@ HEADERS = (
     "Origin", "Referer", "Host", "Sec-Fetch-Site", "X-Forwarded-For", "X-Forwarded-Proto",
     "X-Forwarded-Host", "X-Request-ID", "Forwarded", "Accept-Language", "Accept-Encoding", "Accept",
     "Authorization", "Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding",
-    "Cookie", "If-None-Match", "If-Modified-Since", "If-Range", "Range", "User-Agent", "Upgrade",
+    "Cookie", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
+    "Range", "User-Agent", "Upgrade",
     "Connection", "Expect", "Cache-Control", "X-Parallax-Within", "HX-Request", "Last-Event-ID",
     "X-Prolific-Request-Signature", "X-Prolific-Request-Timestamp",
 )  # fmt: skip

@@ -8,9 +8,7 @@ import pytest
 from flask import request
 
 from benchmarks.hostile.fields import walk
-from benchmarks.hostile.peopled import Peopled
 
-pytestmark = pytest.mark.one_database
 WEBAPP = Path(__file__).parents[3] / "webapp"
 # As the code looks at a field.
 LOOKS = re.compile(
@@ -22,10 +20,9 @@ LOOKS = re.compile(
 BEHIND_A_PLATFORM = {"agreed", "looked", "payment", "whom"}
 
 
-def test_nothing_typed_makes_a_server_s_error_and_every_field_is_tried(tmp_path, postgres):
-    """On PostgreSQL, which refuses more than SQLite does."""
-    with postgres.database() as url:
-        walked, names = walk(tmp_path, 0.02, build=lambda folder: Peopled(folder, url))
+@pytest.mark.one_database
+def test_nothing_typed_makes_a_server_s_error_and_every_field_is_tried(tmp_path):
+    walked, names = walk(tmp_path, 0.02)
     assert walked.found == []
     sources = (path.read_text(encoding="utf-8") for path in WEBAPP.rglob("*.py"))
     read = {one or other for source in sources for one, other in LOOKS.findall(source)}
@@ -33,6 +30,15 @@ def test_nothing_typed_makes_a_server_s_error_and_every_field_is_tried(tmp_path,
     assert read - tried == BEHIND_A_PLATFORM
 
 
+def test_a_nul_is_no_error_where_the_database_takes_none(client, run):
+    """PostgreSQL takes none."""
+    asked = {"decision": "accept", "text": "\0", "visit": "a\0b", "session": "\0"}
+    assert client.post(f"/run/{run.ref}?link=%00", data=asked).status_code < 500
+    signed = client.post("/researcher/sign-in", data={"name": "a\0", "password": "\0"})
+    assert signed.status_code == 401
+
+
+@pytest.mark.one_database
 def test_what_no_database_can_store_is_in_no_field_name_or_address(client, app):
     seen = []
     app.add_url_rule("/seen", view_func=lambda: seen.append(said()) or "", methods=["POST"])
