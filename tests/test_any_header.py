@@ -49,7 +49,7 @@ def rows(own: list[str]) -> Iterator[dict[str, object]]:
         for condition in ("near", "far"):
             row: dict[str, object] = {
                 "item": item,
-                "condition": condition,
+                "cond": condition,
                 "good": f"The {condition} child {item} sleeps.",
                 "bad": f"The {condition} child {item} sleep.",
             }
@@ -96,3 +96,10 @@ def test_the_analysis_reads_each_under_a_name_of_its_own(folders):
     items = load_run(folders[1]).items
     assert items.columns.is_unique
     assert {f"own_{name}" for name in ("rating", "options", "participant")} <= set(items)
+
+
+def test_the_codebook_says_which_header_was_read_as_a_column_of_ours(folders):
+    for folder in folders:
+        codebook = (folder / "README.md").read_text("utf-8").splitlines()
+        named = [line for line in codebook if 'in the researcher\'s table: "cond"' in line]
+        assert [line.split("|")[1].strip() for line in named] == ["`condition`"]

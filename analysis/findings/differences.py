@@ -61,7 +61,8 @@ def _people_table(found: pd.DataFrame, margin: float, context: Context) -> Table
 def _equivalence(margin: float) -> str:
     return (
         f"Equivalence: two one-sided tests; below .05 the difference is smaller than {margin:g}, "
-        f"or where the better one errs less than that, than its errors (at least {margin / 5:g})."
+        f"or where the better one errs less than that, than its errors (at least {margin / 5:g}); "
+        ".500 stands for every p where the difference itself lies beyond that."
     )
 
 
@@ -93,7 +94,7 @@ def _people_columns() -> tuple[Column, ...]:
 
 def _notes(margin: float) -> tuple[str, ...]:
     return (
-        "Intervals: 95%, paired over items, participants and items clustered; p by the same "
+        "Intervals: 95%, paired over items, participants and frames clustered; p by the same "
         "intervals. An item counts as often as people judged it, for people and models alike.",
         _equivalence(margin),
     )

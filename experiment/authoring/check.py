@@ -9,6 +9,7 @@ from experiment.authoring import (
     analysis_checks,
     deadline_checks,
     font_checks,
+    header_checks,
     humanness_checks,
     key_checks,
     material_checks,
@@ -29,6 +30,7 @@ from experiment.studies.study import Study
 KEY_CHECKS: tuple[StudyCheck, ...] = (
     key_checks.about,
     key_checks.renderings,
+    header_checks.headers,
     key_checks.response,
     key_checks.practice,
     session_checks.answers,

@@ -161,7 +161,7 @@ def _write(made: NewStudy, into: Path, title: str, language: str) -> None:
         title,
         language,
         ITEMS_FILE,
-        found.items,
+        found,
         asking,
         design,
         _groups(found.items),

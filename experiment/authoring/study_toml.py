@@ -7,6 +7,7 @@ from experiment.authoring.asking import Asking
 from experiment.authoring.derive import DesignPlan, catch_constructions
 from experiment.authoring.words import Words
 from experiment.materials.formats.pairs import Draft
+from experiment.materials.formats.read import Found
 from experiment.records import PAIR, Item
 from experiment.responses.proposed_rules import CatchTrials
 
@@ -21,7 +22,7 @@ def study_toml(
     title: str,
     language: str,
     items_file: str,
-    items: Sequence[Item],
+    found: Found,
     asking: Asking,
     design: DesignPlan,
     groups: Mapping[str, str],
@@ -35,7 +36,7 @@ def study_toml(
         title: What participants and tables show.
         language: The tag of the materials and texts.
         items_file: The file of items in the study's folder.
-        items: The items.
+        found: The items, and what their table calls our columns.
         asking: How they are presented.
         design: The lists that suit them.
         groups: Construction to the heading it stands under; it may have none.
@@ -43,12 +44,13 @@ def study_toml(
     """
     parts = (
         _head(name, title, language, items_file, asking),
+        _headers(found.headers),
         _design(design, asking),
         _trial(asking, practice),
-        _exclusion(items, design, asking),
+        _exclusion(found.items, design, asking),
         _questions(asking.words),
         _terms(design, asking),
-        _constructions(items, groups),
+        _constructions(found.items, groups),
     )
     return "\n".join(line for part in parts for line in part) + "\n"
 
@@ -101,6 +103,12 @@ def _head(name: str, title: str, language: str, items_file: str, asking: Asking)
     yield f"items = {_quoted(items_file)}"
     yield 'shown_to_people = "as_written" # the sentences appear as the items have them'
     yield 'given_to_models = "lower_case_tokens"'
+
+
+def _headers(headers: Mapping[str, str]) -> Iterator[str]:
+    if headers:
+        listed = ", ".join(f"{ours} = {_quoted(header)}" for ours, header in headers.items())
+        yield f"headers = {{ {listed} }} # what your table calls them"
     yield ""
 
 

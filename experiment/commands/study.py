@@ -8,6 +8,7 @@ import click
 from experiment.authoring.asking import Asking
 from experiment.authoring.check import check_folder, first_of
 from experiment.authoring.derive import DesignPlan
+from experiment.authoring.header_checks import in_words
 from experiment.authoring.new import PRACTICE_FILE, NewStudy, new_study
 from experiment.authoring.schema import schema_text
 from experiment.authoring.show import SHOWN_BELOW, describe
@@ -180,6 +181,8 @@ def check(study: str, seed: int, shown: bool) -> None:
         )
     else:
         click.echo(f"{study}: no mistakes found; the study can be launched.")
+    if report.study and (read := in_words(report.study)):
+        click.echo(read)
     if unnamed := report.study.study.unnamed if report.study else ():
         click.echo(
             f"Before you invite people, fill in {', '.join(unnamed)} under [study]: "

@@ -78,6 +78,12 @@ class Materials(_Table):
         description="the rendering that word-level models score; others get shown_to_people",
     )
 
+    headers: dict[str, str] = Field(
+        default={},
+        description="what columns of the items were called in your own table; checks and the "
+        "codebook say it",
+    )
+
     @model_validator(mode="after")
     def _from_one_file(self) -> Self:
         if bool(self.grammar) == bool(self.items):

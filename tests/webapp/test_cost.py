@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
+from flask.testing import FlaskClient
 from sqlalchemy import Engine, event
 
 
@@ -32,9 +33,12 @@ class Cost(NamedTuple):
 BUDGETS = {
     "link": Cost(7, 4_190, 7_780),
     "consent": Cost(19, 5_640, 323),
-    "page": Cost(5, 6_850, 10_250),
+    "page": Cost(5, 5_730, 10_250),
     "answer": Cost(5, 1_010, 26),
     "program": Cost(0, 722, 29_450),
+    "questions": Cost(3, 3_280, 5_310),
+    "questionnaire": Cost(5, 3_540, 323),
+    "closing": Cost(5, 3_780, 5_390),
 }
 
 
@@ -87,7 +91,8 @@ def test_no_request_of_a_session_costs_more_than_its_budget(client, run, asked):
         home = client.post(address, data={"decision": "accept"}).location
         client.get(address)
         client.get(home)
-        client.post(f"{home}answers", json=answer(1))
+        client.post(f"{home}answers", json=answer(2))
+        costs_of_an_end(client, home, asked)
     spent = {}
     spent["link"], link = cost_of(lambda: client.get(address), asked)
     mark = re.search(r'name="visit" value="(\w+)"', link.text)
@@ -103,6 +108,7 @@ def test_no_request_of_a_session_costs_more_than_its_budget(client, run, asked):
     packed = {"Accept-Encoding": "gzip"}
     address = f"{base}/page.js"
     spent["program"], _ = cost_of(lambda: client.get(address, headers=packed), asked)
+    spent |= costs_of_an_end(client, home, asked)
     over = {
         name: (found, BUDGETS[name])
         for name, found in spent.items()
@@ -111,9 +117,21 @@ def test_no_request_of_a_session_costs_more_than_its_budget(client, run, asked):
     assert not over, f"measured, budget: {over}"
 
 
+def costs_of_an_end(client: FlaskClient, home: str, asked: list[str]) -> dict[str, Cost]:
+    """Return what it costs to be asked the questions, to answer them, and to see the last page."""
+    for position in (1, *range(3, 9)):
+        client.post(f"{home}answers", json=answer(position))
+    given = {"native_language": "English"}
+    questions, page = cost_of(lambda: client.get(home), asked)
+    questionnaire, reply = cost_of(lambda: client.post(f"{home}questionnaire", data=given), asked)
+    closing, last = cost_of(lambda: client.get(home), asked)
+    assert "questionnaire" in page.text and reply.status_code == 303 and "closing" in last.text
+    return {"questions": questions, "questionnaire": questionnaire, "closing": closing}
+
+
 def answer(position: int) -> dict[str, object]:
     return {
-        "uuid": "7b0a9f5e-0a43-4f6b-9a52-6a4c2d1f3e11",
+        "uuid": f"7b0a9f5e-0a43-4f6b-9a52-6a4c2d1f3e{position:02}",
         "position": position,
         "side": "first",
         "input_method": "key",

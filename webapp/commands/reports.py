@@ -22,7 +22,6 @@ from webapp.recruiters.base import PayingRecruiter, ReportingRecruiter
 from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruitment.decided_reports import confirm_by_hand, send_again
-from webapp.recruitment.departures import departure_of
 from webapp.recruitment.reports import HELD, ReportState, owe_report, reports_of
 from webapp.runs.runs import named_run
 from webapp.services import Services
@@ -109,9 +108,7 @@ def _fix(services: Services, run: Run, recruiter: ReportingRecruiter, *, again: 
         study, now = services.study_of(session, run), services.now()
         for person in session.scalars(select(Participant).where(Participant.run_id == run.id)):
             if (ending := ending_of(person)) is not None:
-                receipt = services.tokens.receipt(person.ref)
-                departure = departure_of(session, study, person, ending, receipt)
-                owe_report(session, recruiter, departure, person, now)
+                owe_report(session, recruiter, study, person, ending, now)
         send_again(session, run, recruiter, study, now, also_unsafe=again)
     send_reports(services)
 

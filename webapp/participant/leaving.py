@@ -34,10 +34,8 @@ def report_ending(session: Session, run: Run, study: Study, participant: Partici
     if ending is None:
         return
     services = current_services()
-    receipt = services.tokens.receipt(participant.ref)
-    departure = departure_of(session, study, participant, ending, receipt)
     recruiter = services.recruiter(run.recruiter)
-    owe_report(session, recruiter, departure, participant, services.now())
+    owe_report(session, recruiter, study, participant, ending, services.now())
 
 
 def turned_away(run: Run, study: Study, arrival: Arrival, error: NoRoomError) -> tuple[str, int]:

@@ -30,7 +30,7 @@ from webapp.sessions.finish import (
 )
 from webapp.sessions.leave import ending_of, note_late_work
 from webapp.sessions.links import is_of_link
-from webapp.sessions.session_payload import serve
+from webapp.sessions.serve import serve
 from webapp.sessions.withdraw import is_erased
 
 session_pages = Blueprint("session", __name__)
@@ -105,7 +105,7 @@ def _working(session: Session, participant: Participant, run: Run, study: Study)
     # Where a platform names people, each has a link of their own.
     for_all = participant.platform_id is None
     invitation = url_for("consent.show", ref=run.ref) if for_all else ""
-    work = serve(session, participant, study)
+    work = serve(session, run, participant, study)
     return working_page(study, work, invitation=invitation, lease_minutes=run.lease_minutes)
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import or_, select
+from sqlalchemy import bindparam, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -58,22 +58,26 @@ def accept(
     return known
 
 
+# Built once: every end of a visit asks for it. A platform may give somebody the id again that they
+# had returned.
+_CURRENT = (
+    select(Assignment)
+    .where(Assignment.participant_id == bindparam("who"))
+    .order_by(
+        Assignment.status.not_in(SUBMITTED_STATUSES),
+        Assignment.status.in_(RETURNED_STATUSES),
+        Assignment.id.desc(),
+    )
+    .limit(1)
+)
+
+
 def current_assignment(session: Session, participant: Participant) -> Assignment | None:
     """Return the assignment under which the participant works, or worked last; None without one.
 
     A worker who has submitted one cannot work on another.
     """
-    return session.scalar(
-        select(Assignment)
-        .where(Assignment.participant_id == participant.id)
-        # A platform may give somebody the id again that they had returned.
-        .order_by(
-            Assignment.status.not_in(SUBMITTED_STATUSES),
-            Assignment.status.in_(RETURNED_STATUSES),
-            Assignment.id.desc(),
-        )
-        .limit(1)
-    )
+    return session.scalar(_CURRENT, {"who": participant.id})
 
 
 def is_returning(session: Session, run: Run, platform_id: str | None) -> bool:

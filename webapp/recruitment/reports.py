@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending
+from experiment.studies.study import Study
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import OutgoingReport, Participant, Run
@@ -38,28 +39,34 @@ class ReportState(StrEnum):
 
 
 def owe_report(
-    session: Session, recruiter: object, departure: Departure, person: Participant, now: datetime
+    session: Session,
+    recruiter: object,
+    study: Study,
+    person: Participant,
+    ending: Ending,
+    now: datetime,
 ) -> None:
     """Store that an end must be reported to the platform, if it needs it and it is not stored yet.
 
     Args:
         session: The session whose transaction the ending is stored in.
         recruiter: The run's.
-        departure: Who leaves, and how.
-        person: The same, as they are stored.
+        study: The run's.
+        person: Who leaves.
+        ending: How.
         now: The time.
     """
     if not isinstance(recruiter, ReportingRecruiter):
         return
-    terms = recruiter.report_terms(departure.study, departure.ending)
+    terms = recruiter.report_terms(study, ending)
     if terms is None:
         return
-    same = (OutgoingReport.participant_id == person.id, OutgoingReport.ending == departure.ending)
+    same = (OutgoingReport.participant_id == person.id, OutgoingReport.ending == ending)
     if session.scalar(select(OutgoingReport.id).where(*same)) is None:
         report = OutgoingReport(
             run_id=person.run_id,
             participant_id=person.id,
-            ending=departure.ending,
+            ending=ending,
             state=ReportState.WAITING,
             made_at=now,
             next_at=now,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from experiment.materials.formats.columns import column_headers
 from experiment.studies.study import Study
 from experiment.tables.column import Column, TableSchema
 from experiment.tables.roles import Role, roles_of_items
@@ -43,8 +44,13 @@ class DesignColumns:
     def extended(self, table: TableSchema) -> TableSchema:
         """Return a table with the columns that the design adds to it, and with roles."""
         if table.name == ITEMS.name:
+            headers = column_headers(self.study.materials.headers)
             roles = [
-                replace(column, role=self.roles.get(column.name, column.role))
+                replace(
+                    column,
+                    role=self.roles.get(column.name, column.role),
+                    description=column.description + headers.get(column.name, ""),
+                )
                 for column in table.columns
             ]
             return table.with_columns(roles)

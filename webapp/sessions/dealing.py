@@ -1,34 +1,19 @@
 """Putting a session together: the trials of a place, in the order of its number."""
 
-from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Dialect, Engine, Integer, bindparam, func, insert, select
+from sqlalchemy import Connection, Dialect, Integer, bindparam, func, insert, select
 from sqlalchemy.orm import Session
 
-from experiment.design.lists import ListEntry
 from experiment.design.session import compose, session_number
-from experiment.materials.read import item_from_row
-from experiment.records import Kind
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
-from webapp.database.models import Participant, Run, RunItem, Trial
+from webapp.database.models import Participant, Run, Trial
 from webapp.database.prepared import Prepared
 from webapp.sessions.assign import FreePlace
+from webapp.sessions.run_lists import run_list
 
 _COLUMNS = ("participant_id", "position", "run_item_id", "good_side", "options", "points")
-# Lists of studies that are running; a list never changes once its run is launched.
-_MOST_LISTS = 500
-
-
-class _List(NamedTuple):
-    entries: list[ListEntry]
-    row_ids: Mapping[str, int]
-
-
-_LISTS = WeakKeyDictionary[Engine, dict[tuple[str, int], _List]]()
 
 
 class _Statements:
@@ -36,12 +21,6 @@ class _Statements:
 
     def __init__(self, dialect: Dialect) -> None:
         run, list_, place = (bindparam(name, type_=Integer) for name in ("run", "list", "place"))
-        self.items = Prepared(
-            select(RunItem.id, RunItem.item_id, RunItem.kind, RunItem.item)
-            .where(RunItem.run_id == run, RunItem.list == list_)
-            .order_by(RunItem.list_order),
-            dialect,
-        )
         self.holders = Prepared(
             select(func.count(Participant.id)).where(
                 Participant.run_id == run, Participant.list == list_, Participant.place == place
@@ -74,7 +53,7 @@ def deal_trials(
         number: The session's, where it was drawn beforehand; by default the next of the place.
     """
     connection = session.connection()
-    items = _list(session, connection, run, place.list)
+    items = run_list(connection, run, place.list)
     trials = compose(
         items.entries,
         seed=run.seed,
@@ -98,18 +77,6 @@ def deal_trials(
             for trial in trials
         ],
     )
-
-
-def _list(session: Session, connection: Connection, run: Run, list_: int) -> _List:
-    """Return a list of a run, read from the database once."""
-    known = _LISTS.setdefault(connection.engine, {})
-    if (run.ref, list_) not in known:
-        rows = _statements(connection.dialect).items.find(connection, run=run.id, list=list_)
-        entries = [ListEntry(item_from_row(item), Kind(kind)) for _, _, kind, item in rows]
-        if len(known) >= _MOST_LISTS:
-            known.clear()
-        known[run.ref, list_] = _List(entries, {item_id: id_ for id_, item_id, _, _ in rows})
-    return known[run.ref, list_]
 
 
 def _session_number(connection: Connection, run: Run, study: Study, place: FreePlace) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
 from webapp.database.models import LinkVisit, Participant, Run
@@ -11,6 +11,13 @@ from webapp.database.models import LinkVisit, Participant, Run
 LONGEST_PARAMETER = 200
 # Anybody can write links; what they can make us store has an end.
 MOST_REFUSED = 1_000
+# Built once: arrivals and ends ask for it.
+_LATEST = (
+    select(LinkVisit)
+    .where(LinkVisit.participant_id == bindparam("who"))
+    .order_by(LinkVisit.id.desc())
+    .limit(1)
+)
 
 
 def keep_visit(
@@ -59,8 +66,7 @@ def note_refused(
 
 
 def _latest(session: Session, participant: Participant) -> LinkVisit | None:
-    of_them = select(LinkVisit).where(LinkVisit.participant_id == participant.id)
-    return session.scalar(of_them.order_by(LinkVisit.id.desc()).limit(1))
+    return session.scalar(_LATEST, {"who": participant.id})
 
 
 def _visit(

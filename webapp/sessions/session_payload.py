@@ -17,7 +17,7 @@ from experiment.responses.registry import answer_keys, response_of
 from experiment.studies.study import Study
 from experiment.trials.pauses import breaks_before, pages_before
 from experiment.trials.practice import Practice, read_practice
-from webapp.database.models import Device, Participant, Response, Run, RunItem, Trial
+from webapp.database.models import Run, RunItem
 
 _PREVIEWED_TRIALS = 30
 
@@ -91,32 +91,6 @@ class Work(TypedDict):
     tasks: NotRequired[dict[str, TaskWork]]
 
 
-def serve(session: Session, participant: Participant, study: Study) -> Work:
-    """Return what the participant's working page shows.
-
-    Which option is good, and everything else known of an item, stays on the server; of practice
-    trials alone it says which is right.
-    """
-    rows = session.execute(
-        select(Trial.position, Trial.good_side, Trial.options, RunItem.item, Response.id)
-        .join(RunItem, RunItem.id == Trial.run_item_id)
-        .outerjoin(Response, Response.trial_id == Trial.id)
-        .where(Trial.participant_id == participant.id)
-        .order_by(Trial.position)
-    ).all()
-    device = select(Device.id).where(Device.participant_id == participant.id).limit(1)
-    screen, block_of = _Screen(study), study.design.block_of
-    return screen.work(
-        [
-            screen.trial(n, item_from_row(item), Side(side) if side else None, options)
-            for n, side, options, item, _ in rows
-        ],
-        blocks=[block_of.get(item["template"], "") for *_, item, _ in rows],
-        answered=[position for position, *_, response_id in rows if response_id is not None],
-        device_known=session.scalar(device) is not None,
-    )
-
-
 def preview(session: Session, run: Run, study: Study, list_: int = 0) -> Work:
     """Return a working page as it looks to participants, with the first trial of each kind.
 
@@ -139,7 +113,7 @@ def preview(session: Session, run: Run, study: Study, list_: int = 0) -> Work:
     by_condition = trial_kinds(entries, conditions=True)
     few = len(by_condition) <= _PREVIEWED_TRIALS
     entries = by_condition if few else trial_kinds(entries)[:_PREVIEWED_TRIALS]
-    screen, block_of = _Screen(study), study.design.block_of
+    screen, block_of = Screen(study), study.design.block_of
     return screen.work(
         [
             screen.trial(position, entry.item, PAIR[position % 2])
@@ -158,7 +132,7 @@ def composed(study: Study, items: Mapping[str, Item], trials: Sequence[DrawnTria
         items: The items of its list, by their ids.
         trials: The trials in their order.
     """
-    screen, block_of = _Screen(study), study.design.block_of
+    screen, block_of = Screen(study), study.design.block_of
     return screen.work(
         [
             screen.trial(
@@ -186,10 +160,10 @@ def shown_trial(
         options: The versions on the screen, joined by spaces; None of a pair.
     """
     side = Side(good_side) if good_side else None
-    return _Screen(study).trial(position, item_from_row(item), side, options)
+    return Screen(study).trial(position, item_from_row(item), side, options)
 
 
-class _Screen:
+class Screen:
     """How a study's trials look.
 
     Args:

@@ -48,10 +48,10 @@ def count_layers(sizes: tuple[int, ...], most_alike: int) -> tuple[Layer, ...]:
 
 def _with_group(runs: Sequence[int], fewest: int, n: int) -> list[int]:
     """Return the ways with one group more: for ``fewest + 1`` runs, and for each number above."""
-    cuts = list(_binomials(n - 1, n - 1))
+    cuts = _binomials(n - 1, n - 1)
     longer = list[int]()
     for extra in range(len(runs) + n - 1):
-        choices = list(_binomials(fewest + 1 + extra, n))
+        choices = _binomials(fewest + 1 + extra, n)
         longer.append(
             sum(
                 cuts[k - 1] * choices[k] * runs[extra + 1 - k]
@@ -72,12 +72,14 @@ def _shifted_back(coefficients: Sequence[int], most: int) -> list[int]:
     return found
 
 
-def _binomials(n: int, most: int) -> Iterator[int]:
-    """Yield C(n, 0), C(n, 1), ... up to C(n, most), each made from the one before."""
-    value = 1
-    for k in range(most + 1):
-        yield value
-        value = value * (n - k) // (k + 1)
+# Every session of a study asks for the same ones.
+@lru_cache(maxsize=1024)
+def _binomials(n: int, most: int) -> tuple[int, ...]:
+    """Return C(n, 0), C(n, 1), ... up to C(n, most), each made from the one before."""
+    found = [1]
+    for k in range(most):
+        found.append(found[-1] * (n - k) // (k + 1))
+    return tuple(found)
 
 
 def draw_sequence(
@@ -117,11 +119,11 @@ def _ways_into(
     n: int, alike: int, length: int, layer: Layer
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield what was alike before, the runs, those between alike neighbours, and the ways."""
-    cuts = list(_binomials(n - 1, n - 1))
+    cuts = _binomials(n - 1, n - 1)
     for before, ways in layer.items():
         if not alike - n < before <= alike + n:
             continue
-        others = list(_binomials(length + 1 - before, n))
+        others = _binomials(length + 1 - before, n)
         for l_, between in enumerate(_binomials(before, min(before, n))):
             # How many runs there are follows from what is alike before and after.
             k = before - l_ + n - alike
@@ -136,12 +138,12 @@ def _insert(
     others = [gap for gap in range(len(sequence) + 1) if gap not in alike]
     gaps = sorted([*rng.sample(sorted(alike), l_), *rng.sample(others, k - l_)])
     cuts = [0, *sorted(rng.sample(range(1, n), k - 1)), n]
-    runs = dict(zip(gaps, (end - start for start, end in pairwise(cuts)), strict=True))
-    return [
-        each
-        for gap in range(len(sequence) + 1)
-        for each in (*[group] * runs.get(gap, 0), *sequence[gap : gap + 1])
-    ]
+    longer, taken = list[int](), 0
+    for gap, (start, end) in zip(gaps, pairwise(cuts), strict=True):
+        longer += sequence[taken:gap]
+        longer += [group] * (end - start)
+        taken = gap
+    return longer + sequence[taken:]
 
 
 def alike_at(sequence: Sequence[int]) -> list[int]:

@@ -43,7 +43,8 @@ KINDS = {
 # Rows of such a kind are no items: they are shown before the session, and nothing of them is kept.
 PRACTICE = {"practice", "training", "warmup", "warm-up", "warm_up", "example", "exercise"}
 
-
+# Which columns of the items table hold what these say; the others bear our own name.
+_ITEM_COLUMNS = {"item": ("frame",), "sentence": ("good", "bad"), "version": ("good", "bad")}
 _NEAR_KIND = 0.75
 
 
@@ -68,7 +69,7 @@ def find_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
         if ours not in NAMES:
             raise _unknown(f'Parallax has no column "{ours}"', ours, NAMES, table)
         if header not in table.columns:
-            raise _unknown(f'there is no column "{header}"', header, table.columns, table)
+            raise _unknown(f'the table has no header "{header}"', header, table.columns, table)
         found[ours] = header
     by_key = {key_of(name): name for name in reversed(table.columns)}
     for ours in NAMES:
@@ -86,6 +87,34 @@ def find_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
         # A column of that name which says something else is one of the researcher's own.
         del found["kind"]
     return found
+
+
+def headers_read(found: Mapping[str, str]) -> dict[str, str]:
+    """Return our columns that a table calls otherwise, with its header.
+
+    Where a table has both sentences of a pair in one row, it tells no versions apart: a column that
+    might stays one of the researcher's own. Where it does, its own name is told, too.
+    """
+    unread = ("sentence", "version") if {"good", "bad"} <= found.keys() else ()
+    return {
+        ours: header
+        for ours, header in found.items()
+        if ours not in unread and (ours != header or ours == "version")
+    }
+
+
+def column_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return for columns of the items table what a codebook adds: where their values stood.
+
+    Args:
+        headers: As ``headers_read`` gives them; several headers have a plus sign between them.
+    """
+    told: dict[str, str] = {}
+    for ours, header in headers.items():
+        named = " and ".join(f'"{name}"' for name in header.split("+"))
+        for column in _ITEM_COLUMNS.get(ours, (ours,)):
+            told[column] = f"{told.get(column, '')}; in the researcher's table: {named}"
+    return told
 
 
 def misspelt_kinds(values: Iterable[str]) -> dict[str, str]:

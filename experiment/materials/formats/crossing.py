@@ -17,7 +17,7 @@ _NO_WORDS = {"yes", "no", "true", "false", "on", "off"}
 
 def cross_factors(
     table: RawTable, found: Mapping[str, str], factors: Sequence[str] = ()
-) -> tuple[RawTable, dict[str, str], tuple[str, ...]]:
+) -> tuple[RawTable, dict[str, str], tuple[str, ...], tuple[str, ...]]:
     """Return a table with a column of conditions, where other columns cross to make them.
 
     They are looked for where items stand in several rows that no column of conditions tells apart:
@@ -29,11 +29,11 @@ def cross_factors(
         factors: The columns that the researcher named.
 
     Returns:
-        The table, the headers, and what was decided, in sentences.
+        The table, the headers, the factors, and what was decided, in sentences.
     """
     found = dict(found)
     if not factors and not (factors := _factors(table, found)):
-        return table, found, ()
+        return table, found, (), ()
     header = CONDITION if CONDITION not in table.columns else f"{CONDITION} ({_SIGN.join(factors)})"
     bare = all(_is_word(row.values[name]) for row in table.rows for name in factors)
     rows = tuple(
@@ -42,7 +42,7 @@ def cross_factors(
     names = list(dict.fromkeys(row.values[header] for row in rows if row.values[header]))
     note = f"The conditions are made by {' and '.join(factors)}: {', '.join(names)}."
     crossed = RawTable(table.path, (*table.columns, header), rows, table.notes)
-    return crossed, {**found, CONDITION: header}, (note,)
+    return crossed, {**found, CONDITION: header}, tuple(factors), (note,)
 
 
 def named_factors(table: RawTable, named: Mapping[str, str]) -> tuple[str, ...]:
@@ -58,9 +58,9 @@ def named_factors(table: RawTable, named: Mapping[str, str]) -> tuple[str, ...]:
     for name in factors:
         if name not in table.columns:
             raise MaterialsError(
-                f'there is no column "{name}"',
+                f'there is no column "{name}" to make conditions of',
                 where=str(table.path),
-                expected=f"some of: {', '.join(table.columns)}",
+                expected=f"headers with a plus sign between them: {', '.join(table.columns)}",
             )
     return factors
 

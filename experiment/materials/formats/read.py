@@ -10,6 +10,7 @@ from experiment.materials.formats.columns import (
     NAMES,
     PRACTICE,
     find_columns,
+    headers_read,
     key_of,
     unknown_kinds,
 )
@@ -53,6 +54,8 @@ class Found:
         against: The columns that stand against good, where these are two or more.
         practice: The rows that are practice: shown before the session, and no items.
         places: Where each item stands in the file, by its id.
+        headers: Our columns that the file calls otherwise, with its header; several with a plus
+            sign between them where they make the column together.
     """
 
     items: tuple[Item, ...]
@@ -62,6 +65,7 @@ class Found:
     against: tuple[str, ...] = ()
     practice: tuple[Draft, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_materials(
@@ -109,15 +113,16 @@ def read_materials(
         drafts, left_out = read_colorless_green(table, identical=identical)
         notes = [*table.notes, *left_out]
         return _found(drafts, path, "a table of Gulordava et al. (2018)", notes)
+    columns = table.columns
     if regions is not False:
         table = from_region_columns(table)
-    return _from_table(
-        join_lists(order_options(table)),
-        named or {},
-        identical=identical,
-        alone=alone,
-        regions=regions,
-    )
+    table = join_lists(order_options(table))
+    found = _from_table(table, named or {}, identical=identical, alone=alone, regions=regions)
+    # Columns of options, or of regions, became the sentences.
+    if made_of := [name for name in columns if name not in table.columns]:
+        ours = next(name for name in ("good", "sentence") if name in table.columns)
+        return replace(found, headers={**found.headers, ours: "+".join(made_of)})
+    return found
 
 
 def _from_table(
@@ -129,16 +134,19 @@ def _from_table(
     crossed: tuple[str, ...] = ()
     # A table without sentences is refused as it is, before anything is added to it.
     if {"good", "bad"} <= columns.keys() or "sentence" in columns:
-        table, columns, crossed = cross_factors(table, columns, factors)
+        table, columns, factors, crossed = cross_factors(table, columns, factors)
     if alone and holds_sentences_alone(table, columns):
         drafts, format_ = read_sentences(table, columns), "a table of sentences"
+        # It tells no two versions apart here, and stays a column of the researcher's own.
+        columns.pop("version", None)
     else:
         drafts = read_pairs(table, columns, identical=identical)
         format_ = _name(table, columns)
     drafts, divided = (
         (drafts, []) if regions is False else without_bars(drafts, everywhere=regions is None)
     )
-    read_as = [f"{ours} from {header}" for ours, header in columns.items() if ours != header]
+    headers = headers_read(columns)
+    read_as = [f"{ours} from {header}" for ours, header in headers.items() if ours != header]
     notes = [
         *table.notes,
         *([f"Read as: {', '.join(read_as)}."] if read_as else []),
@@ -156,7 +164,10 @@ def _from_table(
         )
     found = _found(items, table.path, format_, notes)
     against = options_against(table, columns)
-    return replace(found, against=against if len(against) > 1 else (), practice=practice)
+    against = against if len(against) > 1 else ()
+    if crossed:
+        headers[CONDITION] = "+".join(factors)
+    return replace(found, against=against, practice=practice, headers=headers)
 
 
 def _kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:

@@ -18,7 +18,10 @@ def test_a_study_without_the_text_of_a_page_is_refused(tmp_path, page, text):
     file.unlink()
     if text is not None:
         file.write_text(text, encoding="utf-8")
-    with pytest.raises(StudyError, match=rf'{page}.md: .*"{page}" is missing or empty'):
+    with pytest.raises(
+        StudyError,
+        match=rf'{page}.md: .*"{page}" is missing or empty\. Expected a Markdown text that',
+    ):
         load_study(str(study))
 
 

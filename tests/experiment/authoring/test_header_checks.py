@@ -1,0 +1,75 @@
+"""What a header was read as is said by the check, and stands in study.toml."""
+
+import pytest
+from click.testing import CliRunner
+
+import parallax
+from experiment.materials.formats.read import read_materials
+
+PAIRS = """\
+set,cond,stimulus,grammaticality,type
+1,a,The cat sleeps.,1,exp
+1,a,The cat sleep.,0,exp
+2,a,The dog sleeps.,1,exp
+2,a,The dog sleep.,0,exp
+"""
+OPTIONS = "frame,option_1,option_2,answer\n1,sleeps,sleep,1\n2,runs,run,2\n"
+CROSSED = "set,number,distance,sentence\n" + "".join(
+    f"{frame},{number},{distance},The {number} {distance} {frame}.\n"
+    for frame in range(1, 5)
+    for number in ("one", "two")
+    for distance in ("near", "far")
+)
+
+
+@pytest.fixture
+def checked(tmp_path, monkeypatch):
+    """Return what the check prints of a study that is made of a table, and its study.toml."""
+    monkeypatch.chdir(tmp_path)
+
+    def made(table: str, *options: str, change=str) -> tuple[str, str]:
+        (tmp_path / "mine.csv").write_text(table, encoding="utf-8")
+        new = CliRunner().invoke(parallax.cli, ["study", "new", "own", "--from", "mine.csv",
+                                                *options])  # fmt: skip
+        assert new.exit_code == 0, new.output
+        path = tmp_path / "own" / "study.toml"
+        path.write_text(change(path.read_text("utf-8")), encoding="utf-8")
+        said = CliRunner().invoke(parallax.cli, ["study", "check", "own"])
+        return said.output, path.read_text("utf-8")
+
+    return made
+
+
+def test_the_check_says_every_header_that_was_read_as_a_column_of_ours(checked):
+    said, toml = checked(PAIRS)
+    assert (
+        'Read from your table: the item\'s number (frame) from "set"; condition from "cond"; kind '
+        'from "type"; the sentence from "stimulus"; which sentence of a pair is the good one from '
+        '"grammaticality".' in said
+    )
+    assert 'version = "grammaticality"' in toml
+
+
+def test_a_column_that_tells_no_versions_apart_stays_the_researchers_own(checked, tmp_path):
+    single = "\n".join(PAIRS.splitlines()[::2]) + "\n"
+    said, _ = checked(f"{PAIRS.splitlines()[0]}\n" + single.partition("\n")[2])
+    assert "grammaticality" not in said
+    assert read_materials(tmp_path / "mine.csv", alone=True).items[0].extra == (
+        ("grammaticality", "0"),
+    )
+
+
+def test_conditions_that_factors_make_and_options_name_all_their_headers(checked, tmp_path):
+    said, _ = checked(CROSSED, "--response", "rating")
+    assert 'condition from "number" and "distance"' in said
+    (tmp_path / "options.csv").write_text(OPTIONS, encoding="utf-8")
+    assert read_materials(tmp_path / "options.csv").headers == {
+        "item": "frame",
+        "good": "option_1+option_2+answer",
+    }
+
+
+def test_a_name_that_is_no_column_of_ours_is_a_mistake(checked):
+    said, _ = checked(PAIRS, change=lambda toml: toml.replace(", version =", ", verzion ="))
+    assert 'no column of Parallax "verzion"' in said
+    assert 'Did you mean "version"?' in said

@@ -1,0 +1,63 @@
+"""The lists of launched runs, read from the database once in each process: they never change."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import Connection, Dialect, Engine, Integer, bindparam, select
+
+from experiment.design.lists import ListEntry
+from experiment.materials.read import item_from_row
+from experiment.records import Kind
+from webapp.database.models import Run, RunItem
+from webapp.database.prepared import Prepared
+from webapp.sessions.session_payload import ShownTrial
+
+# Lists of studies that are running.
+_MOST_LISTS = 500
+
+
+class RunList(NamedTuple):
+    """A list of a run.
+
+    Attributes:
+        entries: Its items in their built order.
+        row_ids: The row of each, by the item's id.
+        by_row: The entries by their rows.
+        shown: Trials as browsers got them, by the item's row, the good side and the options;
+            whoever makes them looks after how many there are.
+    """
+
+    entries: list[ListEntry]
+    row_ids: Mapping[str, int]
+    by_row: Mapping[int, ListEntry]
+    shown: dict[tuple[int, str, str | None], ShownTrial]
+
+
+_LISTS = WeakKeyDictionary[Engine, dict[tuple[str, int], RunList]]()
+
+
+def run_list(connection: Connection, run: Run, list_: int) -> RunList:
+    """Return a list of a launched run."""
+    known = _LISTS.setdefault(connection.engine, {})
+    if (run.ref, list_) not in known:
+        rows = _items(connection.dialect).find(connection, run=run.id, list=list_)
+        entries = {id_: ListEntry(item_from_row(item), Kind(kind)) for id_, kind, item in rows}
+        if len(known) >= _MOST_LISTS:
+            known.clear()
+        row_ids = {entry.item.item_id: id_ for id_, entry in entries.items()}
+        known[run.ref, list_] = RunList(list(entries.values()), row_ids, entries, {})
+    return known[run.ref, list_]
+
+
+# Made once for each kind of database.
+@cache
+def _items(dialect: Dialect) -> Prepared:
+    run, list_ = (bindparam(name, type_=Integer) for name in ("run", "list"))
+    return Prepared(
+        select(RunItem.id, RunItem.kind, RunItem.item)
+        .where(RunItem.run_id == run, RunItem.list == list_)
+        .order_by(RunItem.list_order),
+        dialect,
+    )
