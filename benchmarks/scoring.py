@@ -35,7 +35,6 @@ from timing import PACKED, Clock, best, product_peaks, show_profile, shown, time
 
 from experiment.materials.read import load_items
 from experiment.materials.render import render
-from experiment.records import Item
 from experiment.studies.load import load_study
 from lm.corpora.text import count_words, encode
 from lm.corpora.vocab import Vocabulary, vocabulary_by_frequency
@@ -74,19 +73,18 @@ def main() -> None:
         parts[part](texts, options)
 
 
-def first_items(share: int) -> list[Item]:
-    """Return the first part of each template's items."""
-    items = load_items(load_study("marvin_linzen_2018"))
-    templates = (list(own) for _, own in groupby(items, key=lambda item: item.template))
-    return [item for own in templates for item in own[: max(1, len(own) // share)]]
-
-
 def sentences(share: int) -> list[str]:
     """Return the sentences of the first part of each template's items, with repetitions."""
     written = render("lower_case_tokens")
+    items = list(load_items(load_study("marvin_linzen_2018")))
+    kept = []
+    for _, own in groupby(items, key=lambda item: item.template):
+        template = list(own)
+        size = max(1, len(template) // share)
+        kept += template[:size]
     return [
         written(f"{item.context} {text}".strip())
-        for item in first_items(share)
+        for item in kept
         for text in (item.good, item.bad, item.distractor)
         if text
     ]
