@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from experiment.errors import StudyError
+from experiment.errors import StudyError, why_unread
 from experiment.plugins import unknown_name
 from experiment.studies.study import PUBLISHED_FILE, STUDY_FILE, Study
 from experiment.tables.column import Column, TableSchema
@@ -55,7 +55,7 @@ def read_published(study: Study) -> list[Published]:
         return []
     except (UnicodeDecodeError, OSError) as error:
         raise StudyError(
-            f"the published results cannot be read ({error})",
+            f"the published results cannot be read ({why_unread(error)})",
             where=str(study.published_path),
             expected="a text table in UTF-8",
         ) from error
