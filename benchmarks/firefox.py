@@ -2,8 +2,9 @@
 
 Needs Firefox (Debian's firefox-esr) and the library websockets, which Parallax does not need.
 
-Each session has an end as well: the next person sits down at the computer, or the last page, which
-leads back to a platform by itself after five minutes, is left open, kept by its button, or read on.
+Each session has an end as well: the next person sits down at the computer; somebody else takes the
+place while the computer sleeps; or the last page, which leads back to a platform by itself after
+five minutes, is left open, kept by its button, or read on.
 
 Usage: python benchmarks/firefox.py [--sequences 20] [--seed 1] [--firefox firefox-esr]
 """
@@ -16,10 +17,12 @@ import tempfile
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from firefox_sessions.browser import Firefox, Stuck, Window, firefox
 from firefox_sessions.ends import ENDS, after, hurry, study_of
+from firefox_sessions.faults import FAULTS, PLACE_TAKEN, Night, happen
 from firefox_sessions.network import Front
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -28,24 +31,11 @@ from werkzeug.serving import make_server
 from experiment.participation import EventKind, State
 from experiment.studies.load import load_study
 from webapp import create_app
-from webapp.core.clock import utc_now
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Event, Participant, Response, Run, Trial
 from webapp.runs.launch import launch
 
-FAULTS = (
-    "reload", "way out and back", "new window", "translated", "blocked", "zoomed", "long pause",
-    "busy", "login page", "lost reply",
-)  # fmt: skip
-_OF_REQUESTS = ("busy", "login page", "lost reply")
 _TRIALS = 8
-# Parts that filter lists take out of pages.
-_BLOCKED = "for (const id of ['bar', 'count', 'indicator']) document.getElementById(id)?.remove();"
-_TRANSLATED = (
-    "const text = document.querySelector('#trial [data-field=first] span');"
-    "if (!text) return null; text.textContent = 'Die Katzen schlafen.';"
-    "return document.getElementById('count')?.textContent ?? '';"
-)
 _STATE = (
     "const shown = id => document.getElementById(id)?.hidden === false;"
     "if (!document.body.dataset.page) return 'not ours';"
@@ -71,7 +61,9 @@ class Told:
     acknowledged: int = 0
 
 
-async def take(browser: Firefox, link: str, front: Front, faults: dict[int, str]) -> Window:
+async def take(
+    browser: Firefox, link: str, front: Front, night: Night, faults: dict[int, str]
+) -> Window:
     """Take a session to its end; a fault happens before the answer that it stands at."""
     window = await browser.window()
     await window.go(link)
@@ -90,7 +82,7 @@ async def take(browser: Firefox, link: str, front: Front, faults: dict[int, str]
             await window.click("#instructions [data-go-on]:enabled")
         if state == "trial":
             if answers in faults:
-                window = await happen(browser, window, front, faults.pop(answers))
+                window = await happen(browser, window, front, night, faults.pop(answers))
             elif answers % 2:
                 await window.press("1")
             else:
@@ -100,49 +92,24 @@ async def take(browser: Firefox, link: str, front: Front, faults: dict[int, str]
     await window.until("document.body.dataset.page === 'questionnaire'")
     await window.run("document.querySelector('textarea').value = 'English'")
     await window.click("main form button.primary")
-    await window.until("document.body.dataset.page === 'closing'")
-    return window
-
-
-async def happen(browser: Firefox, window: Window, front: Front, fault: str) -> Window:
-    """Let something go wrong, and return the window in which the session goes on."""
-    if fault in _OF_REQUESTS:
-        front.failing, front.times = fault, 3
-    elif fault == "reload":
-        await window.call("browsingContext.reload", wait="complete")
-    elif fault == "way out and back":
-        await window.click(".way-out a")
-        await window.until("document.body.dataset.page === 'withdraw'")
-        await window.call("browsingContext.traverseHistory", delta=-1)
-    elif fault == "new window":
-        here = await window.run("return location.href")
-        other = await browser.window()
-        await other.go(here)
-        await window.call("browsingContext.close")
-        window = other
-    elif fault == "translated":
-        await window.run(_TRANSLATED)
-        # Answered at once: where the page is loaded anew before, the text is as it was sent again.
-        await window.press("1")
-    elif fault == "blocked":
-        await window.run(_BLOCKED)
-    elif fault == "zoomed":
-        await window.call("browsingContext.setViewport", devicePixelRatio=3)
-    else:
-        await asyncio.sleep(8)
+    await window.until("['closing', 'late'].includes(document.body.dataset.page)")
     return window
 
 
 def compared(session: Session, ref: str, told: Told, acknowledged: set[int]) -> None:
-    """Say what is not as it should be of the run's only participant."""
-    person = session.scalars(select(Participant).join(Run).where(Run.ref == ref)).one()
+    """Say what is not as it should be of the run's first participant."""
+    of_run = select(Participant).join(Run).where(Run.ref == ref).order_by(Participant.id)
+    person = session.scalars(of_run).first()
+    if person is None:
+        told.wrong.append("nobody agreed")
+        return
     stored = session.scalars(
         select(Trial.position)
         .join(Response, Response.trial_id == Trial.id)
         .where(Trial.participant_id == person.id)
     ).all()
     told.acknowledged = len(acknowledged)
-    if person.state != State.FINISHED:
+    if person.state != (State.ABANDONED if told.end == PLACE_TAKEN else State.FINISHED):
         told.wrong.append(f"the session is {person.state}")
     if lost := acknowledged - set(stored):
         told.wrong.append(f"acknowledged and not stored: {sorted(lost)}")
@@ -155,11 +122,10 @@ def compared(session: Session, ref: str, told: Told, acknowledged: set[int]) -> 
         told.wrong.append("a translated text was not noticed")
 
 
-def launched(sessions: Sessions, folder: str, recruiter: str) -> str:
+def launched(sessions: Sessions, folder: str, recruiter: str, now: datetime) -> str:
     """Return the reference of a new run of a study."""
     with sessions() as session:
-        study = load_study(folder)
-        run = launch(session, study, 1, recruiter, now=utc_now(), code_version="0")
+        run = launch(session, load_study(folder), 1, recruiter, now=now, code_version="0")
         session.commit()
         return run.ref
 
@@ -168,7 +134,8 @@ async def campaign(options: argparse.Namespace) -> None:
     """Take every session and print what they came to."""
     rng, all_told = random.Random(options.seed), list[Told]()
     with tempfile.TemporaryDirectory() as folder:
-        app = create_app(Path(folder) / "instance")
+        night = Night()
+        app = create_app(Path(folder) / "instance", now=night.now)
         sessions: Sessions = app.extensions["parallax"].sessions
         front = Front(app.wsgi_app)
         server = make_server("localhost", 0, front, threaded=True)
@@ -180,14 +147,16 @@ async def campaign(options: argparse.Namespace) -> None:
                 drawn = rng.sample(FAULTS, rng.randint(1, 4))
                 if number < len(FAULTS):  # each kind comes at least once
                     drawn = list(dict.fromkeys([FAULTS[number], *drawn]))
-                at = dict(zip(rng.sample(range(1, _TRIALS), len(drawn)), drawn, strict=True))
+                at = dict(zip(rng.sample(range(1, _TRIALS - 1), len(drawn)), drawn, strict=True))
                 end = ENDS[number % len(ENDS)]
+                if end == PLACE_TAKEN:
+                    at[_TRIALS - 1] = PLACE_TAKEN
                 told = Told(list(drawn), end)
-                ref = launched(sessions, *study_of(Path(folder), end, origin))
-                front.acknowledged, front.times = set(), 0
+                ref = launched(sessions, *study_of(Path(folder), end, origin), night.now())
+                front.acknowledged, front.times, front.run = set(), 0, ref
                 try:
                     link = f"{origin}/run/{ref}"
-                    window = await take(browser, f"{link}?rid=a{number}", front, at)
+                    window = await take(browser, f"{link}?rid=a{number}", front, night, at)
                     told.wrong += await after(browser, window, link, end)
                     await window.call("browsingContext.close")
                 except (Stuck, TimeoutError) as error:

@@ -1,11 +1,14 @@
 """Try the score on browsers that were not fitted to it, and on people of every way of answering.
 
-Usage: python benchmarks/held_out.py [--each 4] [--people 200] [--pace 1] [--figure FILE.png]
+Usage: python benchmarks/held_out.py [--each 4] [--people 200] [--pace 1] [--data FOLDER]
+    [--figure FILE.png]
 
 The browsers (agent_bench/held_out.py) were written from the participants' page, before their author
 had read how a session is judged. They were started as their authors would: those that imitate
-people deny that a program drives them. People and their devices are simulated
-(agent_bench/ways.py). Each session is judged among a hundred simulated people.
+people deny that a program drives them. Two are other people's programs (agent_bench/foreign.py,
+which needs their packages); --kinds "held out" leaves them out. People and their devices are
+simulated (agent_bench/ways.py), and real where --data is given (people_not_fitted.py). Each session
+is judged among a hundred simulated people.
 """
 
 import argparse
@@ -13,22 +16,24 @@ import asyncio
 import random
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agent_bench import held_out, ways
+from agent_bench import foreign, held_out, ways
+from agent_bench.candidates import nats_of
 from agent_bench.choices import expected
-from agent_bench.figures import Judged, bound, score
+from agent_bench.figures import Judged
 from agent_bench.people import Shown, shown
+from agent_bench.roc import GROUPS, MIMICS, SCRIPTED, draw, show
 from agent_bench.site import Site, served
 from agents import SWITCHES, _items, among, crowd_of, people
-from matplotlib import pyplot as plt
-from people_flagged import exact
+from people_not_fitted import people_of
+from people_published import first
 from playwright.async_api import Browser, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
-from experiment.exclusion.integrity import flags
+from experiment.integrity.certificate import certify
 from experiment.integrity.observed import ObservedSession
 from experiment.records import Item
 from experiment.simulation.session import accuracy_of
@@ -39,18 +44,10 @@ sys.path.append(str(Path(__file__).parents[1]))
 from tests.prerequisites import CHROMIUM
 
 DENIES = "--disable-blink-features=AutomationControlled"
-ALL = held_out.SCRIPTED | held_out.MIMICS
-GROUPS = {"scripted": tuple(held_out.SCRIPTED), "mimics": tuple(held_out.MIMICS)}
+ALL = SCRIPTED | MIMICS
+# Of real people the first so many trials, as in the study that the browsers take.
+TRIALS = 76
 PATIENCE_MS = 180_000
-ByKind = Mapping[str, Sequence[Judged]]
-
-
-def counting(judged: Judged) -> float:
-    """Return the nats that count in the product's score."""
-    return sum(nats for _, nats in judged.certificate.signals)
-
-
-SCORES = {"the product's score": counting, "all signals": score}
 
 
 async def _one(
@@ -61,6 +58,8 @@ async def _one(
         context = await browser.new_context(viewport={"width": 1280, "height": 800})
         context.set_default_timeout(PATIENCE_MS)
         taker.page = await context.new_page()
+        if name in foreign.BEFORE:
+            await foreign.BEFORE[name](taker.page)
         try:
             home = await held_out.take_part(taker, site.link, ALL[name])
         except PlaywrightError as error:
@@ -112,72 +111,14 @@ def of_people(
     return found
 
 
-def worst_bound(human: ByKind, of: Callable[[Judged], float]) -> float:
-    """Return the score that one in a hundred people exceeds in the worst way of answering."""
-    return max(bound([of(one) for one in found]) for found in human.values())
-
-
-def show(programs: ByKind, denying: ByKind, human: ByKind) -> None:
-    """Print the tables."""
-    print(f"{'simulated people':<26}{'n':>5}{'flagged':>9}")
-    for way, found in human.items():
-        flagged = sum(bool(flags(one.certificate)) for one in found)
-        print(f"{way:<26}{len(found):>5}{flagged / len(found):>9.1%}")
-    bounds = {name: worst_bound(human, of) for name, of in SCORES.items()}
-    print(f"\n{'held-out browsers':<36}{'n':>4}{'flagged':>9}{'1 % product':>13}{'1 % all':>9}"
-          f"{'if it denies':>14}")  # fmt: skip
-    rows = {name: [name] for name in programs} | {f"all {k}": list(v) for k, v in GROUPS.items()}
-    for label, names in rows.items():
-        found = [one for name in names for one in programs.get(name, ())]
-        if not found:
-            continue
-        quiet = [one for name in names for one in denying.get(name, ())]
-        cells = [sum(bool(flags(one.certificate)) for one in found)]
-        cells += [sum(of(one) > bounds[name] for one in found) for name, of in SCORES.items()]
-        cells += [sum(score(one) > bounds["all signals"] for one in quiet)]
-        shares = [f"{cell / len(found):.0%}" for cell in cells]
-        low, high = exact(cells[0], len(found))
-        wide = f"  flagged {low:.0%} to {high:.0%}" if label.startswith("all ") else ""
-        print(f"{label.removeprefix('held out: '):<36}{len(found):>4}{shares[0]:>9}{shares[1]:>13}"
-              f"{shares[2]:>9}{shares[3]:>14}{wide}")  # fmt: skip
-    limits = ", ".join(f"{name} {value:.2f} nats" for name, value in bounds.items())
-    print(f"1 %: above what one in a hundred people of any way of answering exceeds: {limits}")
-    print("if it denies: all signals, where the browser says that no program drives it")
-
-
-def curve(
-    human: Mapping[str, Sequence[float]], programs: Sequence[float]
-) -> list[tuple[float, float]]:
-    """Return the ROC: the share of people of the worst way, and of programs, above each bound."""
-    points = []
-    for limit in sorted({*programs, *(one for of in human.values() for one in of), -1e9}):
-        wrong = max(sum(one > limit for one in of) / len(of) for of in human.values())
-        points.append((wrong, sum(one > limit for one in programs) / len(programs)))
-    return sorted([*points, (1.0, 1.0)])
-
-
-def draw(path: Path, programs: ByKind, denying: ByKind, human: ByKind) -> None:
-    """Draw the ROC of both scores."""
-    figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), sharey=True, layout="constrained")
-    lines = (("scripted", programs, "#0b5394", "-", "scripted"),
-             ("scripted", denying, "#0b5394", ":", "scripted, denying it"),
-             ("mimics", programs, "#b45f06", "-", "mimics"))  # fmt: skip
-    for axis, (title, of) in zip(axes, SCORES.items(), strict=True):
-        people_of = {way: [of(one) for one in found] for way, found in human.items()}
-        for group, source, colour, style, label in lines:
-            values = [of(one) for name in GROUPS[group] for one in source.get(name, ())]
-            if not values:
-                continue
-            x, y = zip(*curve(people_of, values), strict=True)
-            axis.step(x, y, where="post", color=colour, linestyle=style, label=label, linewidth=1.8)
-        axis.axvline(0.01, color="#777", linewidth=0.8)
-        axis.text(0.014, 0.02, "1 %", color="#555", fontsize=9)
-        axis.set(title=title, xlim=(0, 1), ylim=(0, 1.02))
-        axis.set_xlabel("people flagged, in the worst way of answering")
-        axis.spines[["top", "right"]].set_visible(False)
-    axes[0].set_ylabel("held-out browsers flagged")
-    axes[0].legend(loc="center right", frameon=False)
-    figure.savefig(path, dpi=150)
+def real_people(data: Path) -> dict[str, list[Judged]]:
+    """Return what is to be said of real people of whom nothing was fitted, by what was asked."""
+    found = {}
+    for asked, sessions in people_of(data).items():
+        cut = [one for one in (first(each, TRIALS) for each in sessions) if one is not None]
+        if len(cut) >= len(sessions) / 2:
+            found[f"real: {asked}"] = [Judged(certify(one), nats_of(one)) for one in cut]
+    return found
 
 
 def main() -> None:
@@ -191,6 +132,7 @@ def main() -> None:
     parser.add_argument("--windows", type=int, default=14, help="browser windows at a time")
     parser.add_argument("--seed", type=int, default=6029)
     parser.add_argument("--chromium", default=CHROMIUM.find(), help="the browser")
+    parser.add_argument("--data", type=Path, help="the folder of real people's data")
     parser.add_argument("--figure", type=Path, help="where the ROC is drawn")
     options = parser.parse_args()
     options.kinds = {name for name in ALL if options.kinds in name}
@@ -214,6 +156,8 @@ def main() -> None:
         for name, of in sessions.items()
     }
     human = of_people(seen, trials, crowd, options.people, f"{options.seed} people")
+    if options.data:
+        human |= real_people(options.data)
     show(programs, denying, human)
     if options.figure:
         draw(options.figure, programs, denying, human)

@@ -55,24 +55,35 @@ _BEFORE_MS = 10_000.0
 People = Mapping[str, Sequence[ObservedSession]]
 
 
-def timed(table: pd.DataFrame) -> Iterator[ObservedSession]:
-    """Yield everybody's trials of a table as a session whose arrivals are the browser's own."""
-    in_test = (table["trial_id"] == "stim") & (table["exp_stage"] == "test")
-    trials = table[in_test & (table["rt"] > 0)]
-    trials = trials.sort_values(["worker_id", "time_elapsed"])
+def timed(
+    table: pd.DataFrame, stages: Sequence[str] = ("test",), trial: str = "stim", seen: str = "key"
+) -> Iterator[ObservedSession]:
+    """Yield everybody's trials of a table as a session whose arrivals are the browser's own.
+
+    Args:
+        table: The rows of one task.
+        stages: The parts of the task that are looked at, one after the other.
+        trial: Which rows of them are trials.
+        seen: What the server would see of how they are answered.
+    """
+    counted = (table["trial_id"] == trial) & table["exp_stage"].isin(stages) & (table["rt"] > 0)
+    trials = table[counted].sort_values(["worker_id", "time_elapsed"])
     between = trials.groupby("worker_id")["time_elapsed"].diff() - trials["rt"]
     gap_ms = float(between.median())
     for _, of_one in trials.groupby("worker_id"):
         rt_ms, ended_ms = of_one["rt"].tolist(), of_one["time_elapsed"].tolist()
         begun_ms = ended_ms[0] - rt_ms[0] - _BEFORE_MS
+        parts = pairwise(of_one["exp_stage"])
+        pauses = frozenset(n for n, (one, next_) in enumerate(parts, 2) if one != next_)
         answers = (
             SeenAnswer(
                 position=number, arrived_ms=ended - begun_ms, rt_ms=rt, waited_ms=0.0,
-                input_method="key", item=str(number), n_characters=60,
+                input_method=seen, item=str(number), n_characters=60,
+                has_onset=True, trusted=True, pointer_moves=0,
             )
             for number, (rt, ended) in enumerate(zip(rt_ms, ended_ms, strict=True), 1)
         )  # fmt: skip
-        yield ObservedSession(tuple(answers), automated=False, gap_ms=gap_ms)
+        yield ObservedSession(tuple(answers), automated=False, gap_ms=gap_ms, after_pauses=pauses)
 
 
 def by_mouse(trials: pd.DataFrame) -> ObservedSession:

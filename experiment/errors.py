@@ -65,6 +65,17 @@ class PluginError(ParallaxError):
     """A plug-in cannot be loaded, is no plug-in of its kind, or may not be loaded here."""
 
 
+def why_unread(error: Exception) -> str:
+    """Return why a file could not be read, without its name, a codec's or Python's own words."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is no text in UTF-8"
+    if isinstance(error, KeyError):
+        return f'"{error.args[0]}" is missing in it'
+    if isinstance(error, TypeError):
+        return "it holds something else"
+    return getattr(error, "strerror", None) or " ".join(str(error).split())
+
+
 def wrong_keys(error: "ValidationError") -> str:
     """Return every problem as one text, e.g. ``max_errors is missing; max_eror is unknown``."""
     return "; ".join(_wrong_key(each) for each in error.errors(include_url=False))

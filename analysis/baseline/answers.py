@@ -127,7 +127,7 @@ def _tested(facts: Facts) -> Answer:
 @_of_a_comparison
 def _test(facts: Facts) -> Answer:
     return from_run(
-        "intervals of paired differences, Wilson's with clusters of participants and items; two "
+        "intervals of paired differences, Wilson's with clusters of participants and frames; two "
         "one-sided tests of equivalence; p adjusted by Holm and by Benjamini and Hochberg",
         "docs/statistics.md",
     )

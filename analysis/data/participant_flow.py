@@ -1,7 +1,7 @@
 """How many participants came, stayed and were kept: what becomes of them before the analysis."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from analysis.data.load import ExportedRun
@@ -85,6 +85,8 @@ class Flow:
         excluded: Removed, by the rule that did so.
         kept: Enter the analysis.
         simulated: Of those kept, how many were programs.
+        levels: Of each factor between participants, by level, how many were kept and how many had
+            a place.
     """
 
     recruited: int
@@ -93,6 +95,17 @@ class Flow:
     excluded: dict[str, int]
     kept: int
     simulated: int
+    levels: dict[str, dict[str, tuple[int, int]]] = field(default_factory=dict)
+
+    @property
+    def levels_in_words(self) -> list[str]:
+        """A sentence for each factor between participants: how many of each level were kept."""
+        return [
+            f"Kept by {factor}, which varies between participants: "
+            + ", ".join(f"{level} {kept} of {placed}" for level, (kept, placed) in found.items())
+            + "."
+            for factor, found in self.levels.items()
+        ]
 
     @property
     def exclusions(self) -> str:
@@ -117,4 +130,20 @@ def flow(run: ExportedRun) -> Flow:
         excluded={str(rule): int(count) for rule, count in excluded.items()},
         kept=len(kept),
         simulated=int(people.loc[people["participant"].isin(kept), "simulated"].sum()),
+        levels=_levels(run, kept),
     )
+
+
+def _levels(run: ExportedRun, kept: set[str]) -> dict[str, dict[str, tuple[int, int]]]:
+    """Return for each factor and level how many participants were kept, of how many on a list."""
+    placed = run.participants.dropna(subset=["participant", "list"])
+    of_list = {int(one): run.study.design.levels(int(one)) for one in placed["list"].unique()}
+    found = {}
+    for factor, levels in run.study.design.factors.items():
+        own = placed["list"].map(lambda one, name=factor: of_list[int(one)][name])
+        stayed = placed["participant"].isin(kept)
+        found[factor] = {
+            level: (int((stayed & (own == level)).sum()), int((own == level).sum()))
+            for level in levels
+        }
+    return found

@@ -31,6 +31,7 @@ _SEAT = (
     "people on the same items, each participant left out in turn."
 )
 _MOST_SPLITS = 1000
+_BY_CHANCE = " Below 0 the items' shares differ by chance alone."
 
 
 def human_model_agreement(data: Joined, context: Context) -> Findings:
@@ -173,6 +174,7 @@ def _ceiling_note(ceiling: pd.DataFrame, splits: int) -> str:
         f"{ceiling_is} {found['spearman']:z.2f} (Spearman-Brown, mean of {splits:,} random splits "
         f"of participants; the middle 95% of splits: {found['spearman_low']:z.2f} to "
         f"{found['spearman_high']:z.2f})."
+        f"{_BY_CHANCE if found['spearman'] < 0 else ''}"
     )
 
 
@@ -220,7 +222,7 @@ def _calibrations(data: Joined, matched: Mapping[str, pd.DataFrame], context: Co
         ),
         (
             "A model whose relative probabilities were people's would have intercept 0 and "
-            "slope 1. Intervals: 95%, jackknife over participants and items.",
+            "slope 1. Intervals: 95%, jackknife over participants and frames.",
         ),
     )
     curve = pd.concat(curves, ignore_index=True)
@@ -264,7 +266,7 @@ def _consistency(data: Joined, context: Context) -> Findings:
         ),
         (
             "Means over pairs of judges; undefined where both are always right, or both always "
-            "wrong. Intervals: 95%, jackknife over participants and items, rather too wide than "
+            "wrong. Intervals: 95%, jackknife over participants and frames, rather too wide than "
             "too narrow; between models over items, half an item added to each way of agreeing or "
             "not (Geirhos et al., 2020). p: of no kappa between people and a model, from the same "
             "error.",

@@ -103,7 +103,7 @@ def _agreement_table(agreed: pd.DataFrame, context: Context) -> Table:
         (
             "Alpha is low where nearly everyone is right everywhere, because items then "
             "hardly differ; read it next to the share of unanimous items. Intervals: 95%, "
-            "jackknife over participants and items, rather too wide than too narrow.",
+            "jackknife over participants and frames, rather too wide than too narrow.",
         ),
         Section.PEOPLE,
     )

@@ -6,22 +6,19 @@ import pandas as pd
 
 from analysis.data.load import Scores
 from analysis.data.repeating import unit_column
-from analysis.findings.contrasts import planned
-from analysis.findings.design import designs
 from analysis.findings.finding import Finding, Given, Need
 from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.model_effects import MEASURES, effects_table, model_effects
 from analysis.scores.metrics import METRICS, whole
 from analysis.statistics.ceiling import split_half
 from analysis.statistics.morcela import out_of_sample
-from analysis.statistics.rating_contrasts import contrasts
 from analysis.statistics.ratings import correlated
 from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.records import Variant
 
-_MEASURES = {"sum": "log-probability", "mean": "per token", "slor": "SLOR"}
-_NAMES = _MEASURES | {"morcela": "MORCELA, out of sample"}
+_NAMES = MEASURES | {"morcela": "MORCELA, out of sample"}
 _MOST_SPLITS = 1000
 
 
@@ -42,9 +39,8 @@ def _run(given: Given) -> Findings:
     }
     overall = _overall(targets, measures | fitted, given.context)
     tables, statistics = [_overall_table(overall, given.context)], {"ratings_and_models": overall}
-    effects = pd.DataFrame(_effects(given, measures))
-    if len(effects):
-        tables.append(_effects_table(effects, given.context))
+    if len(effects := model_effects(given, measures)):
+        tables.append(effects_table("rating_model_effects", "the ratings", effects, given.context))
         statistics["rating_model_effects"] = effects
     return Findings(tuple(tables), statistics)
 
@@ -53,7 +49,7 @@ def _values(scores: Scores, unigram: Scores | None) -> Iterator[tuple[str, "pd.S
     """Yield each measure of whole sentences by item."""
     rows = (scores.frame["variant"] == Variant.GOOD).to_numpy()
     items = scores.frame.loc[rows, "item_id"].astype(str)
-    for measure in _MEASURES:
+    for measure in MEASURES:
         if measure != "slor" or unigram is not None:
             yield measure, pd.Series(whole(scores, measure, unigram)[rows], items.to_numpy())
 
@@ -119,21 +115,8 @@ def _together(
     both = pd.DataFrame({"people": people, "model": values}).dropna()
     rng = numpy_generator(context.seed, "ratings", key)
     found = correlated(both["people"].to_numpy(), both["model"].to_numpy(), rng, context.resamples)
-    return {name: value for name, value in found.items() if name != "agreement"}
-
-
-def _effects(
-    given: Given, measures: Mapping[tuple[str, str], "pd.Series[float]"]
-) -> Iterator[dict[str, object]]:
-    """Yield each contrast of a model's scores, on the items that people rated."""
-    for name, rows, cross in designs(given, between=False):
-        own = rows[["item_id", "cell", "unit"]].astype(str).drop_duplicates("item_id")
-        wanted = planned(cross, given.run.study.analysis)
-        for (model, measure), values in measures.items():
-            scored = own.assign(participant=None, value=own["item_id"].map(values))
-            for row in contrasts(scored, "value", wanted).to_dict("records"):
-                named = {"construction": name, "judge": model, "measure": measure}
-                yield named | {str(key): value for key, value in row.items()}
+    told = {name: value for name, value in found.items() if name != "agreement"}
+    return told | {"n_scores": both["model"].nunique()}
 
 
 def _overall_table(found: pd.DataFrame, context: Context) -> Table:
@@ -146,9 +129,7 @@ def _overall_table(found: pd.DataFrame, context: Context) -> Table:
         f"people's preferences would reach (mean of {_splits(context):,} random splits of "
         "participants). "
         "Conditions count as well: a correlation may come from their differences alone.",
-        "Measures: "
-        + "; ".join(f"{text}: {METRICS[one]}" for one, text in _MEASURES.items())
-        + ". "
+        "Measures: " + "; ".join(f"{text}: {METRICS[one]}" for one, text in MEASURES.items()) + ". "
         "SLOR and MORCELA need a unigram model's scores (--unigram).",
         "MORCELA (Tjuatja et al., 2025) fits how much of frequency and length is taken away, in "
         "ten folds: no frame takes part in its own prediction.",
@@ -172,26 +153,6 @@ def _overall_table(found: pd.DataFrame, context: Context) -> Table:
         ),
         notes,
         Section.RATINGS,
-    )
-
-
-def _effects_table(found: pd.DataFrame, context: Context) -> Table:
-    rows = context.by_construction(found).sort_values(["judge", "measure"], kind="stable")
-    heading = full_titles(rows)
-    measure = rows["measure"].map(_MEASURES)
-    return context.table(
-        "rating_model_effects",
-        "Models' differences and interactions",
-        "The same differences of conditions as of the ratings, in the models' scores.",
-        rows.assign(group=rows["judge"] + ", " + measure + ": " + heading, label=rows["contrast"]),
-        (
-            Column("label", "", "text"),
-            Column("estimate", "Nats", "estimate"),
-            Column("p", "p", "p"),
-            Column("p_holm", "Holm", "p"),
-        ),
-        ("Intervals: 95%, and p: Student's t over frames.",),
-        Section.SUPPLEMENT,
     )
 
 

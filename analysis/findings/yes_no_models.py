@@ -10,6 +10,7 @@ from analysis.data.load import PEOPLE, Scores
 from analysis.data.repeating import unit_column
 from analysis.findings.finding import Finding, Given, Need
 from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.model_effects import MEASURES, by_item, effects_table, model_effects
 from analysis.findings.yes_no import with_expected
 from analysis.scores.metrics import METRICS, whole
 from analysis.statistics.ceiling import split_half
@@ -19,7 +20,6 @@ from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.records import Kind
 
-_MEASURES = {"sum": "log-probability", "mean": "per token", "slor": "SLOR"}
 _MOST_SPLITS = 1000
 _FEWEST = 3
 _SENTENCE = ["item_id", "version"]
@@ -36,13 +36,19 @@ def _run(given: Given) -> Findings:
     found = pd.DataFrame(_rows(answers, measures, given.context))
     if found.empty:
         return Findings()
-    return Findings((_table(found, given.context),), {"yes_no_models": found})
+    table, statistics = _table(found, given.context), {"yes_no_models": found}
+    effects = model_effects(given, by_item(answers, measures))
+    if effects.empty:
+        return Findings((table,), statistics)
+    name, what = "yes_no_model_effects", "the shares of yes"
+    further = effects_table(name, what, effects, given.context)
+    return Findings((table, further), statistics | {name: effects})
 
 
 def _values(scores: Scores, unigram: Scores | None) -> Iterator[tuple[str, "pd.Series[float]"]]:
     """Yield each measure of whole sentences by item and version."""
     sentence = pd.MultiIndex.from_frame(scores.frame[["item_id", "variant"]].astype(str))
-    for measure in _MEASURES:
+    for measure in MEASURES:
         if measure != "slor" or unigram is not None:
             yield measure, pd.Series(whole(scores, measure, unigram), sentence)
 
@@ -94,6 +100,7 @@ def _together(
     known, signal = _known(sentences)
     found: dict[str, object] = {
         "n_sentences": len(sentences),
+        "n_scores": len(np.unique(score)),
         "spearman": _spearman(yes, score),
         "area": area(score[known], signal[known]),
     }
@@ -139,6 +146,9 @@ def _ends(name: str, drawn: list[float]) -> dict[str, object]:
     if not len(known):
         return {f"{name}_low": np.nan, f"{name}_high": np.nan}
     ends = percentile_interval(known)
+    if ends.low == ends.high:
+        # Frames drawn anew change nothing: that is no certainty.
+        return {f"{name}_low": np.nan, f"{name}_high": np.nan}
     return {f"{name}_low": ends.low, f"{name}_high": ends.high}
 
 
@@ -160,7 +170,7 @@ def _ceiling(answers: pd.DataFrame, context: Context) -> float:
 def _table(found: pd.DataFrame, context: Context) -> Table:
     rows = context.by_construction(found)
     heading = full_titles(rows)
-    measure = rows["measure"].map(_MEASURES)
+    measure = rows["measure"].map(MEASURES)
     label = rows["judge"].where(measure.isna(), rows["judge"] + ", " + measure.fillna(""))
     return context.table(
         "yes_no_models",
@@ -179,9 +189,9 @@ def _table(found: pd.DataFrame, context: Context) -> Table:
             "Spearman: a sentence's score and its share of yes. Ceiling: what perfect knowledge of "
             "people's shares would reach. Area: how often an acceptable sentence has the higher "
             "score (of people: the higher share of yes) than one that is not; .5 is chance. "
-            "Intervals: 95%, over frames.",
+            "Intervals: 95%, over frames; none where frames drawn anew change nothing.",
             "Measures: "
-            + "; ".join(f"{text}: {METRICS[one]}" for one, text in _MEASURES.items())
+            + "; ".join(f"{text}: {METRICS[one]}" for one, text in MEASURES.items())
             + ". SLOR needs a unigram model's scores (--unigram).",
         ),
         Section.ANSWERS,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from analysis.errors import AnalysisError
 from analysis.readings.table import Readings, number, readings
+from experiment.errors import why_unread
 
 
 def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
@@ -87,4 +88,6 @@ def _rows(file: Path, divider: str, columns: Sequence[str]) -> Iterator[tuple[in
             for row in reader:
                 yield reader.line_num, row
     except (OSError, UnicodeDecodeError) as error:
-        raise AnalysisError(f"the file cannot be read: {error}", where=str(file)) from error
+        raise AnalysisError(
+            f"the file cannot be read: {why_unread(error)}", where=str(file)
+        ) from error

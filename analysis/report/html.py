@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from analysis.data.participant_flow import reason, rule_in_words
 from analysis.figures.drawing import Drawing
+from analysis.report.lists_in_words import lists_in_words
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.accuracy_table import Table
@@ -71,7 +72,7 @@ def render_report(
         front=front_part(comparison, svgs),
         sections=sections(comparison, svgs),
         shared=shared,
-        summary=comparison.summary,
+        summary=[with_minus_signs(sentence) for sentence in comparison.summary],
         left_out=comparison.left_out,
         libraries=libraries,
         svgs={name: inline_svg(svg, name) for name, svg in svgs.items()},
@@ -83,6 +84,7 @@ def render_report(
             *numbered_footnotes(table),
         ],
         counted=counted,
+        lists_in_words=lists_in_words,
         reason=reason,
         rule_in_words=partial(rule_in_words, titles=_titles(comparison.study)),
         blocks=blocks,

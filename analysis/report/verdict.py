@@ -67,6 +67,14 @@ def errors(kappa: Mapping[Hashable, Any] | None) -> Errors:
     return Errors.SAME if kappa["kappa"] > 0 else Errors.OTHER
 
 
+def all_alike(model: str, n_sentences: int) -> str:
+    """Return what is said of a model all of whose scores are one number."""
+    return (
+        f"{model} gives all {n_sentences:,} sentences the same log-probability per token: it tells "
+        "none apart, and is not compared with people."
+    )
+
+
 def beside_ceiling(correlation: float, ceiling: float) -> str:
     """Return what is said of a noise ceiling after a model's correlation; empty without one."""
     if not ceiling > 0:

@@ -10,7 +10,7 @@ from analysis.findings.design import with_units
 from analysis.findings.finding import Given
 from analysis.findings.told import POINTS
 from analysis.findings.told import sentences as design_sentences
-from analysis.report.verdict import beside_ceiling
+from analysis.report.verdict import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
 from analysis.statistics.rating_contrasts import with_z_scores
 from analysis.tables.provenance import AskedFor
@@ -64,6 +64,9 @@ def _of_conditions(
 def _of_models(statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> Iterator[str]:
     together = statistics.get("ratings_and_models", pd.DataFrame())
     for row in together.to_dict("records"):
+        if row.get("measure") == "mean" and row["n_scores"] == 1:
+            of = titles.get(str(row["construction"]), row["construction"]) or "All constructions"
+            yield f"{of}: {all_alike(str(row['judge']), int(row['n_items']))}"
         if pd.isna(row["spearman"]):
             continue
         ends = f"95% interval {row['spearman_low']:z.2f} to {row['spearman_high']:z.2f}"

@@ -13,7 +13,7 @@ from analysis.findings.told import sentences as design_sentences
 from analysis.findings.yes_no import YES_NO
 from analysis.findings.yes_no_effects import YES_NO_EFFECTS
 from analysis.findings.yes_no_models import YES_NO_MODELS
-from analysis.report.verdict import beside_ceiling
+from analysis.report.verdict import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
 
@@ -64,6 +64,9 @@ def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     together = statistics.get("yes_no_models", pd.DataFrame(columns=["judge", "measure"]))
     for row in together[together["measure"] == "mean"].to_dict("records"):
         if row["construction"]:
+            continue
+        if row["n_scores"] == 1:
+            yield all_alike(str(row["judge"]), int(row["n_sentences"]))
             continue
         known = beside_ceiling(row["spearman"], row["ceiling"])
         if pd.notna(row["spearman_low"]):

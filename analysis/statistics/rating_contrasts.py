@@ -59,7 +59,9 @@ def cell_means(ratings: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataF
     return found.assign(low=low, high=high)
 
 
-def contrasts(ratings: pd.DataFrame, value: str, wanted: Mapping[str, Weights]) -> pd.DataFrame:
+def contrasts(
+    ratings: pd.DataFrame, value: str, wanted: Mapping[str, Weights], *, people: bool = True
+) -> pd.DataFrame:
     """Return weighted sums of cells' means, each with a 95% interval and a p value.
 
     What a participant or a unit has in several cells cancels, in the interval too
@@ -69,10 +71,11 @@ def contrasts(ratings: pd.DataFrame, value: str, wanted: Mapping[str, Weights]) 
 
     Args:
         ratings: One row per rating, with cell, participant, unit, and where they are known
-            ``also`` (what repeats besides) and ``group`` (of the participants). A model's values
-            have no participant (missing), and nothing of them is withheld.
+            ``also`` (what repeats besides) and ``group`` (of the participants). A model's values,
+            and people's whom nobody knows, have no participant (missing).
         value: The column of the value; rows without one are left out.
         wanted: For each contrast its cells' weights, by the cells' names.
+        people: Whether people gave the values; of a model's nothing is withheld.
 
     Returns:
         contrast, estimate, low, high, p (Student's t), n_ratings, n_participants, n_frames (that
@@ -80,7 +83,10 @@ def contrasts(ratings: pd.DataFrame, value: str, wanted: Mapping[str, Weights]) 
         one cluster alone.
     """
     rows = ratings[ratings[value].notna()]
-    found = [{"contrast": name, **_contrast(rows, value, own)} for name, own in wanted.items()]
+    found = [
+        {"contrast": name, **_contrast(rows, value, own, people=people)}
+        for name, own in wanted.items()
+    ]
     names = ["contrast", "estimate", "low", "high", "p"]
     frame = pd.DataFrame(found, columns=[*names, "n_ratings", "n_participants", "n_frames"])
     if frame.empty:
@@ -88,7 +94,9 @@ def contrasts(ratings: pd.DataFrame, value: str, wanted: Mapping[str, Weights]) 
     return adjusted(frame).drop(columns="p_fdr")
 
 
-def _contrast(rows: pd.DataFrame, value: str, weights: Weights) -> dict[str, float]:
+def _contrast(
+    rows: pd.DataFrame, value: str, weights: Weights, *, people: bool
+) -> dict[str, float]:
     nothing = dict.fromkeys(("estimate", "low", "high", "p"), float("nan"))
     cell = rows["cell"].astype(str)
     own = rows[cell.isin(weights)]
@@ -106,7 +114,9 @@ def _contrast(rows: pd.DataFrame, value: str, weights: Weights) -> dict[str, flo
     ways = [codes(own[name])[0] for name in ("participant", "unit", "also") if name in own]
     if len(ways) == 2:
         cells = codes(cell)[0]
-        total, freedom = contrast_variance(own[value].to_numpy(dtype=float), weight, cells, ways)
+        # What all have in common takes no part in a contrast, and would leave an error of rounding.
+        values = own[value].to_numpy(dtype=float)
+        total, freedom = contrast_variance(values - values.mean(), weight, cells, ways)
     else:
         total, freedom = several_way(influence, ways)
     if len(ways) > 2 and "group" in own and (more := own["group"].nunique() - 1) > 0:
@@ -118,9 +128,12 @@ def _contrast(rows: pd.DataFrame, value: str, weights: Weights) -> dict[str, flo
     rounding = (_ROUNDING * float(np.abs(own[value].astype(float)).max())) ** 2
     total = total if total > rounding else 0.0
     estimate = estimate if abs(estimate) > np.sqrt(rounding) else 0.0
-    if numbers["n_participants"] and (
+    if people and (
         len(own) < CONTRAST or too_few_units(numbers["n_participants"], numbers["n_frames"])
     ):
+        return nothing | {"estimate": estimate} | numbers
+    if total == 0 and not people:
+        # Scores that are all alike tell nothing: no interval of no width.
         return nothing | {"estimate": estimate} | numbers
     return _tested(estimate, total, freedom) | numbers
 

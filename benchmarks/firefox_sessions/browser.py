@@ -3,7 +3,9 @@
 import asyncio
 import itertools
 import json
+import os
 import re
+import signal
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -22,8 +24,8 @@ class Stuck(Exception):
 
 
 @contextmanager
-def _started(program: str) -> Iterator[str]:
-    """Yield the socket's address of a Firefox without a window, in a profile of its own."""
+def _started(program: str) -> Iterator[tuple[str, int]]:
+    """Yield the socket's address and the group of a Firefox without a window, in a new profile."""
     with TemporaryDirectory() as profile:
         command = [program, "--headless", "--no-remote", "--remote-debugging-port=0"]
         process = subprocess.Popen(
@@ -31,11 +33,12 @@ def _started(program: str) -> Iterator[str]:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
         try:
             for line in process.stderr or ():
                 if found := re.search(r"BiDi listening on (ws://\S+)", line):
-                    yield f"{found[1]}/session"
+                    yield f"{found[1]}/session", process.pid
                     return
             raise Stuck(f"{program} says no address of a WebDriver BiDi socket")
         finally:
@@ -142,8 +145,17 @@ async def _call(
 class Firefox:
     """A running Firefox, with the profile that all its windows share."""
 
-    def __init__(self, socket: ClientConnection, version: str) -> None:
-        self._socket, self.version, self._numbers = socket, version, itertools.count(2)
+    def __init__(self, socket: ClientConnection, version: str, group: int) -> None:
+        self._socket, self.version, self._group = socket, version, group
+        self._numbers = itertools.count(2)
+
+    async def stands_still(self, seconds: float) -> None:
+        """Stop all its processes for so long, as a computer that sleeps does."""
+        os.killpg(self._group, signal.SIGSTOP)
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            os.killpg(self._group, signal.SIGCONT)
 
     async def before_pages(self, function: str) -> None:
         """Have every page to come run a function before its own scripts."""
@@ -159,7 +171,7 @@ class Firefox:
 @asynccontextmanager
 async def firefox(program: str) -> AsyncIterator[Firefox]:
     """Yield a Firefox with a profile of its own."""
-    with _started(program) as address:
+    with _started(program) as (address, group):
         async with connect(address, max_size=None) as socket:
             begun = await _call(socket, iter([1]), "session.new", {"capabilities": {}})
-            yield Firefox(socket, begun["capabilities"]["browserVersion"])
+            yield Firefox(socket, begun["capabilities"]["browserVersion"], group)

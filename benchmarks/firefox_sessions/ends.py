@@ -6,10 +6,12 @@ from pathlib import Path
 
 from experiment.studies.load import BUILT_IN
 from firefox_sessions.browser import Firefox, Stuck, Window
+from firefox_sessions.faults import PLACE_TAKEN
+from firefox_sessions.network import ELSEWHERE
 
-# The next person sits down; somebody goes away, presses the button that keeps the page, reads on.
-ENDS = ("shared computer", "left open", "stays", "reads on")
-ELSEWHERE = "/elsewhere"
+# The next person sits down; somebody goes away, presses the button that keeps the page, reads on;
+# somebody else has taken the place meanwhile.
+ENDS = ("shared computer", "left open", "stays", "reads on", PLACE_TAKEN)
 # Five minutes pass in three seconds.
 _HURRIED = (
     "() => { const real = window.setTimeout;"
@@ -30,13 +32,20 @@ address = "{elsewhere}"
 
 def study_of(folder: Path, end: str, origin: str) -> tuple[str, str]:
     """Write the smallest study as its end needs it; return its folder and its recruiter."""
-    study, is_shared = folder / end.replace(" ", "_"), end == "shared computer"
+    study = folder / end.replace(" ", "_")
+    direct = end in ("shared computer", PLACE_TAKEN)
     if not study.exists():
         shutil.copytree(BUILT_IN / "minimal", study)
-        more = _SHARED if is_shared else _PANEL.replace("{elsewhere}", f"{origin}{ELSEWHERE}")
-        with (study / "study.toml").open("a", encoding="utf-8") as file:
-            file.write(more)
-    return str(study), "direct" if is_shared else "panel"
+        toml = study / "study.toml"
+        text = toml.read_text("utf-8")
+        if end == PLACE_TAKEN:
+            text = text.replace("participants_per_list = 4", "participants_per_list = 1")
+        elif direct:
+            text += _SHARED
+        else:
+            text += _PANEL.replace("{elsewhere}", f"{origin}{ELSEWHERE}")
+        toml.write_text(text, encoding="utf-8")
+    return str(study), "direct" if direct else "panel"
 
 
 async def hurry(browser: Firefox) -> None:
@@ -48,6 +57,11 @@ async def after(browser: Firefox, window: Window, link: str, end: str) -> list[s
     """Do what somebody does at the end, and return what is not as it should be."""
     if end == "shared computer":
         return await _next_person(browser, window, link)
+    if end == PLACE_TAKEN:
+        text = await window.run("return document.querySelector('main').innerText")
+        code = await window.run("return document.querySelector('.own-code code')?.innerText")
+        wrong = [] if "Your place was given to somebody else" in text else ["no reason is given"]
+        return wrong if code else [*wrong, "the last page shows no code"]
     if end == "stays":
         await window.click("#stay")
         await asyncio.sleep(6)

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from io import BytesIO
 from typing import Any
 
-from firefox_sessions.ends import ELSEWHERE
-
+# The platform that a last page leads back to.
+ELSEWHERE = "/elsewhere"
 _Start = Callable[..., Any]
 
 
@@ -16,12 +16,13 @@ class Front:
     Attributes:
         failing: How the next requests fail: "busy", "login page" or "lost reply".
         times: How many of them.
+        run: The reference of the run that is taken.
         acknowledged: The positions of the answers whose acknowledgement went out.
     """
 
     def __init__(self, app: Callable[[Any, _Start], Iterable[bytes]]) -> None:
         self._app = app
-        self.failing, self.times = "", 0
+        self.failing, self.times, self.run = "", 0, ""
         self.acknowledged: set[int] = set()
 
     def __call__(self, environ: dict[str, Any], start: _Start) -> Iterable[bytes]:

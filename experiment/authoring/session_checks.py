@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from experiment.authoring.findings import Examined, StudyNote, placed
-from experiment.errors import ParallaxError, StudyError
+from experiment.errors import ParallaxError, PluginError, StudyError, UnknownNameError
 from experiment.plugins import unknown_name
 from experiment.records import PAIR
 from experiment.responses.base import Gives, ResponseType
@@ -57,7 +57,11 @@ def _cannot_answer(examined: Examined, response: ResponseType) -> Iterator[Paral
     for name in examined.study.simulation.mix:
         try:
             responder = RESPONDERS.load(name)
-        except ParallaxError:
+        except UnknownNameError:
+            # It is named with the shares.
+            continue
+        except PluginError as error:
+            yield placed(error, examined.at("simulation", "mix"))
             continue
         for one in response.types.values() or (response,):
             if hasattr(responder, one.responder_method):

@@ -103,7 +103,9 @@ def _read_origin(path: Path) -> _Origin:
             expected="a folder made by `parallax lists build`",
         ) from error
     except OSError as error:
-        raise DesignError(f"cannot be read ({error.strerror})", where=str(path)) from error
+        raise DesignError(
+            f"the description of the lists cannot be read ({error.strerror})", where=str(path)
+        ) from error
     except ValidationError as error:
         problems = (
             f"{'.'.join(map(str, e['loc']))} {said(e)}".strip()

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiment.errors import why_unread
 from experiment.money import MoneyError, minor_units
 from experiment.payment.payment import (
     LONGEST_REASON,
@@ -131,7 +132,7 @@ def _rows_of(path: Path) -> _Rows:
                 names.pop()
             if sorted(names) != sorted(FILE_HEADER):
                 raise PaymentError(
-                    f"the columns are {', '.join(names) or 'missing'}",
+                    f"the columns of the file are {', '.join(names) or 'missing'}",
                     where=str(path),
                     expected=f"the columns {', '.join(FILE_HEADER)}, each once",
                     remedy=_AS_CSV,
@@ -144,7 +145,9 @@ def _rows_of(path: Path) -> _Rows:
         ) from error
     except (OSError, csv.Error) as error:
         raise PaymentError(
-            f"the file of bonuses cannot be read: {error}", where=str(path)
+            f"the file of bonuses cannot be read ({why_unread(error)})",
+            where=str(path),
+            remedy=_AS_CSV,
         ) from error
 
 

@@ -146,7 +146,7 @@ def read_plan(study: Study) -> Plan | None:
         intact = hash_of(plan.values) == plan.sha256
     except (KeyError, TypeError) as error:
         raise StudyError(
-            f"the file is no plan ({error!r})",
+            "the file holds something else than a plan",
             where=where,
             expected="what `parallax study freeze` writes",
         ) from error

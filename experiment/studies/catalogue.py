@@ -27,7 +27,7 @@ def own_messages(study: Study) -> Mapping[str, str]:
     except FileNotFoundError:
         return {}
     except UnicodeDecodeError as error:
-        raise _unreadable(str(study.folder / name), "it is not in UTF-8") from error
+        raise _unreadable(str(study.folder / name), "it is no text in UTF-8") from error
     return _messages(text, str(study.folder / name))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from experiment.errors import StudyError, wrong_keys
+from experiment.errors import StudyError, why_unread, wrong_keys
 from experiment.studies.toml_lists import AS_TUPLE, Texts
 
 # TOML has dates of its own.
@@ -191,7 +191,7 @@ def read_about(path: Path) -> About:
         ) from error
     except (OSError, ValueError, RecursionError) as error:
         raise StudyError(
-            f"the file cannot be read: {error}",
+            f"the file cannot be read: {why_unread(error)}",
             where=str(path),
             expected="a TOML file with the tables [publication] and [baseline]",
         ) from error

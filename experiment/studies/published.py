@@ -1,11 +1,12 @@
 """The published results that are shown next to a run's own."""
 
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from experiment.errors import StudyError
+from experiment.errors import StudyError, why_unread
 from experiment.plugins import unknown_name
-from experiment.studies.study import PUBLISHED_FILE, Study
+from experiment.studies.study import PUBLISHED_FILE, STUDY_FILE, Study
 from experiment.tables.column import Column, TableSchema
 from experiment.tables.files import parse_table
 
@@ -41,6 +42,9 @@ class Published:
 def read_published(study: Study) -> list[Published]:
     """Return the study's published results; none when it has no published.csv.
 
+    Those of constructions that study.toml has and the study at hand has not are passed over: an
+    analysis looks at targets, or at one task, alone.
+
     Raises:
         TableError: The file lacks a column or holds a wrong type.
         StudyError: A row names an unknown construction, repeats another or has no proportion.
@@ -51,7 +55,7 @@ def read_published(study: Study) -> list[Published]:
         return []
     except (UnicodeDecodeError, OSError) as error:
         raise StudyError(
-            f"the published results cannot be read ({error})",
+            f"the published results cannot be read ({why_unread(error)})",
             where=str(study.published_path),
             expected="a text table in UTF-8",
         ) from error
@@ -65,6 +69,8 @@ def _checked_rows(study: Study, text: str) -> Iterator[Published]:
         where = f"{study.published_path}, row {number}"
         published = Published(**row)  # type: ignore[arg-type]
         if published.construction not in known:
+            if published.construction in _declared(study):
+                continue
             unknown = unknown_name("construction", published.construction, known)
             raise StudyError(
                 unknown.problem, where=where, expected=unknown.expected, remedy=unknown.remedy
@@ -80,3 +86,12 @@ def _checked_rows(study: Study, text: str) -> Iterator[Published]:
             raise StudyError(f"the row repeats {', '.join(filter(None, key))}", where=where)
         seen.add(key)
         yield published
+
+
+def _declared(study: Study) -> set[str]:
+    """Return every construction that the study's own file has."""
+    try:
+        text = study.read(STUDY_FILE)
+    except FileNotFoundError:
+        return set()
+    return {str(one.get("name")) for one in tomllib.loads(text).get("constructions", [])}

@@ -6,7 +6,7 @@ from datetime import datetime
 from io import StringIO
 from pathlib import Path
 
-from experiment.errors import TableError
+from experiment.errors import TableError, why_unread
 from experiment.tables.atomic_write import atomic_write
 from experiment.tables.column import Column, TableSchema
 
@@ -160,7 +160,9 @@ def _read_text(
 
 
 def _no_text_table(path: Path, error: Exception) -> TableError:
-    return TableError(f"not a text table ({error})", where=str(path), expected="UTF-8 text")
+    return TableError(
+        f"not a text table ({why_unread(error)})", where=str(path), expected="UTF-8 text"
+    )
 
 
 def check_columns(schema: TableSchema, seen: Sequence[str], path: Path) -> None:

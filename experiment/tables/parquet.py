@@ -50,4 +50,4 @@ def open_parquet(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)
     except pa.ArrowInvalid as error:
-        raise TableError(f"not a Parquet file ({error})", where=str(path)) from error
+        raise TableError("the file is not a Parquet file", where=str(path)) from error

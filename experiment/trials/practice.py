@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from experiment.errors import StudyError, wrong_keys
+from experiment.errors import StudyError, why_unread, wrong_keys
 from experiment.records import PAIR, Item, Kind, Side
 from experiment.responses.registry import response_class
 from experiment.seeds import generator
@@ -70,7 +70,7 @@ def _pairs(study: Study) -> list[_Pair]:
     except ValidationError as error:
         raise _unreadable(study, wrong_keys(error)) from error
     except (OSError, ValueError, RecursionError) as error:
-        raise _unreadable(study, str(error)) from error
+        raise _unreadable(study, why_unread(error)) from error
 
 
 def _unreadable(study: Study, problem: str) -> StudyError:

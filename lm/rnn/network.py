@@ -1,7 +1,7 @@
 """The recurrent networks: word numbers in, hidden states out, with a decoder next to them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, fields
 from functools import partial
 from typing import Literal, get_args
 
@@ -68,12 +68,16 @@ class NetworkShape:
         Raises:
             LmError: Something is missing, unknown or not of its type.
         """
-        try:
-            return cls(**config)  # type: ignore[arg-type]
-        except TypeError as error:
+        given = config if isinstance(config, dict) else {}
+        known = {each.name for each in fields(cls)}
+        needed = {each.name for each in fields(cls) if each.default is MISSING}
+        wrong = sorted(needed.symmetric_difference(given) - (known - needed))
+        if wrong:
             raise LmError(
-                f'"network" in config.json is damaged ({error}). Train the model again.'
-            ) from error
+                f'"network" in config.json is damaged: {", ".join(map(str, wrong))} is missing or '
+                "unknown. Train the model again."
+            )
+        return cls(**given)
 
 
 _LAYERS: dict[Kind, Callable[..., nn.RNNBase]] = {

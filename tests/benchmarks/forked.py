@@ -1,10 +1,12 @@
 """Runs scripts from one process that has read the large libraries already.
 
-Reading them was most of what a short run of a benchmark cost. Each script has a process of its own,
-forked from the one that only read: ``python -m tests.benchmarks.forked`` takes one line of JSON for
-each script, and answers with its exit status.
+Reading them was most of what a short run of a benchmark cost, and giving back at the end what had
+been read was most of the rest: each script has a process of its own, forked by ``multiprocessing``
+(which ends without that) from the one that only read: ``python -m tests.benchmarks.forked`` takes
+one line of JSON for each script, and answers with its exit status.
 """
 
+import gc
 import json
 import os
 import runpy
@@ -13,6 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -57,11 +60,12 @@ def reader() -> Iterator[Reader]:
 def main() -> None:
     for name in READ_ONCE:
         import_module(name)
+    gc.freeze()
     while line := sys.stdin.readline():
-        if not (child := os.fork()):
-            _become(*json.loads(line))
-            break
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        script = get_context("fork").Process(target=_become, args=json.loads(line))
+        script.start()
+        script.join()
+        print(script.exitcode, flush=True)
 
 
 def _become(

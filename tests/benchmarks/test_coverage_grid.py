@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.rating_contrasts import contrasts
 from analysis.statistics.withheld import CONTRAST, MEAN, SHARE
+from benchmarks import coverage_again
 from benchmarks.coverage_grid import GRID, Cell, draw, intervals, measure, truth
 
 _CELL = Cell(frames=16, people=20, frame_sd=1.0, slope_sd=0.5, base=0.5, dropout=0.3)
@@ -88,3 +90,14 @@ def test_intervals_are_withheld_in_at_most_a_tenth_of_the_grid_and_never_with_en
 def test_where_an_interval_is_withheld_no_data_set_has_one():
     for one in measure(Cell(5, 8, 1.0, 0.0, 0.5, 0.0), 50, 3):
         assert one.printed == 0 and np.isnan(one.covered), one
+
+
+def test_the_lowest_and_highest_cells_of_the_kept_output_are_measured_again():
+    kept = coverage_again.KEPT.read_text(encoding="utf-8")
+    told = coverage_again.chosen(kept)
+    assert len(told) == kept.count("Cell(") == 20
+    covered = [one[2] for one in told]
+    assert covered == sorted(covered) and {one[1] for one in told} <= set(GRID)
+    said = CliRunner().invoke(coverage_again.main, ["--datasets", "2"])
+    assert said.exit_code == 0, said.output
+    assert said.output.count("\n") == 2 + len(told)

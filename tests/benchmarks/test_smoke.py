@@ -74,6 +74,7 @@ RUNS = {
     ],
     "page_faults": ["--chromium", "{chromium}", "--most", "1", "--sequences", "1"],
     "people_flagged": ["--people", "5"],
+    "people_not_fitted": ["--data", "{folder}/times"],
     "planted": ["{folder}/instance", "--others", "1"],
     "reaction_times": ["--chromium", "{chromium}", "--study", "minimal", "--trials", "2"],
     "screenshots": [
@@ -94,10 +95,18 @@ TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
     *("blinding", "crowding", "erasures", "faults_restored", "groups", "panel_faults"),
     *("panel_restored", "point_in_time", "three_sessions"),
-    *("hostile_headers", "hostile_uploads", "reading_types"),
+    *("hostile_fields", "hostile_headers", "hostile_uploads", "reading_types"),
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
     *("installation_faults", "models_against_models"),
-    *("capsules", "coverage_grid", "lint", "planted_scores", "score_mutations", "static_study"),
+    *(
+        "capsules",
+        "coverage_again",
+        "coverage_grid",
+        "lint",
+        "planted_scores",
+        "score_mutations",
+        "static_study",
+    ),
     *("lint_outside", "own_studies"),
     *("substitutions", "takers_campaign", "takers_http", "takers_memory"),
 }
@@ -162,9 +171,10 @@ def folder(name: str, tmp_path: Path) -> Path:
         table = "\n".join((f"subject_nr,response_time,{head}", *rows))
         (tmp_path / "paths.csv").write_text(table, encoding="utf-8")
     if "{folder}/times" in given:
-        (tmp_path / "times").mkdir()
+        of_study = "Complete_02-16-2019/Individual_Measures"
+        (tmp_path / "times" / of_study).mkdir(parents=True)
         trials = "".join(f"w,stim,test,900,{2000 * n}\n" for n in range(1, 10))
-        for name in ("bickel_titrator", "kirby", "choice_reaction_time"):
+        for name in ("bickel_titrator", "kirby", "choice_reaction_time", f"{of_study}/stroop"):
             with gzip.open(tmp_path / "times" / f"{name}.csv.gz", "wt") as file:
                 file.write(f"worker_id,trial_id,exp_stage,rt,time_elapsed\n{trials}")
     if "{folder}/sessions.json" in given:

@@ -1,14 +1,19 @@
 """What a browser lacks, or what stands in a page's way, harms nobody and stops nobody."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 from sqlalchemy import select
 
+from experiment.exclusion.integrity import flags
+from experiment.integrity.certificate import certify
+from experiment.studies.load import load_study
 from tests.browser.browser_steps import (
     answer_by_click,
     assert_good,
+    choose,
     consent,
     expect_page,
     expect_saved,
@@ -19,6 +24,8 @@ from tests.browser.browser_steps import (
 )
 from webapp.database.engine import reading
 from webapp.database.models import Event, Participant, Run
+from webapp.runs.integrity import observed_sessions
+from webapp.runs.runs import named_run
 
 # What filter lists take out of pages: things that look like counters, bars and notices.
 BLOCKED = "#bar, #count, #indicator, .progress, #offline, #refused, #so-far, #unsaved, .keys"
@@ -160,3 +167,37 @@ def test_an_english_text_in_a_hebrew_page_ends_with_its_full_stop(site, page, tm
     assert page.locator("html").get_attribute("dir") == "rtl"
     text = page.locator("[data-field=first] > span")
     assert text.evaluate("one => getComputedStyle(one).direction") == "ltr"
+
+
+# What programs do that read a page aloud: each word gets an element of its own, the line is spaced.
+READS_ALOUD = """new MutationObserver(() => {
+  for (const text of document.querySelectorAll("#trial [data-field] > span:not([data-read])")) {
+    text.dataset.read = "";
+    const words = text.textContent.split(/(?<= )/).map((word) => {
+      const one = document.createElement("mark");
+      one.textContent = word;
+      return one;
+    });
+    text.replaceChildren(...words);
+    text.style.cssText = "letter-spacing: .12em; word-spacing: .16em; line-height: 1.5";
+  }
+}).observe(document, { childList: true, subtree: true });"""
+
+
+def test_who_has_words_read_aloud_and_marked_and_answers_by_tab_and_space_is_a_person(
+    site, link, page
+):
+    page.add_init_script(READS_ALOUD)
+    consent(page, link)
+    start(page)
+    for _ in range(8):
+        expect(page.locator("#trial mark").first).to_be_visible()
+        choose(page, lambda: (page.keyboard.press("Tab"), page.keyboard.press("Space")))
+    questionnaire(page)
+    assert shown_otherwise(site, link) == []
+    assert {one.input_method for one in site.stored(link)[0].responses} == {"key"}
+    with reading(site.sessions) as session:
+        run = named_run(session, link.rpartition("/")[2])
+        ((_, seen),) = observed_sessions(session, run, load_study("minimal"))
+    # The browser of this test says truly that a program drives it.
+    assert flags(certify(replace(seen, automated=False))) == {}

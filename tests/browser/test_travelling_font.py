@@ -64,3 +64,18 @@ def test_a_font_of_the_study_lies_in_its_page(site, page, tmp_path: Path):
     answer_by_key(page, 1)
     expect_saved(page)
     assert "font" not in shown_otherwise(site)
+
+
+def test_a_font_that_an_extension_puts_in_its_place_is_said_of_each_trial(
+    site, page, tmp_path: Path
+):
+    consent(page, site.launch(minimal(tmp_path, trial=NOTO)))
+    page.evaluate("""() => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync("* { font-family: OpenDyslexic, monospace !important }");
+      document.adoptedStyleSheets = [sheet];
+    }""")
+    start(page)
+    answer_by_key(page, 2)
+    expect_saved(page)
+    assert shown_otherwise(site).count("font") == 2

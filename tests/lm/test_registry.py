@@ -12,9 +12,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "language_models.md"
     ("config", "said"),
     [
         (None, "holds no trained model"),
-        ("{", "is not JSON"),
-        ("[]", "not a JSON object"),
+        ("{", "is not JSON .*Correct it or train the model again"),
+        ("[]", 'not a JSON object. Expected one with "type" and "name"'),
         ('{"type": "ngrm"}', 'no model type "ngrm".*Did you mean "ngram"'),
+        ('{"type": "json:dumps"}', '"json:dumps" is not a model type. Expected a class with .load'),
         ('{"model_type": "gpt2"}', "looks like a Hugging Face model: write hf:"),
     ],
 )

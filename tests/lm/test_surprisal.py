@@ -172,7 +172,7 @@ def test_the_command_takes_lines_regions_and_segmentations(gpt2: Path, tmp_path:
     [
         (["texts.txt", "--out", "o.txt"], "is not the name of a table"),
         (["texts.txt", "--out", "o.csv", "--pll", "original"], "only masked models"),
-        (["texts.csv", "--out", "o.csv"], "has the columns a, b"),
+        (["texts.csv", "--out", "o.csv"], "has the columns a, b. Expected text and one of"),
         (["none.txt", "--out", "o.csv"], "cannot read the texts"),
         (["gap.txt", "--out", "o.csv", "--divider", "|"], "text 1 has an empty region"),
     ],

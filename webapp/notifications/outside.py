@@ -96,7 +96,7 @@ def send_outside(
     try:
         addresses = list(resolve(host, port))
     except OSError as error:
-        raise NotTold(f"the name {host} is not known: {error}") from error
+        raise NotTold(f"the name {host} cannot be found: {error.strerror}") from error
     if not addresses or not all(map(is_outside, addresses)):
         raise _inside(host)
     _post(url, host, addresses[0], body, secure or httpx.create_ssl_context())

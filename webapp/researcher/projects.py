@@ -160,7 +160,7 @@ def _account(session: Session, name: str) -> User:
 def _role(typed: str) -> ProjectRole:
     if typed not in set(ProjectRole):
         raise ProjectError(
-            f"{typed!r} is no role in a project", expected=f"one of {', '.join(ProjectRole)}"
+            f'"{typed}" is no role in a project', expected=f"one of {', '.join(ProjectRole)}"
         )
     return ProjectRole(typed)
 

@@ -18,6 +18,18 @@ export async function bringFont(place, texts) {
 }
 
 /**
+ * Whether texts are drawn in another font than the study's: it is still to come, it never came, or an
+ * extension has put its own in its place.
+ * @param {HTMLElement} place Where trials are shown.
+ * @param {Iterable<Element>} texts
+ */
+export function isOtherFont(place, texts) {
+  if (document.fonts?.status === "loading" || place.dataset.fontMissing !== undefined) return true;
+  if (!place.dataset.font) return false;
+  return [...texts].some((text) => !getComputedStyle(text).fontFamily.includes(FAMILY));
+}
+
+/**
  * @param {HTMLElement} place
  * @param {string} texts
  */

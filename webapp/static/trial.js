@@ -2,6 +2,7 @@
 /** One trial on the screen: shown, announced, timed and chosen. */
 
 import { Deadline } from "./deadline.js";
+import { isOtherFont } from "./font.js";
 import { OnsetClock } from "./onset.js";
 import { lay, spoken, unpictured } from "./picture.js";
 import { Presses, released } from "./presses.js";
@@ -42,6 +43,7 @@ import { Presses, released } from "./presses.js";
  * @property {typeof OnsetClock} OnsetClock
  * @property {typeof Presses} Presses
  * @property {typeof Deadline} Deadline
+ * @property {typeof isOtherFont} isOtherFont
  * @property {typeof viewOf} viewOf
  */
 /** @typedef {Omit<Answer, "uuid" | "position" | "client_time" | "times_shown" | "seen_before_ms" |
@@ -60,11 +62,11 @@ const MOST_PREMATURE = 20;
 /**
  * What shows the trials of a type of response.
  * @param {ReadsAnswers} reads
- * @param {Omit<Tools, "OnsetClock" | "Presses" | "Deadline" | "viewOf">} given
+ * @param {Omit<Tools, "OnsetClock" | "Presses" | "Deadline" | "isOtherFont" | "viewOf">} given
  * @returns {View}
  */
 export function viewOf(reads, given) {
-  if (reads.view) return reads.view({ ...given, OnsetClock, Presses, Deadline, viewOf });
+  if (reads.view) return reads.view({ ...given, OnsetClock, Presses, Deadline, isOtherFont, viewOf });
   const { place, keys, settings, onChoice, signal } = given;
   return new TrialView(place, keys, settings, reads, onChoice, signal);
 }
@@ -194,8 +196,7 @@ export class TrialView {
       if (top < -1 || bottom > window.innerHeight + 1) this.#broken.add("scroll");
     }
     if ((window.visualViewport?.scale ?? 1) > 1.01) this.#broken.add("zoom");
-    const { fontMissing } = this.#place.dataset;
-    if (document.fonts?.status === "loading" || fontMissing !== undefined) this.#broken.add("font");
+    if (isOtherFont(this.#place, this.#all("[data-field] *"))) this.#broken.add("font");
   }
 
   /**

@@ -69,7 +69,7 @@ def find_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
         if ours not in NAMES:
             raise _unknown(f'Parallax has no column "{ours}"', ours, NAMES, table)
         if header not in table.columns:
-            raise _unknown(f'there is no column "{header}"', header, table.columns, table)
+            raise _unknown(f'the table has no header "{header}"', header, table.columns, table)
         found[ours] = header
     by_key = {key_of(name): name for name in reversed(table.columns)}
     for ours in NAMES:

@@ -58,9 +58,9 @@ def named_factors(table: RawTable, named: Mapping[str, str]) -> tuple[str, ...]:
     for name in factors:
         if name not in table.columns:
             raise MaterialsError(
-                f'there is no column "{name}"',
+                f'there is no column "{name}" to make conditions of',
                 where=str(table.path),
-                expected=f"some of: {', '.join(table.columns)}",
+                expected=f"headers with a plus sign between them: {', '.join(table.columns)}",
             )
     return factors
 

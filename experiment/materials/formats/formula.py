@@ -108,7 +108,7 @@ class _Reader:
     def _advance(self) -> None:
         self._match = _TOKEN.match(self._text, self._place)
         if self._match is None and self._text[self._place :].strip():
-            raise ValueError(f'"{self._text[self._place :].strip()}" cannot be read')
+            raise ValueError(f'no formula knows what "{self._text[self._place :].strip()}" means')
         self._place = self._match.end() if self._match else len(self._text)
         self._next = (self._match["sign"] or "") if self._match else ""
 
@@ -133,7 +133,8 @@ class _Reader:
             self._advance()
             inner = self._level(0)
             if self._next != _CLOSING[opening]:
-                raise ValueError(f'"{_CLOSING[opening]}" is missing at "{self._rest}"')
+                place = f'"{self._rest}"' if self._rest else "its end"
+                raise ValueError(f'"{_CLOSING[opening]}" is missing at {place}')
             self._advance()
             return inner
         if opening in ("-", "+"):

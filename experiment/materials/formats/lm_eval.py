@@ -72,7 +72,11 @@ def _loaded(path: Path, depth: int = 0) -> dict[str, Any]:
     try:
         found = yaml.load(read_text(path)[0], _Loader)
     except yaml.YAMLError as error:
-        raise MaterialsError(f"the file is not YAML ({error})", where=str(path)) from error
+        mark = getattr(error, "problem_mark", None)
+        raise MaterialsError(
+            f"the file is not YAML ({getattr(error, 'problem', None) or 'no text of Unicode'})",
+            where=f"{path}, line {mark.line + 1}" if mark else str(path),
+        ) from error
     if not isinstance(found, dict):
         raise MaterialsError(
             "the file is not a task", where=str(path), expected='keys such as "task: blimp_island"'
@@ -111,7 +115,7 @@ class _Task:
 
     def _error(self, problem: str, expected: str, where: str = "", remedy: str = "") -> Exception:
         return MaterialsError(
-            f"the task {self.name} cannot be read: {problem}",
+            f"no items can be made of the task {self.name}: {problem}",
             where=where or str(self._path),
             expected=expected,
             remedy=remedy,

@@ -62,6 +62,7 @@ def _fault(
     known = {name: dict.fromkeys(sorted({levels[place] for levels in expected}))
              for place, name in enumerate(factors)}  # fmt: skip
     words = " and ".join(f'"{name}"' for name in factors)
+    words = f"the column{'s' * (len(factors) > 1)} {words}"
     within = f"each item once in each of: {_named(sorted(expected))}, as most items are"
     for name, rows in items.items():
         first: dict[_Levels, Draft] = {}
@@ -70,8 +71,8 @@ def _fault(
                 if (level := row.extra.get(factor, "")) not in known[factor]:
                     return MaterialsError(
                         f'the item "{name}" has "{level}" in the column "{factor}", where most '
-                        f"items have {', '.join(known[factor])}; so the columns {words} do not "
-                        "make the conditions",
+                        f"items have {', '.join(known[factor])}; so the conditions are not made by "
+                        f"{words}",
                         where=row.place,
                         expected=within,
                         remedy=f'Correct "{factor}" here, and wherever it is written so',
@@ -79,7 +80,7 @@ def _fault(
             levels = _levels(row, factors)
             if levels in first:
                 return MaterialsError(
-                    f'the item "{name}" stands twice in {_named([levels])} of the columns {words}; '
+                    f'the item "{name}" stands twice in {_named([levels])} of {words}; '
                     f"first in {first[levels].place}",
                     where=row.place,
                     expected=within,
@@ -88,7 +89,7 @@ def _fault(
             first[levels] = row
         if missing := sorted(expected - set(first)):
             return MaterialsError(
-                f'the item "{name}" has no row in {_named(missing)} of the columns {words}',
+                f'the item "{name}" has no row in {_named(missing)} of {words}',
                 where=rows[0].place,
                 expected=within,
                 remedy="Add the row, or remove the item",

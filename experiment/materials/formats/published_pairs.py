@@ -9,7 +9,7 @@ import pickle
 from pathlib import Path
 from typing import Any
 
-from experiment.errors import MaterialsError
+from experiment.errors import MaterialsError, shown
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import read_text
 
@@ -75,19 +75,16 @@ def read_templates(path: Path) -> tuple[list[Draft], tuple[str, ...]]:
     try:
         with path.open("rb") as file:
             found = _Plain(file, encoding="utf-8").load()
-        drafts = [
-            _draft(path, _text(condition), number, tuple(map(_text, versions)))
-            for condition, every in found.items()
-            for number, versions in enumerate(every, start=1)
-        ]
     # A damaged pickle fails with an error of any kind.
     except Exception as error:
-        raise MaterialsError(
-            f"the pickle cannot be read ({error})",
-            where=str(path),
-            expected="a dictionary from conditions to lists of pairs or triples of sentences, as "
-            "LM_syneval has them",
-        ) from error
+        raise _no_templates(f"the pickle cannot be read ({error})", str(path)) from error
+    if not isinstance(found, dict):
+        raise _no_templates(f"the pickle holds {shown(found)}", str(path))
+    drafts = [
+        _draft(path, condition, number, versions)
+        for condition, every in found.items()
+        for number, versions in enumerate(every if isinstance(every, list) else [every], start=1)
+    ]
     triples = sum(bool(one.distractor) for one in drafts)
     note = (
         f"{triples:,} items have three versions: the first is read as good, the second as "
@@ -96,17 +93,22 @@ def read_templates(path: Path) -> tuple[list[Draft], tuple[str, ...]]:
     return drafts, ("Read as templates of LM_syneval.", *([note] if triples else []))
 
 
-def _draft(path: Path, condition: str, number: int, versions: tuple[str, ...]) -> Draft:
-    good, *others = versions
-    bad, distractor = others[-1], others[0] if len(versions) == _TRIPLE else ""
-    place = f"{path}, {condition}, {number}"
-    return Draft(
-        place, good, bad, distractor=distractor, construction=path.stem, condition=condition
+def _no_templates(problem: str, where: str) -> MaterialsError:
+    return MaterialsError(
+        problem,
+        where=where,
+        expected="a dictionary from conditions to lists of pairs or triples of sentences, as "
+        "LM_syneval has them",
     )
 
 
-def _text(value: object) -> str:
-    """Return a text of a pickle, and nothing that would have to be written out as one."""
-    if not isinstance(value, str):
-        raise TypeError(f"a {type(value).__name__} stands where a sentence should")
-    return value
+def _draft(path: Path, condition: object, number: int, versions: object) -> Draft:
+    place = f"{path}, {condition}, {number}"
+    several = versions if isinstance(versions, list | tuple) else []
+    # Nothing that would have to be written out as a text is taken for one.
+    texts = [text for text in (condition, *several) if isinstance(text, str)]
+    if len(texts) < 1 + len(several) or len(several) not in (_TRIPLE - 1, _TRIPLE):
+        raise _no_templates(f"{shown(versions)} is no pair and no triple of sentences", place)
+    name, good, *others = texts
+    bad, distractor = others[-1], others[0] if len(several) == _TRIPLE else ""
+    return Draft(place, good, bad, distractor=distractor, construction=path.stem, condition=name)

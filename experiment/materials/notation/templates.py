@@ -75,7 +75,7 @@ def _distinct(group: list[str], slots: Mapping[str, Lexicon], place: Place) -> t
     names = list(slots)
     if len(set(group)) < 2 or not set(group) <= set(names):
         raise place.error(
-            f'"distinct" cannot tell {group} apart',
+            f'"distinct" cannot tell {", ".join(group) or "nothing"} apart',
             key="distinct",
             expected=f"two or more of the slots {', '.join(names)}",
         )

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from experiment.errors import MaterialsError
+from experiment.errors import MaterialsError, why_unread
 
 ROOT = -1
 _COLUMNS = 10
@@ -66,7 +66,7 @@ def read_treebank(paths: Iterable[Path]) -> Iterator[Sentence]:
                 yield from _sentences(file, path)
         except (OSError, UnicodeDecodeError, EOFError) as error:
             raise MaterialsError(
-                f"the treebank cannot be read ({error})",
+                f"the treebank cannot be read ({why_unread(error)})",
                 where=str(path),
                 expected="a CoNLL-U file in UTF-8, as it is or compressed as .gz",
             ) from error
@@ -97,7 +97,7 @@ def _sentences(file: TextIO, path: Path) -> Iterator[Sentence]:
 def _columns(line: str, where: str) -> list[str]:
     columns = line.split("\t")
     if len(columns) != _COLUMNS:
-        raise _not_conllu(f"the line has {len(columns)} columns", where)
+        raise _not_conllu(f"the word's line has {len(columns)} columns", where)
     return columns
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Container
 from pathlib import Path
 
-from experiment.errors import MaterialsError
+from experiment.errors import MaterialsError, why_unread
 
 
 class AnyWord:
@@ -27,7 +27,7 @@ def read_vocabulary(path: Path | None) -> Container[str]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise MaterialsError(
-            f"the vocabulary cannot be read ({error})",
+            f"the vocabulary cannot be read ({why_unread(error)})",
             where=str(path),
             expected="a UTF-8 text with a word on each line",
         ) from error

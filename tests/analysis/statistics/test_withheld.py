@@ -8,7 +8,7 @@ from analysis.statistics.accuracy import accuracy_difference
 from analysis.statistics.paired import people_against_models
 from analysis.statistics.rating_contrasts import contrasts
 from analysis.statistics.ratings import rating_differences
-from analysis.statistics.withheld import REASON, reasons
+from analysis.statistics.withheld import CAUTION, REASON, reasons
 from tests.analysis.known_choices import crossed, decided
 
 ITEMS = 120
@@ -54,9 +54,22 @@ def test_of_unknown_people_and_of_models_frames_alone_are_counted():
     rows = judged(3).assign(participant=None)
     found = accuracy_difference(rows, (rows["construction"] == "a").to_numpy()).iloc[0]
     assert found[["low", "high"]].notna().all()
+    wanted = {"a - b": {"a": 1.0, "b": -1.0}}
     of_model = rated(1).assign(participant=None)
-    found = contrasts(of_model, "rating", {"a - b": {"a": 1.0, "b": -1.0}}).iloc[0]
+    found = contrasts(of_model, "rating", wanted, people=False).iloc[0]
     assert found["n_participants"] == 0 and found[["low", "high", "p"]].notna().all()
+
+
+@pytest.mark.parametrize(("frames", "few"), [(4, True), (5, False)])
+def test_ratings_of_unknown_people_have_the_floor_of_frames(frames: int, few: bool):
+    wanted = {"a - b": {"a": 1.0, "b": -1.0}}
+    rows = rated(20).assign(participant=None)
+    rows["unit"] = [str(number % frames) for number in range(len(rows))]
+    found = contrasts(rows, "rating", wanted).iloc[0]
+    assert np.isfinite(found["estimate"])
+    assert found[["low", "high", "p"]].isna().all() == few
+    # A model's scores of as few sentences have one: see few_items.
+    assert contrasts(rows, "rating", wanted, people=False).iloc[0][["low", "p"]].notna().all()
 
 
 def test_the_note_below_the_table_says_why_one_person_has_no_interval():
@@ -67,3 +80,17 @@ def test_the_note_below_the_table_says_why_one_person_has_no_interval():
     assert reasons(named[named["construction"] == ""], ["difference"]) == [REASON]
     rows = people_against_models(unknown, models, ["construction"])
     assert rows["n_participants"].eq(0).all() and rows["low"].notna().all()
+
+
+FEW = [(16, 20, []), (15, 20, [CAUTION]), (16, 19, [CAUTION]), (12, 0, [])]
+
+
+@pytest.mark.parametrize(("frames", "people", "said"), FEW)
+def test_the_note_below_contrasts_says_where_the_intervals_coverage_is_not_promised(
+    frames: int, people: int, said: list[str]
+):
+    row = {"contrast": "a - b", "estimate": 0.1, "estimate_low": 0.0, "estimate_high": 0.2}
+    counted = {"n_ratings": 300, "n_frames": frames, "n_participants": people}
+    assert reasons(pd.DataFrame([row | counted]), ["estimate"]) == said
+    without = {"estimate_low": np.nan, "estimate_high": np.nan}
+    assert reasons(pd.DataFrame([row | counted | without]), ["estimate"]) == []

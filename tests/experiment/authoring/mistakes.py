@@ -42,7 +42,7 @@ MISTAKES = {
     "a decimal comma": Mistake(TOML, "accurate = 0.9", "accurate = 0,9", TOML, "not valid TOML"),
     "Latin-1 text": Mistake(TOML, "sounds better", "sounds b\udce9tter", TOML, "not UTF-8 text"),
     "a key only programs set": Mistake(TOML, "response =", 'folder = "x"\nresponse =',
-                                       "folder", 'no key "folder'),
+                                       "folder", 'there is no key "folder'),
     # [study]
     "no name": Mistake(TOML, 'name = "whole"\n', "", "study", 'the key "name" in [study] is missing'),
     "a name with a space": Mistake(TOML, '"whole"', '"my study"', "line 4", 'name is "my study"'),
@@ -89,7 +89,7 @@ MISTAKES = {
     "one list for two conditions": Mistake(TOML, "lists = 2", "lists = 1", "design",
                                            "2 conditions do not fit 1 lists"),
     "a key of another table": Mistake(TOML, "lists = 2", "lists = 2\nkeys = []", "line 16",
-                                      'no key "keys" in [design]'),
+                                      'there is no key "keys" in [design]'),
     # design.squares
     "no squares": Mistake(TOML, "[[design.squares]]", "[[squares]]", "squares", "squares"),
     "squares as one table": Mistake(TOML, '[[design.squares]]\ntemplates = ["agreement"]',
@@ -160,13 +160,15 @@ templates = ["agreement"]
     "a column of lists that no item has": Mistake(
         TOML, f"[[design.squares]]\n{_FILLERS}",
         '[[design.given]]\ntemplates = ["filler"]\ncolumn = "liste"\n', "design.given 1", "liste"),
+    "a factor's level twice": Mistake(TOML, "lists = 2", 'factors = { group = ["a", "a"] }\nlists = 2',
+                                      "line 15", 'the factor "group" lists a level twice: a, a'),
     "a factor of one level": Mistake(TOML, "lists = 2", 'factors = { group = ["a"] }\nlists = 2',
                                      "line 15", "group"),
     "a factor's level that is not there": Mistake(
         TOML, "catch_trials = 2", 'catch_trials = 2\nwhen = { group = "a" }', "design", "group"),
     "a quota of no list": Mistake(
         TOML, "[trial]", "[[design.quotas]]\nlists = [7]\nparticipants_per_list = 2\n[trial]",
-        "design.quotas", "7"),
+        "design.quotas", "quota 1 is for list 7, but there are 2 lists"),
     # [design.order]
     "breaks between blocks that are one": Mistake(
         TOML, "[trial]", "[design.order]\nbreaks = true\n[trial]", "design.order.breaks",
@@ -174,6 +176,9 @@ templates = ["agreement"]
     "a page of no block": Mistake(
         TOML, "[trial]", '[design.order]\npages = { main = "consent" }\n[trial]',
         "design.order.pages", 'no block "main"'),
+    "a page that nobody wrote": Mistake(
+        TOML, "[trial]", '[design.order]\npages = { "" = "thanks" }\n[trial]',
+        "design.order.pages", "Expected the file texts/en/thanks.md. Write the text, or remove the"),
     "a page that is not there": Mistake(
         TOML, "[trial]", '[design.order]\npages = { "" = "instruction" }\n[trial]',
         "design.order.pages", 'Did you mean "instructions"?'),
@@ -245,7 +250,7 @@ templates = ["agreement"]
     "an empty answer": Mistake(TOML, '["English", "another one"]', '["English", ""]', "line 54",
                                "an empty answer"),
     "an answer twice": Mistake(TOML, '["English", "another one"]', '["English", "English"]',
-                               "line 54", "more than once"),
+                               "line 54", "more than once. Expected each answer only once"),
     "only one answer": Mistake(TOML, '["English", "another one"]', '["English"]', "line 54",
                                 "only one answer", note=True),
     "options as text": Mistake(TOML, '["English", "another one"]', '"English"', "line 54",
@@ -259,7 +264,7 @@ templates = ["agreement"]
                                      "questionnaire 2", "points is a key of type scale"),
     "a slider without room": Mistake(TOML, 'type = "number"',
                                      'type = "slider"\nfrom_number = 5\nto_number = 5',
-                                     "questionnaire 2", "to_number greater"),
+                                     "questionnaire 2", "to_number greater than from_number by"),
     "a condition on no question": Mistake(TOML, 'type = "number"',
                                           'type = "number"\nonly_if = { nativ_language = "no" }',
                                           "line 61", 'Did you mean "native_language"?'),
@@ -268,7 +273,11 @@ templates = ["agreement"]
                                                 "line 61", "no answer to"),
     "a semicolon among choices": Mistake(TOML, 'type = "number"',
                                          'type = "choices"\noptions = ["a; b", "c"]', "line 61",
-                                         "semicolon"),
+                                         "Expected options without a semicolon"),
+    "a condition on what people write": Mistake(
+        TOML, 'type = "number"\n', 'type = "number"\n\n[[questionnaire]]\nname = "years"\n'
+        'label = "How many?"\ntype = "number"\nonly_if = { age = "9" }\n', "line 66",
+        'depends on "age", into which people write or set what they like'),
     "a question twice": Mistake(TOML, 'name = "age"', 'name = "native_language"', "line 58",
                                 "two questions"),
     "a question's name with a space": Mistake(TOML, 'name = "age"', 'name = "how old"', "line 58",
@@ -305,6 +314,16 @@ templates = ["agreement"]
                                        "line 70", "workers have 1 minutes"),
     "a country in words": Mistake(TOML, '["US", "GB"]', '["USA"]', "line 71", "USA"),
     "a country that is none": Mistake(TOML, '["US", "GB"]', '["UK"]', "line 71", 'mean "GB"?'),
+    "a country that never was": Mistake(TOML, '["US", "GB"]', '["QX"]', "line 71",
+                                        '"QX" is not a country. Expected codes of ISO 3166'),
+    "filters beside a filter set": Mistake(
+        TOML, 'require = ["AAA"]',
+        'filter_set = "0123456789abcdef01234567"\nfilters = [{ name = "age", at_least = 18 }]',
+        "recruitment", "filter_set or filters, not both"),
+    "the version of no filter set": Mistake(TOML, 'require = ["AAA"]', "filter_set_version = 2",
+                                            "recruitment", "filter_set beside filter_set_version"),
+    "details of no warning": Mistake(TOML, 'require = ["AAA"]', 'content_warning_details = "Blood"',
+                                     "recruitment", '"sensitive" or "explicit" beside its details'),
     "a share above a hundred": Mistake(TOML, "min_approval_percent = 95",
                                        "min_approval_percent = 950", "line 72", "950"),
     "required and refused": Mistake(TOML, 'require = ["AAA"]', 'require = ["AAA"]\nrefuse = ["AAA"]',
@@ -314,9 +333,9 @@ templates = ["agreement"]
     # [payment]
     "an unknown bonus": Mistake(TOML, '"per_correct_catch_trial"', '"all"', "line 76", "bonus"),
     "a bonus of nothing": Mistake(TOML, 'bonus_amount = "0.01"', 'bonus_amount = "0"', "payment",
-                                  "belong together"),
+                                  "bonus and bonus_amount belong together"),
     "a bonus for catch trials without any": Mistake(TOML, "catch_trials = 2\n", "", "payment.bonus",
-                                                    "none"),
+                                                    "the bonus is for correct catch trials, but the"),
     # [[constructions]]
     "a construction that no item has": Mistake(
         TOML, '[[constructions]]\nname = "filler"',
@@ -374,10 +393,12 @@ templates = ["agreement"]
     "a published accuracy in words": Mistake("published.csv", "0.95", "high", "published.csv", "high"),
     "an unknown published construction": Mistake("published.csv", "1,agreement", "1,agrement",
                                                  "published.csv", 'Did you mean "agreement"?'),
+    "an accuracy that is no number": Mistake("published.csv", "0.95", "high", "published.csv",
+                                             '"high" in the column "accuracy" is not of the type'),
     "an unknown published condition": Mistake("published.csv", "question,sg", "question,sing",
                                               "published.csv", 'no condition "sing"'),
     "a published row twice": Mistake("published.csv", "1,filler,,people", "1,agreement,,people",
-                                     "published.csv", "repeats"),
+                                     "published.csv", "the row repeats 1, agreement"),
     "a published column missing": Mistake("published.csv", "judge,", "juge,", "published.csv",
                                           "judge"),
     "Latin-1 results": Mistake("published.csv", "0.95,me", "0.95,m\udcfc", "published.csv", "UTF-8"),
@@ -406,11 +427,18 @@ templates = ["agreement"]
     "markup in the title": Mistake(TOML, '"Which sentence sounds better?"', '"<b>Which</b>?"', "line 5",
                                    "as it is", note=True),
     "an answer with a space at its end": Mistake(TOML, '["English", ', '["English ", ', "line 54",
-                                                 "no browser"),
+                                                 "with spaces that no browser sends back"),
+    "a question before the start with a space at its end": Mistake(
+        TOML, "[simulation]", '[[screening]]\nname = "try"\nlabel = "X?"\ntype = "choice"\n'
+        'options = ["a ", "b"]\naccept = ["b"]\n\n[simulation]', "screening",
+        ", with spaces that no browser sends back"),
+    "a question with the name of a form's field": Mistake(
+        TOML, "[simulation]", '[[screening]]\nname = "try"\nlabel = "X?"\naccept = ["b"]\n\n'
+        "[simulation]", "screening", 'a question cannot be called "try"'),
     "answers that differ in capitals": Mistake(TOML, '"another one"', '"english"', "line 54",
                                                "upper and lower case", note=True),
     "forty million places": Mistake(TOML, "participants_per_list = 4", "participants_per_list = 40000000",
-                                    "line 16", "80,000,000 places"),
+                                    "line 16", "because each session is built and audited"),
     "digits of another script": Mistake(TOML, "lists = 2", "lists = \uff12", "line 15", "not valid TOML"),
     "a dash for a minus": Mistake(TOML, "lists = 2", "lists = \u20132", "line 15", "not valid TOML"),
     "True with a capital": Mistake(TOML, "required = true", "required = True", "line 55",
@@ -420,7 +448,8 @@ templates = ["agreement"]
     "cents for dollars": Mistake(TOML, 'reward = "0.50"', 'reward = "50"', "line 68", "an hour", note=True),
     "a decimal comma in an amount": Mistake(TOML, 'reward = "0.50"', 'reward = "0,50"', "line 68",
                                             "not an amount"),
-    "no amount at all": Mistake(TOML, 'reward = "0.50"', 'reward = "0"', "line 68", "more than 0"),
+    "no amount at all": Mistake(TOML, 'reward = "0.50"', 'reward = "0"', "line 68",
+                                "recruitment.reward must be more than 0"),
     "an unknown currency": Mistake(TOML, "[payment]", '[payment]\ncurrency = "EURO"', "line 76",
                                    "not a currency"),
     "a rule twice": Mistake(TOML, '[[exclusion]]\nrule = "max_error_rate"',
@@ -449,6 +478,19 @@ templates = ["agreement"]
         "no order"),
     "neighbours apart in what most share": Mistake(
         TOML, 'separate = "construction"', 'separate = "kind"', "line 19", "too many"),
+    "levels without items": Mistake(
+        TOML, 'templates = ["agreement"]\nframes = 4\n\n[[design.squares]]\ntemplates = ["question"]\n'
+        'frames = 4\n\n[[design.squares]]\ntemplates = ["filler"]\nframes = 4\ncatch_trials = 2\n',
+        'templates = ["agreement"]\nframes = 4\nwhen = { g = "a" }\n\n[design.factors]\ng = ["a", "b"]\n',
+        "design.squares", "some lists would be empty: no items are shown at their levels"),
     "a factor with the name of a column": Mistake(
         TOML, "lists = 2", 'factors = { list = ["a", "b"] }\nlists = 2', "line 15", "column of that name"),
+    "a rule of two limits": Mistake(
+        TOML, 'rule = "max_errors"\nconstruction = "filler"\nmax_errors = 0',
+        'rule = "same_side"\nmax_share = 0.9\nmax_run = 9', "exclusion 1",
+        "give either max_share or max_run"),
+    "a wording twice": Mistake(
+        TOML, "[trial]", '[design.factors]\ng = ["a", "b"]\n\n[[design.wording]]\nwhen = { g = "a" }\n'
+        'title = "A"\n\n[[design.wording]]\nwhen = { g = "a" }\ntitle = "B"\n\n[trial]',
+        "wording", "is worded twice for participants with"),
 }  # fmt: skip

@@ -45,7 +45,10 @@ def test_an_attention_check_without_catch_trials_is_noted():
         ({"at_least": None}, "at_least or at_most"),
         ({"required": False}, "required = true"),
         ({"type": "text"}, "accept ="),
-        ({"type": "choice", "at_least": None, "options": ["a"], "accept": ["b"]}, 'unlike "b"'),
+        (
+            {"type": "choice", "at_least": None, "options": ["a"], "accept": ["b"]},
+            'accept among the options of "age", unlike "b"',
+        ),
     ],
 )
 def test_a_screening_question_decides_whom_the_study_is_for(changes, problem):

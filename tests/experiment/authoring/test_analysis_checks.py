@@ -25,3 +25,15 @@ def test_a_name_that_the_study_does_not_have_is_refused_with_its_key(key):
 
 def test_factors_between_participants_may_be_named():
     assert errors(factors=("group",)) == ""
+
+
+def test_an_answer_that_is_erased_is_no_covariate():
+    study = load_study("minimal")
+    asked = (study.questionnaire[0].name,)
+    changes = {
+        "analysis": study.analysis.model_copy(update={"covariates": asked}),
+        "privacy": study.privacy.model_copy(update={"identifying_questions": asked}),
+    }
+    [error] = check_study(study.model_copy(update=changes), 1).errors
+    assert "identify people, so they are erased and cannot be a covariate" in str(error)
+    assert error.where.endswith("analysis.covariates")

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from experiment.authoring.check import check_folder, require_sound
+from experiment.authoring.check import check_folder, check_study, require_sound
 from experiment.authoring.findings import StudyNote
 from experiment.commands.study import check
 from experiment.errors import ParallaxError
 from experiment.studies.load import load_study
 from tests.experiment.authoring.mistakes import MISTAKES, TOML, Mistake
 from tests.experiment.authoring.whole_study import write_whole_study
+from tests.experiment.design.small_studies import DESIGNS
 
 LONGEST_PARAGRAPH = 700
 
@@ -100,3 +101,67 @@ def test_launching_names_the_first_and_how_many_more(folder):
         spoil(folder, MISTAKES[name])
     with pytest.raises(ParallaxError, match=r"names this and 1 more"):
         require_sound(load_study(str(folder)), 1)
+
+
+@pytest.mark.parametrize("name", ["practice.toml", "published.csv"])
+def test_a_folder_in_the_place_of_a_file_is_named_once(folder, name):
+    (folder / name).unlink()
+    (folder / name).mkdir()
+    [error] = check_folder(str(folder), 1).errors
+    assert "cannot be read" in str(error) and "Is a directory" in str(error)
+    assert str(error).count(name) == 1 and "Errno" not in str(error)
+
+
+def test_a_file_that_one_may_not_read_is_named(folder, monkeypatch):
+    def refused(self, *_args, **_options):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    study = load_study(str(folder))
+    monkeypatch.setattr(Path, "open", refused)
+    said = "\n".join(map(str, check_study(study, 1).errors))
+    told = (
+        "items.tsv: a file cannot be read (Permission denied). Expected a file that you may read."
+    )
+    assert told in said
+
+
+def test_a_language_that_is_none_is_named_though_its_texts_are_there(folder):
+    shutil.copytree(folder / "texts" / "en", folder / "texts" / "qq")
+    spoil(folder, Mistake(TOML, 'language = "en"', 'language = "qq"', "", ""))
+    said = "\n".join(map(str, check_folder(str(folder), 1).errors))
+    assert 'line 7, study.language: "qq" is not a language tag. Expected a tag of BCP 47' in said
+
+
+class Sleeper:
+    """A responder that does nothing."""
+
+
+class Chooser(Sleeper):
+    """A responder that rates nothing."""
+
+    def choose(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("name", "response", "told"),
+    [
+        ("Sleeper", "sentence_pair", "it lacks choose"),
+        ("Nobody", "sentence_pair", "cannot be imported"),
+        ("Chooser", "rating", 'the simulated responder "{}" cannot answer trials of the type'),
+    ],
+)
+def test_a_responder_that_cannot_answer_is_named(folder, name, response, told):
+    own = f"{__name__}:{name}"
+    spoil(folder, Mistake(TOML, "guessing = 0.1", f'"{own}" = 0.1', "", ""))
+    spoil(folder, Mistake(TOML, "sentence_pair", response, "", ""))
+    said = [str(each) for each in check_folder(str(folder), 1).errors]
+    assert [each for each in said if told.format(own) in each and "line 63, simulation.mix" in each]
+
+
+def test_a_column_of_lists_that_names_more_than_there_are_is_named(tmp_path):
+    study = Path(shutil.copytree(DESIGNS / "given_groups", tmp_path / "given_groups"))
+    spoil(study, Mistake(TOML, "lists = 2", "lists = 3", "", ""))
+    said = "\n".join(map(str, check_folder(str(study), 1).errors))
+    assert (
+        "Expected 3 lists, as design.lists says. Set design.lists to 2, or correct the col" in said
+    )

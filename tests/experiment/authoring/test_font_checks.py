@@ -41,3 +41,15 @@ def test_noto_is_said_to_lack_the_letters_of_scripts_that_do_not_travel(language
     about = STUDY.study.model_copy(update={"language": language})
     said = _said(_with_font("noto").model_copy(update={"study": about}))
     assert (f'"noto" has no letters of the language "{language}"' not in said) == has
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"OTTO", 'the file "own.woff2" is no WOFF2 font'),
+        (b"wOF2" + bytes(10**7), "bytes, which every participant gets. Expected at most"),
+    ],
+)
+def test_a_file_that_browsers_could_not_use_or_all_wait_for_is_named(tmp_path: Path, content, said):
+    (tmp_path / "own.woff2").write_bytes(content)
+    assert said in _said(_with_font("own.woff2").model_copy(update={"folder": tmp_path}))

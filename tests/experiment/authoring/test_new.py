@@ -96,8 +96,11 @@ def test_the_text_as_it_was_written_reaches_the_screen(run, tmp_path):
         (("there", "--from", "pairs.csv"), "of that name already exists"),
         (("mine", "--from", "nowhere.csv"), "does not exist"),
         (("mine", "--from", "pairs.csv", "--column", "good"), "names no column"),
-        (("mine", "--from", "pairs.csv", "--column", "gud=good"), 'Did you mean "good"?'),
-        (("mine", "--from", "pairs.csv", "--language", "xx"), '"xx" is not a language tag'),
+        (("mine", "--from", "pairs.csv", "--column", "gud=good"), 'Parallax has no column "gud"'),
+        (
+            ("mine", "--from", "pairs.csv", "--language", "xx"),
+            '--language: "xx" is not a language tag. Expected a tag of BCP 47',
+        ),
         (("mine", "--from", "pairs.csv", "--language", "German"), "language"),
     ],
 )

@@ -28,7 +28,7 @@ MISTAKES = {
     "no such value": (f'{ERRORS}where = {{ zipf = "4.2" }}', 'Did you mean "4.1"?'),
     "nothing selected": (
         f'{ERRORS}construction = "question"\nkind = "catch"',
-        "counts the catch trials of question, but list 0 has none",
+        "counts the catch trials of question, but list 0 has none. Expected trials that every list",
     ),
     "no such question": (
         'rule = "not_native"\nquestion = "native"\naccepted = "English"',

@@ -67,7 +67,10 @@ def test_a_study_that_is_not_built_in_is_named_for_the_audit(tmp_path: Path):
     text = (study / "study.toml").read_text()
     (study / "study.toml").write_text(text.replace('name = "minimal"', 'name = "mine"'))
     build(tmp_path / "lists", study=str(study))
-    with pytest.raises(UnknownNameError, match=r'design.json: there is no study "mine".*--study'):
+    with pytest.raises(
+        UnknownNameError,
+        match=r'design.json: there is no study "mine".*Give the study\'s folder with',
+    ):
         run("audit", str(tmp_path / "lists"))
     assert "BROKEN" not in run("audit", str(tmp_path / "lists"), "--study", str(study))
 

@@ -57,7 +57,9 @@ def test_a_name_that_is_a_file_cannot_be_written(tmp_path: Path):
 def test_a_missing_table_is_named(tmp_path: Path, name: str):
     write_lists(BUILT, tmp_path)
     (tmp_path / name).unlink()
-    with pytest.raises(TableError, match=f"{name}: the table .* is missing"):
+    with pytest.raises(
+        TableError, match=f"{name}: the table .* is missing. Expected an existing file"
+    ):
         read_lists(tmp_path)
 
 
@@ -86,4 +88,14 @@ def test_an_item_that_is_none_is_refused(tmp_path: Path):
     path = tmp_path / "items.csv"
     path.write_text(path.read_text().replace(",target,", ",tarjet,", 1))
     with pytest.raises((MaterialsError, TableError), match="tarjet"):
+        read_lists(tmp_path)
+
+
+def test_a_description_that_is_a_folder_is_named(tmp_path: Path):
+    write_lists(BUILT, tmp_path)
+    (tmp_path / "design.json").unlink()
+    (tmp_path / "design.json").mkdir()
+    with pytest.raises(
+        DesignError, match=r"the description of the lists cannot be read \(Is a dir"
+    ):
         read_lists(tmp_path)

@@ -62,7 +62,9 @@ def test_the_hash_depends_on_every_value_and_on_the_order():
 
 
 def test_a_missing_file_is_refused(tmp_path: Path):
-    with pytest.raises(TableError, match="missing"):
+    with pytest.raises(
+        TableError, match=r'items.tsv: the table "items" is missing. Expected an ex'
+    ):
         list(read_items(tmp_path / "items.tsv"))
 
 
@@ -73,7 +75,10 @@ def test_a_row_that_is_no_item_is_named(tmp_path: Path, column: str, value: str 
     path = tmp_path / "items.parquet"
     schema = pa.schema([(name, pa.string()) for name in ITEMS.column_names])
     pq.write_table(pa.Table.from_pylist(rows, schema), path)
-    with pytest.raises(MaterialsError, match=r"items\.parquet, row 3: .*(good is None|bait)"):
+    with pytest.raises(
+        MaterialsError,
+        match=r"parquet, row 3: the row cannot be read as an item .*(good is None|bait)",
+    ):
         list(read_items(path))
 
 
@@ -81,3 +86,9 @@ def test_a_construction_that_the_study_lacks_is_refused():
     shorter = MINIMAL.model_copy(update={"constructions": MINIMAL.constructions[:1]})
     with pytest.raises(MaterialsError, match=r"grammar\.toml:\d+: .*agreement_across_phrase"):
         load_items(shorter)
+
+
+def test_an_item_with_what_no_database_stores_is_refused():
+    row = item_row(next(load_items(MINIMAL)))
+    with pytest.raises(ValueError, match=r"good is 'The dog\\x00 sleeps.'"):
+        item_from_row(row | {"good": "The dog\0 sleeps."})

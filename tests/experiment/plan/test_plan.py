@@ -120,5 +120,9 @@ def test_a_plan_changed_by_hand_or_of_a_newer_version_is_refused(folder: Path):
     with pytest.raises(StudyError, match="has the version 9"):
         launched(folder)
     path.write_text("{", "utf-8")
-    with pytest.raises(StudyError, match="is no plan"):
+    with pytest.raises(StudyError, match=r"the file is no plan .Expecting"):
         launched(folder)
+    for other in ("[]", '{"version": 1}'):
+        path.write_text(other, "utf-8")
+        with pytest.raises(StudyError, match="the file holds something else than a plan"):
+            launched(folder)

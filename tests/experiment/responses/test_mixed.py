@@ -103,6 +103,8 @@ def test_each_task_is_balanced_by_itself():
         ("points = 7", "points = 70", "points"),
         ("points = 7", 'points = 7\nkeys = ["a"]', "1 keys choose among 7 answers"),
         ("points = 7", 'points = 7\nblocks = ["end"]', 'block "end"'),
+        ("points = 7", 'points = 7\nblocks = [""]\n[trial.parameters.tasks.two]\n'
+         'response = "rating"\nblocks = [""]', 'two tasks name the block ""'),
         ("[trial.parameters]", 'keys = ["1", "2"]\n[trial.parameters]', "keys of its own"),
     ],
 )  # fmt: skip

@@ -225,3 +225,15 @@ def test_digits_choose_the_answers_where_the_study_names_no_keys(name, keys, min
     else:
         with pytest.raises(StudyError, match=f"2 keys choose among {keys} answers"):
             answer_keys(named, present)
+
+
+@pytest.mark.parametrize(
+    ("against", "told"),
+    [
+        (["good", "bad"], "good is always one of the options: name only the others"),
+        (["bad", "bad"], "a column is given twice in against"),
+    ],
+)
+def test_an_option_stands_once_against_another_one(against, told):
+    with pytest.raises(StudyError, match=told):
+        load_response("option_list", {"against": against})

@@ -116,6 +116,15 @@ def test_a_wrong_row_is_named(tmp_path: Path, line: str, message: str):
         read_published(study)
 
 
+def test_a_study_of_its_targets_alone_passes_over_what_was_published_of_the_others():
+    whole = load_study("gulordava_2018_italian")
+    targets = [one for one in whole.constructions if one.group != "Fillers"]
+    assert len(targets) == len(whole.constructions) - 2
+    found = read_published(whole.model_copy(update={"constructions": targets}))
+    rest = [row.construction for row in read_published(whole) if row not in found]
+    assert rest == ["control", "filler"]
+
+
 def test_an_accuracy_in_words_is_refused(tmp_path: Path):
     with pytest.raises(TableError, match="accuracy"):
         read_published(copied(tmp_path, "t,simple_agreement,,people,high,s,"))

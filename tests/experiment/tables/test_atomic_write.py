@@ -65,7 +65,7 @@ def test_somebodys_files_are_never_removed(tmp_path: Path):
     notes = tmp_path / "made" / "notes.txt"
     notes.write_text("mine")
     with (
-        pytest.raises(WritingError, match=r"would remove notes\.txt"),
+        pytest.raises(WritingError, match=r"remove notes\.txt, which this command did not write"),
         atomic_folder(tmp_path / "made", ["table.csv"]),
     ):
         raise AssertionError("the block must not be entered")

@@ -39,7 +39,9 @@ def test_prompts_have_words_wherever_a_new_study_has_texts():
 def test_an_unknown_language_and_an_unknown_set_of_labels_are_refused():
     with pytest.raises(StudyError, match='no words in the language "eo"'):
         words.words_of("eo")
-    with pytest.raises(UnknownNameError, match='Did you mean "letters"'):
+    with pytest.raises(
+        UnknownNameError, match=r'no set of labels "leters".*Did you mean "letters"'
+    ):
         labels_of("leters", 2)
 
 

@@ -101,5 +101,5 @@ def test_a_template_without_thoughts_cannot_think(tmp_path: Path):
 def test_a_model_without_a_template_is_no_chat(tmp_path: Path):
     folder = model(tmp_path / "m")
     (folder / "chat_template.jinja").unlink()
-    with pytest.raises(LmError, match="has no chat template"):
+    with pytest.raises(LmError, match="has no chat template, so prompts cannot be a chat's"):
         ChatAnswerer(load_hf(str(folder), device="cpu"), "one")

@@ -49,8 +49,8 @@ def test_a_written_vocabulary_is_taken_as_it_is(folder: Path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("<eos>\na\n", "has no <unk>"),
-        ("<unk>\na\n", "has no <eos>"),
+        ("<eos>\na\n", "has no <unk>, which stands for every other word"),
+        ("<unk>\na\n", "has no <eos>, which divides sentences"),
         ("<unk>\n<eos>\na\na\n", "twice"),
     ],
 )
@@ -114,5 +114,5 @@ def test_a_damaged_cache_is_named(folder: Path, tmp_path: Path):
     prepare(folder, CorpusChoices(), tmp_path / "cache")
     [prepared] = (tmp_path / "cache").iterdir()
     (prepared / "train.npy").write_bytes(b"")
-    with pytest.raises(LmError, match="damaged"):
+    with pytest.raises(LmError, match=r"is damaged .*Remove that folder and try again"):
         prepare(folder, CorpusChoices(), tmp_path / "cache")

@@ -160,7 +160,7 @@ def test_a_model_without_a_beginning_is_refused_until_one_is_named(tmp_path: Pat
     [scores] = load_scorer(tmp_path / "model").score([("", "the")])
     assert math.isfinite(scores.logprobs_nats[0])
     path.write_text(json.dumps(config | {"beginning": "<nothing>"}))
-    with pytest.raises(LmError, match='no token "<nothing>"'):
+    with pytest.raises(LmError, match='no token "<nothing>" that its texts could begin with'):
         load_scorer(tmp_path / "model")
 
 
@@ -225,7 +225,9 @@ def test_a_network_that_is_no_language_model_is_refused(tmp_path: Path):
     model = tiny_gpt2(300).transformer
     assert isinstance(model, GPT2Model)
     model.save_pretrained(tmp_path)
-    with pytest.raises(LmError, match="is a GPT2Model"):
+    with pytest.raises(
+        LmError, match=r"is a GPT2Model. Expected a causal \(...ForCausalLM, ...LMHeadModel\)"
+    ):
         load_hf(str(tmp_path))
 
 

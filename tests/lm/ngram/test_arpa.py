@@ -89,18 +89,23 @@ def test_a_model_is_equal_to_its_file(tmp_path: Path, zipfian_sentences: list[li
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("\\data\\", "data", "ends before"),
-        ("ngram 2=3", "ngram 3=3", "number of 2-grams"),
+        ("\\data\\", "data", "Expected a back-off model in ARPA text format, as SRILM"),
+        (
+            "ngram  1=       4\nngram 2=3\nngram 3=1\n",
+            "",
+            "the file's header announces no unigrams",
+        ),
+        ("ngram 2=3", "ngram 3=3", "line 7: the number of 2-grams is expected here"),
         ("ngram 2=3", "ngram 2=2", "\\3-grams: is expected here"),
-        ("ngram 2=3", "ngram 2=4", "not a 2-gram"),
+        ("ngram 2=3", "ngram 2=4", "not a 2-gram and its log10 probability"),
         ("-0.2\ta b", "-0.2\ta z", "the word z is not among the unigrams"),
-        ("-0.2\ta b", "x\ta b", "could not convert"),
+        ("-0.2\ta b", "x\ta b", "not a 2-gram and its log10 probability (could not convert"),
         ("-0.2\ta b", "0.2\ta b", "not at most 0"),
         ("-0.2\ta b", "nan\ta b", "not at most 0"),
-        ("-0.2\ta b", "-0.2\tb </s>", "occurs twice"),
+        ("-0.2\ta b", "-0.2\tb </s>", "an n-gram above occurs twice"),
         ("-0.7    b", "-0.7    a", "twice among the unigrams"),
         ("-0.01\t<s> a b", "-0.01\tb a b", "lacks the n-gram without its last word"),
-        ("-0.01\t<s> a b", "-0.01\t<s> a b -1 c", "not a 3-gram"),
+        ("-0.01\t<s> a b", "-0.01\t<s> a b -1 c", "not a 3-gram and its log10 probability"),
         ("\\end\\", "", "ends before"),
         ("\\end\\", "-1 a a a", "more n-grams"),
     ],
@@ -139,7 +144,9 @@ def test_a_binary_of_kenlm_is_named_as_such(tmp_path: Path):
 
 
 def test_a_missing_file_is_refused(tmp_path: Path):
-    with pytest.raises(LmError, match=r"cannot read the model .*absent\.arpa"):
+    with pytest.raises(
+        LmError, match=r"cannot read the model .*absent\.arpa.*Train it again or put"
+    ):
         read_arpa(tmp_path / "absent.arpa")
 
 

@@ -73,7 +73,7 @@ def test_a_window_that_is_not_full_is_the_plain_network():
         ({"softmax": "tied"}, "embeddings .5. as large as the hidden layers .6."),
         ({"kind": "transformer"}, 'no network "transformer"'),
         ({"window": 1}, "has no context"),
-        ({"size": 3}, "is damaged"),
+        ({"size": 3}, "in config.json is damaged: size is missing or unknown"),
     ],
 )
 def test_a_network_that_cannot_be_is_refused(change: dict[str, object], said: str):

@@ -150,7 +150,7 @@ def test_weights_that_do_not_say_what_they_are_must_be_named(tmp_path, monkeypat
     with pytest.raises(LmError, match=r"does not say which. Add `--kind srn`"):
         converted(tmp_path, path, WORDS)
     path = saved(monkeypatch, tmp_path / "model.pt", RNNModel(), whole=False)
-    with pytest.raises(LmError, match='of the kind "lstm", not "gru"'):
+    with pytest.raises(LmError, match='holds a network of the kind "lstm", not "gru"'):
         converted(tmp_path, path, WORDS, "--kind", "gru")
 
 
@@ -172,7 +172,9 @@ def test_a_checkpoint_that_asks_for_more_than_weights_is_refused(tmp_path: Path)
     with path.open("wb") as file:
         for part in (0x1950A86A20F9469CFC6C, 1001, {}, Harmful()):
             pickle.dump(part, file, protocol=2)
-    with pytest.raises(LmError, match=r"asks for \w+\.system.*nothing of it was run"):
+    with pytest.raises(
+        LmError, match=r"it asks for \w+\.system, which no weights need.*nothing of it"
+    ):
         read_published(path)
 
 
@@ -182,6 +184,19 @@ def test_another_file_is_refused(tmp_path: Path, data: bytes):
     path.write_bytes(data)
     with pytest.raises(LmError, match="published checkpoint"):
         read_published(path)
+
+
+def test_five_pickles_are_no_checkpoint(tmp_path: Path):
+    (tmp_path / "other.pt").write_bytes(b"".join(pickle.dumps(n, 2) for n in range(5)))
+    with pytest.raises(LmError, match="it does not begin as an old-format checkpoint does"):
+        read_published(tmp_path / "other.pt")
+
+
+def test_an_archive_that_pytorch_would_not_write_is_refused(tmp_path: Path):
+    with zipfile.ZipFile(tmp_path / "model.pt", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("model/data.pkl", b"\x80\x02).")
+    with pytest.raises(LmError, match="its parts are compressed, which PyTorch's never are"):
+        read_published(tmp_path / "model.pt")
 
 
 def test_a_cut_off_checkpoint_is_refused(tmp_path: Path, published: tuple[Path, RNNModel]):

@@ -155,7 +155,7 @@ def test_a_missing_word_list_is_named(tmp_path: Path):
         ('"predicate(number)" =', '"predicate(tense)" =', "tense, which is not a feature"),
         ('"predicate(number)" =', '"predicate number" =', "does not name a rule"),
         ('"singular", "plural"]', '"singular"]', "Only such a feature can disagree"),
-        ('"singular", "plural"]', "]", 'in "features.number"'),
+        ('"singular", "plural"]', "]", 'in "features.number": a feature needs at least one value'),
         ("'It rains'", "It rains!", 'cannot be read at "!"'),
         ('"loop" = 1', '"loop" = 0', "weights of at least 0"),
         ('"loop" = 1', "", 'rule "loop" needs weights'),

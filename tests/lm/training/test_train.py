@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from lm.devices import choose_device
 from lm.errors import LmError
 from lm.model_folder import read_config, write_config
 from lm.rnn.folder import load_network
 from lm.training.checkpoint import load_checkpoint
 from lm.training.run import is_finished
+from lm.training.settings import preset
 from tests.lm.training.small_training import after, plan, train_whole, trainer, write_corpus
 
 VARIANTS = ({}, {"type": "srn"}, {"type": "windowed"}, {"type": "multitask"}, {"softmax": "tied"})
@@ -121,7 +123,7 @@ def test_a_loss_that_is_no_number_stops_and_keeps_what_was_good(data: Path, tmp_
 def test_an_unfinished_training_is_not_begun_anew_unasked(data: Path, tmp_path: Path):
     planned = plan(data, tmp_path / "model")
     trainer(planned, stop=after(5)).run()
-    with pytest.raises(LmError, match="Add `--resume`"):
+    with pytest.raises(LmError, match=r"holds an unfinished training. Add `--resume` to cont"):
         trainer(planned)
     other = plan(data, tmp_path / "model", hidden=13, embedding=13)
     with pytest.raises(LmError, match="hidden, embedding differ"):
@@ -182,3 +184,15 @@ def test_a_model_from_before_supertags_were_hashed_is_still_finished(data: Path,
     del config["tags_sha256"]
     write_config(planned.out, config)
     assert is_finished(planned)
+
+
+def test_a_setting_that_is_none_or_of_another_type_is_refused():
+    with pytest.raises(LmError, match=r'there is no setting "hiden". The settings are: .*"hidden"'):
+        preset("demo_lstm").changed(hiden=3)
+    with pytest.raises(LmError, match=r'"hidden" cannot be 2.5. Expected something like'):
+        preset("demo_lstm").changed(hidden=2.5)
+
+
+def test_a_device_that_is_not_there_is_refused():
+    with pytest.raises(LmError, match=r'this machine has no device "mps". Use `--device auto`'):
+        choose_device("mps")

@@ -50,7 +50,7 @@ def test_an_encrypted_backup_is_tried_out_kept_and_restored_by_its_key(
     assert key == (instance / "secret_key").read_bytes()
 
     shell("close", launched)
-    with pytest.raises(BackupError, match="--identity"):
+    with pytest.raises(BackupError, match=r"the backup is encrypted. Give the key with --identity"):
         shell("db", "restore", str(made[-1]), "--replace")
     shell("db", "restore", str(made[-1]), "--replace", "--identity", identity)
     assert " yes " in shell("runs")
@@ -73,6 +73,12 @@ def test_a_damaged_or_foreign_backup_is_refused(shell, launched, tmp_path, keys)
     file.write_bytes(content)
     with pytest.raises(BackupError, match="cannot be decrypted"):
         shell("db", "drill", str(file), "--identity", identity)
+    (tmp_path / "secret").write_bytes(b"-----BEGIN nothing")
+    with pytest.raises(BackupError, match=r"secret: the key cannot be read .*file that age-keygen"):
+        shell("db", "drill", str(file), "--identity", str(tmp_path / "secret"))
+    (tmp_path / "binary").write_bytes(bytes([255, 254]))
+    with pytest.raises(BackupError, match=r"binary: the file of keys cannot be read"):
+        shell("db", "backup", str(tmp_path / "b"), "--encrypt", str(tmp_path / "binary"))
     (tmp_path / "nobody").write_text("# nobody\n")
     with pytest.raises(BackupError, match="holds no public key"):
         shell("db", "backup", str(tmp_path / "b"), "--encrypt", str(tmp_path / "nobody"))

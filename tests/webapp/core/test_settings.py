@@ -39,6 +39,13 @@ def test_other_databases_stay_as_they_are_given(tmp_path, url):
     assert load_settings(tmp_path, {"PARALLAX_DATABASE_URL": url}).database_url == url
 
 
+def test_what_a_setting_of_an_address_or_of_secrets_must_be_is_told(tmp_path):
+    with pytest.raises(SettingError, match="the provider's address must begin with https://"):
+        load_settings(tmp_path, {"PARALLAX_OIDC_ISSUER": "http://sign-in.example"})
+    with pytest.raises(SettingError, match="not a JSON object of names and secrets"):
+        load_settings(tmp_path, {"PARALLAX_PANEL_SECRETS": "key=value"})
+
+
 def test_every_problem_of_every_source_is_told_at_once(tmp_path):
     write(tmp_path, 'port = "8000"\nhots = "localhost"\n')
     with pytest.raises(SettingError) as caught:

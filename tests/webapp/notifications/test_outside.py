@@ -47,6 +47,22 @@ def test_an_address_that_leads_inside_by_its_text_is_refused(url):
         send_outside(url, {}, resolve=lambda *_: ["127.0.0.1"])
 
 
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("ftp://example.org", "the address must begin with https:// and name a host"),
+        ("https://user@example.org/", "must hold no name before an @, no # and no spaces"),
+        ("https://example.org/", "the name example.org cannot be found: it is unknown"),
+    ],
+)
+def test_what_is_wrong_with_an_address_is_told(url, told):
+    def unknown(*_: object) -> list[str]:
+        raise OSError(-2, "it is unknown")
+
+    with pytest.raises(NotTold, match=told):
+        send_outside(url, {}, resolve=unknown)
+
+
 def test_a_usual_webhook_is_taken():
     url = "https://hooks.example.org:8443/services/T0/B0/secret?x=1"
     assert checked_url(url) == url
@@ -99,7 +115,7 @@ def test_redirects_errors_and_certificates_of_others_are_failures(hook, monkeypa
 @pytest.mark.parametrize("name", ["a@b", "a b@c.org", "a@c.org, d@e.org", "a@c.org\nBcc: x@y.z",
                                   "", "x", "@c.org", "<a@c.org>", "ä@c.org"])  # fmt: skip
 def test_what_is_no_mail_address_is_refused(name):
-    with pytest.raises(NotTold):
+    with pytest.raises(NotTold, match="is no mail address"):
         checked_mail(name)
 
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from experiment.errors import why_unread
 from webapp.database.backup.contents import BackupError
 
 _BEGINNING = b"age-encryption.org/v1"
@@ -52,7 +53,9 @@ def is_encrypted(file: Path) -> bool:
         with file.open("rb") as opened:
             return opened.read(len(_BEGINNING)) == _BEGINNING
     except OSError as error:
-        raise BackupError(f"it cannot be read ({error.strerror})", where=str(file)) from error
+        raise BackupError(
+            f"the backup cannot be read ({error.strerror})", where=str(file)
+        ) from error
 
 
 @contextmanager
@@ -96,7 +99,7 @@ def _identities(file: Path) -> list[Any]:
         return [age.x25519.Identity.from_str(line) for line in _lines(file)]
     except (OSError, age.IdentityError) as error:
         raise BackupError(
-            f"the key cannot be read ({error})",
+            f"the key cannot be read ({why_unread(error)})",
             where=str(file),
             expected="the file that age-keygen wrote, or an SSH key without a passphrase",
         ) from error
@@ -106,7 +109,9 @@ def _lines(file: Path) -> list[str]:
     try:
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise BackupError(f"it cannot be read ({error})", where=str(file)) from error
+        raise BackupError(
+            f"the file of keys cannot be read ({why_unread(error)})", where=str(file)
+        ) from error
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 

@@ -79,7 +79,9 @@ def _gold(values: Sequence[str], words: tuple[str, ...], where: str) -> Gold:
     try:
         instance, version, index, cue_index = map(int, (constr_id, sent_id, target, cue))
     except ValueError as error:
-        raise MaterialsError(f"an index is no number ({error})", where=where) from error
+        raise MaterialsError(
+            f"an index is no number: one of {constr_id}, {sent_id}, {target}, {cue}", where=where
+        ) from error
     return Gold(
         pattern,
         instance,

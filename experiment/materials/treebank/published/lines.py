@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from experiment.errors import MaterialsError
+from experiment.errors import MaterialsError, why_unread
 from experiment.tables.atomic_write import atomic_write
 
 END = "<eos>"
@@ -20,7 +20,9 @@ def read_lines(path: Path) -> list[str]:
             return [line.rstrip("\n") for line in file]
     except (OSError, UnicodeDecodeError) as error:
         raise MaterialsError(
-            f"the file cannot be read ({error})", where=str(path), expected="a UTF-8 text"
+            f"the set's file cannot be read ({why_unread(error)})",
+            where=str(path),
+            expected="a UTF-8 text",
         ) from error
 
 

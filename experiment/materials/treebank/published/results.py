@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiment.errors import TableError
+from experiment.errors import TableError, why_unread
 from experiment.materials.treebank.agreement_test import AgreementTest
 from experiment.materials.treebank.published.generated import Key
 from experiment.materials.treebank.published.lines import END
@@ -60,7 +60,9 @@ def read_results(path: Path) -> Results:
             columns, rows = tuple(reader.fieldnames or ()), list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise TableError(
-            f"the table cannot be read ({error})", where=str(path), expected="a UTF-8 text table"
+            f"the table cannot be read ({why_unread(error)})",
+            where=str(path),
+            expected="a UTF-8 text table",
         ) from error
     if missing := [name for name in COLUMNS if name not in columns]:
         raise TableError(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from experiment.design.lists import ListEntry
 from experiment.design.ordering import counting
 from experiment.design.ordering.constraints import (
     Beginning,
@@ -20,9 +21,12 @@ from experiment.design.ordering.constraints import (
     keeps,
 )
 from experiment.design.ordering.counting import count_layers
+from experiment.design.ordering.declared import labels
 from experiment.design.ordering.order import draw_order, is_counted
 from experiment.design.ordering.positions import position_shares
 from experiment.errors import DesignError
+from experiment.records import Kind
+from tests.experiment.design.small_studies import make_items
 
 keys_of_trials = st.lists(st.sampled_from("abcdef"), max_size=60)
 keys_with_a_and_b = keys_of_trials.map(lambda keys: ["a", *keys, "b"])
@@ -325,3 +329,9 @@ def test_a_swap_changes_only_what_the_two_positions_take_part_in(
 def test_an_order_that_leaves_no_room_is_refused_in_a_paragraph():
     with pytest.raises(DesignError, match="no order of a session's 6 trials was found in which"):
         draw_order(6, [distance("aaabbb", 4)], random.Random(1))
+
+
+def test_a_column_that_no_item_has_is_named():
+    entries = [ListEntry(item, Kind.TARGET) for item in make_items("a", {"N": 2}, ["sg"])]
+    with pytest.raises(DesignError, match=r'design.separate or design.order: .*no column "verb"'):
+        labels(entries, "verb")

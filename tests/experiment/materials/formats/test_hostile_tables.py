@@ -28,3 +28,9 @@ def test_a_workbook_that_unpacks_to_more_than_is_allowed_is_not_unpacked(tmp_pat
     (tmp_path / "book.xlsx").write_bytes(book)
     with pytest.raises(MaterialsError, match="unpacked it has"):
         read_raw(tmp_path / "book.xlsx", "en")
+
+
+def test_a_workbook_that_is_none_is_named_with_what_to_do(tmp_path):
+    (tmp_path / "book.xlsx").write_bytes(b"PK\x03\x04 and no more")
+    with pytest.raises(MaterialsError, match=r"book.xlsx: the workbook cannot be read .*as CSV"):
+        read_raw(tmp_path / "book.xlsx", "en")

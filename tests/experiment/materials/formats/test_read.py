@@ -1,6 +1,7 @@
 """The field's formats, read as people have them."""
 
 import json
+import pickle
 
 import pytest
 from openpyxl import Workbook
@@ -22,6 +23,17 @@ def texts(found):
     return [(item.good, item.bad) for item in found.items]
 
 
+CROSSED = """\
+good,bad,item,when
+a,b,1,x
+c,d,1,y
+e,f,2,x
+g,h,2,y
+k,l,3,x
+i,j,3,y
+m,n,4,x
+o,p,4,y
+"""
 WANTED = [("Is she rusty?", "Is she rust?"), ("François dort.", "François dorment.")]
 
 
@@ -152,7 +164,7 @@ def test_headers_of_any_name_can_be_given(tmp_path):
     path = write(tmp_path / "p.csv", "A,B\nHe sleeps.,He sleep.\n")
     found = read_materials(path, {"good": "A", "bad": "B"})
     assert texts(found) == [("He sleeps.", "He sleep.")]
-    with pytest.raises(MaterialsError, match=r'no column "Bb".*Did you mean'):
+    with pytest.raises(MaterialsError, match=r'no header "Bb".*Did you mean'):
         read_materials(path, {"good": "A", "bad": "Bb"})
 
 
@@ -213,23 +225,34 @@ def test_a_prediction_over_more_conditions_is_left_out_and_told(tmp_path):
     assert [note for note in found.notes if note.startswith("Prediction 3 was left out")]
     with pytest.raises(MaterialsError, match="none of the 1 predictions"):
         read_materials(write(path, suite(four)))
+    with pytest.raises(MaterialsError, match='a prediction names the condition "mach"'):
+        read_materials(write(path, suite("(2;%mach%) < (2;%d%)")))
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "empty"),
+        ("", "the file is empty. Expected a table with headers"),
         ("good,bad\n", "no rows"),
         ("good,gut\na,b\n", "no column holds the bad sentence"),
         ("good,bad\na,\n", "line 2.*|the bad sentence is empty in line 2"),
         ("good,bad\na,a\n", 'both "a"'),
-        ("good,bad,good\na,b,c\n", 'the header "good" occurs 2 times'),
+        (
+            "good,bad,good\na,b,c\n",
+            r'line 1: the header "good" .* Expected each column\'s name once',
+        ),
         ("good,bad\na,b,c\n", "has 3 cells, but there are 2 columns"),
         ('good,bad\n"a,b\n', "is incomplete"),
-        ("good,bad,item\na,b,1\nc,d,1\n", 'the item "1" of p occurs twice'),
+        ("good,bad,item\na,b,1\nc,d,1\n", "line 3: .* one row for each item and condition"),
+        ("good,bad,kind\na,b,sample\n", 'line 2: "sample" in the column "kind" is no kind of item'),
         ("good,bad,item,condition\na,b,1,x\nc,d,1,y\ne,f,2,x\n", "no row in the condition y"),
+        (
+            CROSSED.replace("i,j,3,y\n", ""),
+            'line 6: the item "3" has no row in y of the column "when"',
+        ),
+        (CROSSED.replace("i,j,3,y", "i,j,3,z"), 'has "z" in the column "when", where most items'),
         ("good,bad,item_id\na,b,1\nc,d,1\n", 'the id "1" occurs twice'),
-        ("item,sentence,version\n1,a,good\n", "no counterpart"),
+        ("item,sentence,version\n1,a,good\n", "line 2: a sentence has no counterpart"),
         ("item,sentence,version\n1,a,fine\n", '"fine"'),
         (b"\x00\x01\x02\xff", "not a text"),
     ],
@@ -270,3 +293,50 @@ def test_a_published_sentence_with_one_form_twice_is_left_out_and_named(tmp_path
     assert [item.item_id for item in found.items] == ["p-1-0"]
     assert any("p-1-1" in note and '"sheep"' in note for note in found.notes)
     assert len(read_materials(path, identical=True).items) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("\n", "the file is empty. Expected one object per line"),
+        ('{"good": "a"\n', "line 1: the line is not JSON"),
+        ('{"good": "a", "bad": "b"}\n["a", "b"]\n', "line 2: the line is not a JSON object"),
+    ],
+)
+def test_lines_that_are_no_json_objects_are_named_with_their_place(tmp_path, content, message):
+    with pytest.raises(MaterialsError, match=message) as raised:
+        read_materials(write(tmp_path / "p.jsonl", content))
+    assert str(tmp_path / "p.jsonl") in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"god": "good"}, 'Parallax has no column "god".*Did you mean "good"?'),
+        ({"good": "Godo"}, 'p.csv: the table has no header "Godo"'),
+        ({"condition": "good+number"}, 'p.csv: there is no column "number" to make conditions of'),
+    ],
+)
+def test_a_header_that_a_researcher_gave_wrongly_is_named(tmp_path, named, message):
+    with pytest.raises(MaterialsError, match=message):
+        read_materials(write(tmp_path / "p.csv", PAIRS), named)
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (["a", "b"], r'p.pickle: the pickle holds \["a", "b"\]. Expected a dictionary'),
+        ({"sg": [("a", 7)]}, r'p.pickle, sg, 1: \("a", 7\) is no pair and no triple'),
+        ({"sg": [("a", "b"), "abcd"]}, 'p.pickle, sg, 2: "abcd" is no pair and no triple'),
+        ({"sg": 3}, "p.pickle, sg, 1: 3 is no pair and no triple"),
+        ({7: [("a", "b")]}, r"p.pickle, 7, 1: .* from conditions to lists of pairs"),
+    ],
+)
+def test_a_pickle_of_something_else_is_named(tmp_path, found, message):
+    with pytest.raises(MaterialsError, match=message):
+        read_materials(write(tmp_path / "p.pickle", pickle.dumps(found)))
+
+
+def test_a_broken_pickle_is_named(tmp_path):
+    with pytest.raises(MaterialsError, match=r"p.pickle: the pickle cannot be read"):
+        read_materials(write(tmp_path / "p.pickle", b"no pickle"))

@@ -52,5 +52,7 @@ def test_a_suite_has_what_differs_in_a_region_of_its_own(tmp_path):
 
 
 def test_a_name_that_ends_otherwise_is_refused(tmp_path):
-    with pytest.raises(MaterialsError, match=r"ending in \.jsonl"):
+    with pytest.raises(
+        MaterialsError, match=r"a file of the form blimp cannot end in \.csv. Expected a name"
+    ):
         write_items(iter(ITEMS), "blimp", tmp_path / "items.csv")

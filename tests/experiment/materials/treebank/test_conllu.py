@@ -74,12 +74,12 @@ def test_a_last_sentence_without_an_empty_line_is_read(tmp_path: Path):
 @pytest.mark.parametrize(
     ("rows", "line", "problem"),
     [
-        (["1 sola"], 1, "4 columns"),
+        (["1 sola"], 1, "the word's line has 4 columns"),
         (["1 a a ADP E _ 0 root", "3 b b ADP E _ 1 dep", ""], 2, "the word 3 follows word 1"),
         (["1 a a ADP E _ sopra root", ""], 1, "sopra"),
-        (["1 a a ADP E _ 7 root", ""], 1, "head 7"),
-        (["2-9 a _ _ _ _ _ _", "1 a a ADP E _ 0 root", ""], 1, "multiword"),
-        ([], 1, "no sentence"),
+        (["1 a a ADP E _ 7 root", ""], 1, '"a" has the head 7'),
+        (["2-9 a _ _ _ _ _ _", "1 a a ADP E _ 0 root", ""], 1, "the ranges of multiword tokens"),
+        ([], 1, "the treebank has no sentences"),
     ],
 )
 def test_what_is_no_conllu_is_named_with_file_and_line(

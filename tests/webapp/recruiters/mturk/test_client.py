@@ -1,6 +1,7 @@
 """The client: what is asked, what comes back, and what goes wrong, against botocore's own model."""
 
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import boto3
 import pytest
@@ -108,8 +109,14 @@ def test_masters_are_others_at_the_live_endpoint():
 
 
 def test_more_requirements_than_the_platform_takes_are_refused():
-    with pytest.raises(PlatformError, match="11 requirements"):
+    with pytest.raises(PlatformError, match=r"11 requirements.*or exclude fewer earlier runs"):
         audience_request(Audience(lacking=tuple(f"3{n}" for n in range(11))))
+
+
+def test_devices_and_filters_are_another_platforms():
+    task = SimpleNamespace(devices=("desktop",), filters=())
+    with pytest.raises(PlatformError, match="can choose workers neither by device nor by filters"):
+        type_request(task, "sandbox")
 
 
 def test_an_offer_carries_its_token_twice():

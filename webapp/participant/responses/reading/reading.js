@@ -133,8 +133,7 @@ class Reader {
     if (beyond || top < -1 || bottom > window.innerHeight + 1) this.#broken.add("scroll");
     if (text.dataset.sent !== undefined && text.textContent !== text.dataset.sent) this.#broken.add("text");
     if ((window.visualViewport?.scale ?? 1) > 1.01) this.#broken.add("zoom");
-    const { fontMissing } = this.tools.place.dataset;
-    if (document.fonts?.status === "loading" || fontMissing !== undefined) this.#broken.add("font");
+    if (this.tools.isOtherFont(this.tools.place, [text])) this.#broken.add("font");
   }
 
   /**

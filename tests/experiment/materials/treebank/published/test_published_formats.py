@@ -160,10 +160,20 @@ def files(folder: Path, gold: str, text: str, target: str) -> Path:
     ("gold", "text", "target", "problem"),
     [
         ("1\tis\tare\t0\n", "it is . <eos>\n", "1\n1\n", "2 in .eval"),
-        ("1\tis\tare\n", "it is . <eos>\n", "1\n", "3 columns"),
+        (
+            "1\tis\tare\n",
+            "it is . <eos>\n",
+            "1\n",
+            "set.gold:1: the line has 3 columns. Expected 4 between tabs",
+        ),
         ("1\tis\tare\t0\n", "it is . <eos>\n", "2\n", 'target is "1"'),
         ("9\tis\tare\t0\n", "it is . <eos>\n", "9\n", "of 4 words"),
-        ("1\tis\tare\tnone\n", "it is . <eos>\n", "1\n", 'attractors is "none"'),
+        (
+            "1\tis\tare\tnone\n",
+            "it is . <eos>\n",
+            "1\n",
+            'gold:1: the number of attractors is "none"',
+        ),
     ],
 )
 def test_files_that_do_not_fit_together_are_refused(
@@ -175,7 +185,7 @@ def test_files_that_do_not_fit_together_are_refused(
 
 def test_a_gold_line_with_a_wrong_index_or_no_number_is_refused(tmp_path: Path):
     gold = "L!N_V!x!y\t0\tzero\t1\tVERB\tNumber=Sing\tis\tare\tbe\t0\tNOUN\tNOUN_VERB\n"
-    with pytest.raises(MaterialsError, match="no number"):
+    with pytest.raises(MaterialsError, match="gold:1: an index is no number: one of 0, zero, 1, 0"):
         read_generated(files(tmp_path, gold, "it is\n", "1\n"))
     stem = files(tmp_path, gold.replace("zero", "0").replace("Number=Sing", "_"), "it is\n", "1\n")
     with pytest.raises(MaterialsError, match='has the features "_"'):
@@ -184,7 +194,15 @@ def test_a_gold_line_with_a_wrong_index_or_no_number_is_refused(tmp_path: Path):
 
 def test_a_table_without_its_columns_is_refused(tmp_path: Path):
     (tmp_path / "x.tab").write_text("pattern\tform\n")
-    with pytest.raises(TableError, match="constr_id"):
+    with pytest.raises(TableError, match=r"the table lacks the column.* constr_id"):
         read_results(tmp_path / "x.tab")
-    with pytest.raises(TableError, match="cannot be read"):
+    with pytest.raises(TableError, match=r"none.tab: the table cannot be read .No such file"):
         read_results(tmp_path / "none.tab")
+
+
+def test_a_file_that_is_missing_is_named(tmp_path: Path):
+    with pytest.raises(
+        MaterialsError,
+        match=r"x.gold: the set.s file cannot be read .No such file.* Expected a UTF-8 text",
+    ):
+        read_subject_verb(tmp_path / "x")

@@ -1,0 +1,106 @@
+"""A model's scores of single sentences: their differences, and what is said of scores all alike."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analysis.comparison import compare
+from analysis.options import ComparisonOptions
+from analysis.report.html import render_report
+from analysis.report.lists_in_words import lists_in_words
+from experiment.studies.design import Quota
+from tests.analysis import small_run
+from tests.analysis.designed_studies import mixed, yes_no
+from tests.analysis.rated_study import island_run, island_scores
+
+INTERACTION = "Interaction: (nonisland: short - long) - (island: short - long)"
+
+
+def compared(run, scores):
+    return compare(run, [scores], ComparisonOptions(resamples=50), code_version="v9")
+
+
+def noisy(scores, sd: float):
+    """The scores with what differs from sentence to sentence; with 0 they are all alike."""
+    noise = np.random.default_rng(1).normal(0, sd, len(scores.frame))
+    values = scores.frame["logprob_nats"] + noise if sd else -20.0
+    return replace(scores, frame=scores.frame.assign(logprob_nats=values))
+
+
+@pytest.mark.parametrize(("made", "name"), [(island_run, "rating"), (yes_no, "yes_no")])
+def test_a_models_differences_are_those_of_its_scores_and_have_an_interval(made, name, tmp_path):
+    run = made()
+    scores = noisy(island_scores(tmp_path, run), 0.5)
+    found = compared(run, scores).statistics[f"{name}_model_effects"]
+    rows = found[found["measure"] == "sum"].set_index("contrast")
+    cells = scores.frame.groupby("condition")["logprob_nats"].mean()
+    none, island = (cells[f"{one}_short"] - cells[f"{one}_long"] for one in ("nonisland", "island"))
+    assert rows.loc[INTERACTION, "estimate"] == pytest.approx(none - island)
+    assert rows.loc["island: short - long", "estimate"] == pytest.approx(island)
+    assert rows["n_sentences"].max() == len(run.items)
+    assert (rows["low"] < rows["estimate"]).all() and rows["p"].notna().all()
+
+
+@pytest.mark.parametrize(("made", "name"), [(island_run, "rating"), (yes_no, "yes_no")])
+def test_scores_that_are_all_alike_have_no_interval_and_the_first_lines_say_so(
+    made, name, tmp_path
+):
+    run = made()
+    found = compared(run, noisy(island_scores(tmp_path, run), 0.0))
+    effects = found.statistics[f"{name}_model_effects"]
+    assert (effects["estimate"] == 0).all()
+    assert effects[["low", "high", "p", "p_holm"]].isna().all(axis=None)
+    said = "gives all 64 sentences" if name == "rating" else "gives all 96 sentences"
+    assert sum(said in sentence for sentence in found.summary) == 1
+    table = next(one for one in found.tables if one.name == f"{name}_model_effects")
+    # Nothing is withheld for few answers: that would be another reason.
+    assert not any("No interval where there are fewer" in note for note in table.notes)
+
+
+def test_frames_drawn_anew_that_change_nothing_are_no_interval(tmp_path):
+    run = yes_no()
+    expected = np.where(run.items["condition"] == "island_long", "no", "yes")
+    good = run.trials["item_id"].map(dict(zip(run.items["item_id"], expected, strict=True)))
+    trials = run.trials.assign(good_side=good.map({"yes": "first", "no": "second"}))
+    said = run.responses["said_yes"].astype(bool)
+    own = run.responses["item_id"].map(dict(zip(run.items["item_id"], expected, strict=True)))
+    responses = run.responses.assign(chose_good=said == (own == "yes"))
+    scores = noisy(island_scores(tmp_path, run), 0.01)
+    rows = compared(replace(run, trials=trials, responses=responses), scores)
+    found = rows.statistics["yes_no_models"]
+    model = found[found["measure"] == "sum"].iloc[0]
+    # The model's worst sentences are just these, in every frame.
+    assert model["area"] == 1
+    assert pd.isna(model["area_low"]) and pd.isna(model["area_high"])
+
+
+def test_the_report_counts_places_by_list_and_who_was_kept_by_level():
+    run = mixed(n_people=24, frames=12)
+    of_careful = Quota(when={"instruction": "careful"}, participants_per_list=3)
+    design = run.study.design.model_copy(update={"quotas": [of_careful]})
+    run = replace(run, study=run.study.model_copy(update={"design": design}))
+    verdicts = run.verdicts.assign(kept=run.verdicts["participant"] != "p001")
+    run = replace(run, verdicts=verdicts.assign(rule=verdicts["rule"].where(verdicts["kept"], "x")))
+    found = compare(run, [], ComparisonOptions(resamples=50), code_version="v9")
+    page = render_report(found, {}, {})
+    several = sorted({design.places(number) for number in range(design.n_lists)})
+    said = lists_in_words(design)
+    assert said.endswith(f"with {several[0]} to {several[-1]} places each.")
+    assert "between participants: plain 12 of 12, careful 11 of 12." in page
+    assert "participants and frames (what repeats over conditions; else each item)" in page
+
+
+def test_a_model_that_ties_on_every_pair_is_in_no_table_of_differences(tmp_path):
+    export = small_run.write_export(tmp_path / "export")
+    alike = [row | {"logprob_nats": -5.0, "token_logprobs_nats": [-5.0]}
+             for row in small_run.score_rows()]  # fmt: skip
+    tied = small_run.write_scores(tmp_path / "tied.parquet", alike, model="flat")
+    other = small_run.write_scores(tmp_path / "other.parquet")
+    alone = small_run.compared(export, tied)
+    assert "people_minus_models" not in {one.name for one in alone.tables}
+    both = small_run.compared(export, tied, other)
+    assert "flat" not in set(both.statistics["people_minus_models"]["judge"])
+    for found in (alone, both):
+        assert any(said.startswith("flat gave both versions") for said in found.left_out)

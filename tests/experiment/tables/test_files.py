@@ -1,0 +1,19 @@
+"""Files that hold no table are named."""
+
+import pytest
+
+from experiment.errors import TableError
+from experiment.tables.files import read_table, write_table
+from experiment.tables.schemas import LISTS
+
+
+def test_a_name_that_says_no_format_is_refused(tmp_path):
+    with pytest.raises(TableError, match=r"cannot tell a table format from the suffix \"\.xls\""):
+        write_table(LISTS, [], tmp_path / "lists.xls")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_only_has_the_name_of_a_parquet_file_is_refused(tmp_path):
+    (tmp_path / "lists.parquet").write_text("list,item_id,kind\n")
+    with pytest.raises(TableError, match=r"lists.parquet: the file is not a Parquet file"):
+        list(read_table(LISTS, tmp_path / "lists.parquet"))
