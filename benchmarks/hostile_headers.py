@@ -22,8 +22,6 @@ from benchmarks.hostile.headers import HEADERS, VALUES, walk
 from benchmarks.hostile.site import Site
 from tests.temporary import keep_in_memory
 
-_ROW = "{:<24} {:>7} {:>9} {:>8} {:>8} {:>8} {:>8}"
-
 
 def main() -> None:
     """Print how each class of routes answered, and what was found."""
@@ -39,15 +37,9 @@ def main() -> None:
         walked = walk(site, options.routes, options.share)
         site.close()
     print(f"{len(HEADERS)} headers, {len(VALUES)} values")
-    print(_ROW.format("", "routes", "requests", "2xx", "3xx", "4xx", "5xx"))
-    kinds = ("2xx", "3xx", "4xx", "5xx")
-    for name in sorted(walked.routes):
-        each = [walked.counted[name, kind] for kind in kinds]
-        print(_ROW.format(name, walked.routes[name], f"{sum(each):,}", *each))
-    every = [sum(n for (_, of), n in walked.counted.items() if of == kind) for kind in kinds]
-    print(_ROW.format("all", sum(walked.routes.values()), f"{sum(every):,}", *every))
+    print(*walked.table(), sep="\n")
     print(f"memory: {_peak_mib() - before} MiB more than before the first request")
-    print(f"found: {len(walked.found)}", *walked.found[:20], sep="\n")
+    print(*walked.result(), sep="\n")
     sys.exit(1 if walked.found else 0)
 
 

@@ -22,6 +22,7 @@ from webapp.http.origins import guard_origins
 from webapp.http.platform_hooks import platform_hooks
 from webapp.http.request_log import log_requests
 from webapp.http.security_headers import add_headers
+from webapp.http.storable import keep_out_nul
 from webapp.opening import installation_keys, open_installation
 from webapp.participant import register_participant_pages
 from webapp.participant.assets import Assets, serve_assets
@@ -66,6 +67,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     services = app.extensions[EXTENSION] = Services(settings, engine, Tokens.of(keys), now, folder)
     log_requests(app, app.extensions[METRICS])
     answer_the_short_way(app, services, app.extensions[METRICS])
+    keep_out_nul(app)
     guard_origins(app, settings)
     translate_pages(app)
     find_templates(app)

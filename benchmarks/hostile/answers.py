@@ -14,6 +14,8 @@ ROOT = Path(__file__).parents[2]
 # Pages of the room's tables are the longest.
 _LONGEST_BYTES = 2 * 1024 * 1024
 MOST_CPU_S = 3.0
+# What would be markup of ours, were it not shown as text.
+MARK = b"<script>a</script>"
 
 
 class TooLongError(BaseException):
@@ -65,6 +67,9 @@ def wrong_with(status: int, headers: Headers, content: bytes, instance: Path) ->
         if place.encode() in told:
             at = told.index(place.encode())
             return f"the server's path: {told[max(0, at - 60) : at + 200]!r}"
-    if b"Set-Cookie: a=b" in told:
+    if MARK in content and headers.get("Content-Type", "").startswith("text/html"):
+        at = content.index(MARK)
+        return f"markup that was sent: {content[max(0, at - 60) : at + 60]!r}"
+    if "Set-Cookie: a=b" in str(headers):
         return "a header that was sent"
     return ""

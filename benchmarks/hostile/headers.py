@@ -1,15 +1,13 @@
 """Every header that something parses, with values that nobody sends by accident."""
 
-import gzip
 import random
-from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from collections import defaultdict
 from itertools import product
 
 from werkzeug.routing import Rule
-from werkzeug.test import EnvironBuilder, run_wsgi_app
+from werkzeug.test import EnvironBuilder
 
-from benchmarks.hostile.answers import TooLongError, bounded, wrong_with
+from benchmarks.hostile.asking import Walked, ask
 from benchmarks.hostile.site import Site
 
 # What our own code, Werkzeug or Flask reads of a request.
@@ -17,7 +15,8 @@ HEADERS = (
     "Origin", "Referer", "Host", "Sec-Fetch-Site", "X-Forwarded-For", "X-Forwarded-Proto",
     "X-Forwarded-Host", "X-Request-ID", "Forwarded", "Accept-Language", "Accept-Encoding", "Accept",
     "Authorization", "Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding",
-    "Cookie", "If-None-Match", "If-Modified-Since", "If-Range", "Range", "User-Agent", "Upgrade",
+    "Cookie", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
+    "Range", "User-Agent", "Upgrade",
     "Connection", "Expect", "Cache-Control", "X-Parallax-Within", "HX-Request", "Last-Event-ID",
     "X-Prolific-Request-Signature", "X-Prolific-Request-Timestamp",
 )  # fmt: skip
@@ -40,21 +39,6 @@ VALUES = (
     "{{7*7}}", "for=[::1;proto=", "1.2.3.4, " * 500, "999.1.1.1", "::ffff:1.2.3.4.5", "fe80::%\x00",
     "xn--", "xn--\x80", "." * 300, "a." * 200,
 )  # fmt: skip
-
-
-@dataclass
-class Walked:
-    """What became of the requests.
-
-    Attributes:
-        counted: How many requests of a class of routes had an answer of a kind, ``"4xx"``.
-        routes: How many routes are in each class.
-        found: What is wrong: the request, and why.
-    """
-
-    counted: Counter[tuple[str, str]] = field(default_factory=Counter)
-    routes: Counter[str] = field(default_factory=Counter)
-    found: list[str] = field(default_factory=list)
 
 
 def walk(site: Site, per_class: int = 4, share: float = 1.0, seed: int = 1) -> Walked:
@@ -90,25 +74,7 @@ def _asked(
     ).get_environ()
     environ |= {**site.environ_of(rule), **_environ(header, value)}
     asked = f"{method} {rule.rule} {header}: {value[:60]!r}"
-    try:
-        with bounded():
-            body, status, headers = run_wsgi_app(site.app, environ, buffered=True)
-            content = b"".join(body)
-    except TooLongError:
-        walked.found.append(f"{asked}: it took too long")
-        return
-    except Exception as error:  # around the app, where nothing answers it
-        walked.found.append(f"{asked}: {error!r}")
-        return
-    if headers.get("Content-Encoding") == "gzip":
-        content = gzip.decompress(content)
-    code = int(status.partition(" ")[0])
-    # The page of settings tells owners where things lie.
-    told = b"" if rule.endpoint == "installation.show_settings" and code == 200 else content
-    problem = wrong_with(code, headers, told, site.instance)
-    walked.counted[name, f"{code // 100}xx"] += 1
-    if problem:
-        walked.found.append(f"{asked}: {problem}")
+    ask(site, rule, environ, asked, walked, name)
 
 
 def _environ(header: str, value: str) -> dict[str, str]:

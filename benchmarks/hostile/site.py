@@ -1,6 +1,8 @@
 """An installation with a run of a project, an owner's browser, a program and a participant."""
 
+import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,7 +25,7 @@ from webapp.users.roles import Role
 from webapp.users.sign_in import form_token, open_session
 from webapp.users.users import add_user
 
-_PROJECT = "a-project"
+PROJECT = "a-project"
 # They end what the others are tried with, or start long work: they are asked without the form's
 # digest, and so nothing is done, after every header was read.
 _NOT_DONE = frozenset(
@@ -46,12 +48,18 @@ class Site:
 
     Args:
         instance: Where it lies.
+        database_url: PostgreSQL's database; empty for SQLite's file.
     """
 
     instance: Path
+    database_url: str = ""
     rules: list[Rule] = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.database_url:
+            self.instance.mkdir()
+            settings = f"database_url = {json.dumps(self.database_url)}\n"
+            (self.instance / "parallax.toml").write_text(settings, encoding="utf-8")
         self.app = create_app(self.instance)
         # As in service: an exception becomes the page that people see.
         self.app.config["PROPAGATE_EXCEPTIONS"] = False
@@ -63,10 +71,10 @@ class Site:
         installation.parallax = lambda *_, **__: Done(worked=True, text="[]")
         now = utc_now()
         with self.sessions.begin() as session:
-            add_project(session, _PROJECT, by="a benchmark", now=now)
+            add_project(session, PROJECT, by="a benchmark", now=now)
             study = load_study("minimal")
             self.ref = launch(
-                session, study, 1, "direct", now=now, code_version="0", project=_PROJECT
+                session, study, 1, "direct", now=now, code_version="0", project=PROJECT
             ).ref
             user = add_user(session, "owner", Role.OWNER, "", by="a benchmark", now=now)
             self.cookie = open_session(session, user, "", now)
@@ -103,10 +111,10 @@ class Site:
             return "room: results"
         return "room: pages" if method == "GET" else "room: forms"
 
-    def path_of(self, rule: Rule) -> str:
-        """Return an address of the route at which there is something."""
+    def path_of(self, rule: Rule, given: Mapping[str, str] | None = None) -> str:
+        """Return an address of the route at which there is something, but for what is given."""
         known = {
-            "ref": self.ref, "token": self.token, "project": _PROJECT, "participant_ref": "nobody",
+            "ref": self.ref, "token": self.token, "project": PROJECT, "participant_ref": "nobody",
             "filename": "parallax.css", "name": "prolific", "version": "0",
         }  # fmt: skip
         if rule.endpoint in ("admission.leave", "rights.leave"):
@@ -115,6 +123,7 @@ class Site:
             known |= {"name": "parallax.css", "version": self._version()}
         if rule.rule.startswith(ROOM):
             known["filename"] = "researcher.css"
+        known |= given or {}
         return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: known[found[1]], rule.rule)
 
     def _version(self) -> str:

@@ -100,7 +100,7 @@ def item_from_row(row: Mapping[str, object]) -> Item:
     texts: dict[str, str] = {}
     for name in ITEMS.column_names:
         value = row[name]
-        if not isinstance(value, str):
+        if not isinstance(value, str) or "\0" in value:
             raise ValueError(f"{name} is {value!r}")
         texts[name] = value
     extra = tuple((name, str(value)) for name, value in row.items() if name not in _TEXTS)

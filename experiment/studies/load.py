@@ -15,6 +15,7 @@ from experiment.studies.study import EARLIER_RESPONSE, STUDY_FILE, Study
 from experiment.studies.toml_lines import TomlLines
 
 BUILT_IN = Path(__file__).parent
+_NUL = "\0"
 
 
 def built_in_studies() -> list[str]:
@@ -110,6 +111,13 @@ def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> St
         # TOML says of each value what it is: "2" is no number, and 2.0 no count. A run that was
         # launched before that was asked is read as it was then.
         given = {**_without_own(keys), "folder": folder, "files": files}
+        if files is None and any(_NUL in each for each in _texts(keys)):
+            raise StudyError(
+                r"a text holds a NUL (\u0000), which no database stores",
+                where=str(path),
+                expected="texts of characters that can be read",
+                remedy=r"Search the file for \u0000 and \U00000000, and remove them",
+            )
         study = Study.model_validate(given, strict=files is None)
     except ValidationError as error:
         lines = TomlLines(text, {"response": EARLIER_RESPONSE})
@@ -119,6 +127,17 @@ def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> St
         raise StudyErrors(missing, folder)
     own_messages(study)
     return study
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield every text in a file's keys, the keys themselves included."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from value
+        yield from (text for each in value.values() for text in _texts(each))
+    elif isinstance(value, list):
+        yield from (text for each in value for text in _texts(each))
 
 
 def _without_own(keys: Mapping[str, object]) -> dict[str, object]:
@@ -149,8 +168,11 @@ def text_errors(study: Study) -> Iterator[StudyError]:
         path = study.folder / "texts" / study.study.language / f"{page}.md"
         problem = ""
         try:
-            if not study.text(page).strip():
+            text = study.text(page)
+            if not text.strip():
                 problem = f'the text of the page "{page}" is missing or empty'
+            elif _NUL in text and study.files is None:
+                problem = f'the text of the page "{page}" holds a NUL, which no database stores'
         except FileNotFoundError:
             problem = f'the text of the page "{page}" is missing or empty'
         except OSError as error:

@@ -95,7 +95,7 @@ TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
     *("blinding", "crowding", "erasures", "faults_restored", "groups", "panel_faults"),
     *("panel_restored", "point_in_time", "three_sessions"),
-    *("hostile_headers", "hostile_uploads", "reading_types"),
+    *("hostile_fields", "hostile_headers", "hostile_uploads", "reading_types"),
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
     *("installation_faults", "models_against_models"),
     *(

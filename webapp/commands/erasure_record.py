@@ -23,11 +23,11 @@ from webapp.erasures.file import (
     blank,
     read_record,
     record_file,
-    refuse_lost_keys,
     take_over_older_file,
     write_record,
 )
 from webapp.erasures.owner import disown, owner_lines, refuse_foreign
+from webapp.erasures.readable import refuse_unreadable
 from webapp.erasures.record import known_entries
 from webapp.errors import WebappError
 from webapp.privacy.restored import carry_out_again
@@ -151,7 +151,7 @@ def _present(engine: Engine) -> list[Entry]:
 
 def _is_understood(entry: Entry, sealer: Sealer) -> bool:
     with suppress(WebappError):
-        refuse_lost_keys([entry], sealer, Path())
+        refuse_unreadable([entry], sealer, Path())
         return True
     return False
 
@@ -161,7 +161,7 @@ def _merge(
 ) -> int:
     """Add what copies and the database hold to the record; return how much that was."""
     for path in copies:
-        refuse_lost_keys(read_record(path), sealer, path)
+        refuse_unreadable(read_record(path), sealer, path)
     known = {each.key for each in read_record(record_file(instance))}
     new = {each.key: each for each in also if each.key not in known}
     for path in copies:

@@ -12,7 +12,6 @@ from webapp.erasures.entry import (
     Deed,
     Entry,
     erased_digests,
-    key_id_of,
     line_without_content,
     read_entry,
 )
@@ -177,24 +176,3 @@ def write_record(path: Path, entries: Iterable[Entry], owner: Iterable[str] = ()
 def content(mark: str) -> str:
     """Return the text whose digest stands for a mark: another one than any name in the database."""
     return f"tombstone\x1f{mark}"
-
-
-def refuse_lost_keys(entries: Collection[Entry], sealer: Sealer, where: Path) -> None:
-    """Let pass only a record whose every entry can be understood.
-
-    Raises:
-        WebappError: An entry was made with a key that is not there.
-    """
-    sealing = {key.id for key in sealer.keys.sealing}
-    made = {key_id_of(each.digest) for each in entries} - sealer.digest_ids
-    sealed = {key_id_of(each.content) for each in entries if each.content} - sealing
-    if lost := sorted(made | sealed):
-        raise WebappError(
-            f"the record of erasures needs key {lost[0]}, which is not in the keys",
-            where=str(where),
-            expected="the keys with which people's wishes were recorded, to carry them out again",
-            remedy="Take back the copy that you kept of the file of the keys. Where the key is"
-            f" lost, delete the lines with ` {lost[0]}.`: a backup from before them then brings"
-            " those people back. If the record belongs to another installation, put this"
-            " installation's own there",
-        )

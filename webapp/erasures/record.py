@@ -18,9 +18,9 @@ from webapp.erasures.file import (
     content,
     read_record,
     record_file,
-    refuse_lost_keys,
 )
 from webapp.erasures.owner import refuse_foreign
+from webapp.erasures.readable import refuse_unreadable
 
 _LEAST_STEP = timedelta(microseconds=1)
 
@@ -102,7 +102,7 @@ class Record:
         """
         found = read_record(path := record_file(self.instance))
         refuse_foreign(path, self._sealer)
-        refuse_lost_keys(found, self._sealer, path)
+        refuse_unreadable(found, self._sealer, path)
         return found
 
     def deed_of(self, mark: str, wishes: Mapping[str, Entry]) -> Entry | None:

@@ -12,7 +12,7 @@ from webapp.database.models import Erasure, Identity, Stamp
 from webapp.database.schema import revisions
 from webapp.database.sealed_names import sealed_columns
 from webapp.erasures.entry import Deed, Entry
-from webapp.erasures.file import refuse_lost_keys
+from webapp.erasures.readable import refuse_unreadable
 
 _STAMP, _IDENTITY, _ERASURE = (each.__tablename__ for each in (Stamp, Identity, Erasure))
 # How SQLite and PostgreSQL write that a name was not forgotten.
@@ -46,7 +46,7 @@ def refuse_lost(backup: Restorable, keys: Keys, where: Path, *, adopted: bool) -
     refuse_other_keys(known, found.newest[1] if found.newest else None, keys)
     if lost := sorted(found.sealed_with - {key.id for key in keys.sealing}):
         raise other_keys(f"the keys file lacks key {lost[0]}, which encrypted names in the backup")
-    refuse_lost_keys(found.erasures, Sealer(keys), where)
+    refuse_unreadable(found.erasures, Sealer(keys), where)
 
 
 def _read(backup: Restorable) -> _Found:

@@ -4,6 +4,7 @@ A record is replaced as a whole, so a page reads the old one or the new one.
 """
 
 import json
+import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 
+_JOB_ID = re.compile(r"[0-9a-f]{16}")
 _RECORD = "job.json"
 _CANCELLED = "cancelled"
 # Whose data it was made of, one a line.
@@ -137,7 +139,8 @@ class Jobs:
         Raises:
             KeyError: There is none.
         """
-        if not (job_id.isascii() and job_id.isalnum()):
+        # It comes from addresses: of another shape, it might lead elsewhere or be no file's name.
+        if not _JOB_ID.fullmatch(job_id):
             raise KeyError(job_id)
         try:
             kept = json.loads((self.folder(job_id) / _RECORD).read_text(encoding="utf-8"))

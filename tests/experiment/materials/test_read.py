@@ -86,3 +86,9 @@ def test_a_construction_that_the_study_lacks_is_refused():
     shorter = MINIMAL.model_copy(update={"constructions": MINIMAL.constructions[:1]})
     with pytest.raises(MaterialsError, match=r"grammar\.toml:\d+: .*agreement_across_phrase"):
         load_items(shorter)
+
+
+def test_an_item_with_what_no_database_stores_is_refused():
+    row = item_row(next(load_items(MINIMAL)))
+    with pytest.raises(ValueError, match=r"good is 'The dog\\x00 sleeps.'"):
+        item_from_row(row | {"good": "The dog\0 sleeps."})

@@ -48,3 +48,18 @@ def test_both_keys_together_are_refused(tmp_path):
     both = 'response = "rating"\npresentation = "rating"'
     with pytest.raises(StudyError, match="response and presentation are two names of one key"):
         load_study(with_key(tmp_path, both))
+
+
+def test_what_no_database_stores_is_refused_in_settings_and_texts(tmp_path):
+    """PostgreSQL stores no NUL: everybody who consented would have met an error."""
+    study = with_key(tmp_path, 'response = "sentence_pair"')
+    toml = tmp_path / "minimal" / "study.toml"
+    sound = toml.read_text("utf-8")
+    toml.write_text(sound.replace('name = "minimal"', r'name = "mini\u0000mal"', 1), "utf-8")
+    with pytest.raises(StudyError, match=r"study.toml: a text holds a NUL .*Search the file for"):
+        load_study(study)
+    toml.write_text(sound, "utf-8")
+    with (tmp_path / "minimal" / "texts" / "en" / "consent.md").open("a") as file:
+        file.write("\0")
+    with pytest.raises(StudyError, match=r'consent.md: .*"consent" holds a NUL'):
+        load_study(study)

@@ -2,17 +2,41 @@
 
 import pytest
 
-from benchmarks.hostile.headers import walk
+from benchmarks.hostile.headers import HEADERS, walk
 from benchmarks.hostile.site import Site
 
 pytestmark = pytest.mark.one_database
 
 
+LOOKED_FOR = set[str]()
+
+
+class Noted(dict):
+    """A request's environment that notes what is looked for in it."""
+
+    def __getitem__(self, key):
+        LOOKED_FOR.add(key)
+        return super().__getitem__(key)
+
+    def __contains__(self, key):
+        LOOKED_FOR.add(key)
+        return super().__contains__(key)
+
+    def get(self, key, default=None):
+        LOOKED_FOR.add(key)
+        return super().get(key, default)
+
+
 def test_no_header_makes_a_server_s_error(tmp_path):
     site = Site(tmp_path / "instance")
+    inner = site.app.wsgi_app
+    site.app.wsgi_app = lambda environ, start: inner(Noted(environ), start)
     walked = walk(site, per_class=1, share=0.05)
     site.close()
     assert walked.found == []
+    names = {each.removeprefix("HTTP_") for each in LOOKED_FOR if each.isupper()}
+    headers = {each for each in names if f"HTTP_{each}" in LOOKED_FOR or "CONTENT" in each}
+    assert headers <= {each.upper().replace("-", "_") for each in HEADERS}
     # Each class was reached: its routes did something, and did not only refuse.
     assert {name for name, kind in walked.counted if kind in ("2xx", "3xx")} >= {
         name for name in walked.routes if name != "platforms' calls"
