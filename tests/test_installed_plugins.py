@@ -132,6 +132,15 @@ def test_a_rule_of_a_package_judges(names: dict[str, str]):
     assert not verdict([rule], [JUDGMENT]).kept
 
 
+def test_a_model_type_that_two_packages_offer_is_refused(site: Path, tmp_path: Path):
+    for package in ("pack_one", "pack_two"):
+        install(site, package, {"parallax.scorers": ("ours", "Ours")})
+    (tmp_path / "config.json").write_text('{"type": "ours", "name": "x"}')
+    said = r'"ours" is offered more than once: pack_one \(pack_one:Ours\), pack_two .*Uninstall'
+    with pytest.raises(LmError, match=said):
+        load_scorer(tmp_path)
+
+
 @both_ways
 def test_a_rule_of_a_package_has_its_parameters_checked(names: dict[str, str]):
     with pytest.raises(ParallaxError, match="limit_ms"):

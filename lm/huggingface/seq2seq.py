@@ -51,7 +51,7 @@ class Seq2SeqScorer:
     ) -> None:
         self.model, self._tokenizer, self._window = model, tokenizer, window
         self.name, self.trained_on = name, trained_on
-        start = model.config.decoder_start_token_id
+        start = getattr(model.config, "decoder_start_token_id", None)
         if not tokenizer.is_fast or start is None:
             raise LmError(
                 f"{name} has no tokenizer.json, or its config.json no decoder_start_token_id. Give "

@@ -69,7 +69,9 @@ def _lines(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
-        raise LmError(f"cannot read the supertags {path}: {error.strerror}.") from error
+        raise LmError(
+            f"cannot read the supertags {path}: {error.strerror}. Put the model's own {TAGS} back."
+        ) from error
 
 
 def load_weights(network: RecurrentNetwork, path: Path) -> None:
@@ -81,8 +83,9 @@ def load_weights(network: RecurrentNetwork, path: Path) -> None:
     try:
         weights = load_file(path)
     except (OSError, SafetensorError) as error:
+        reason = "it is not there" if isinstance(error, FileNotFoundError) else error
         raise LmError(
-            f"cannot read the weights {path} ({error}). Train the model again, or continue "
+            f"cannot read the weights {path} ({reason}). Train the model again, or continue "
             "with `--resume` if its training was not finished."
         ) from error
     fill(network, weights, path)

@@ -24,7 +24,7 @@ _KINDS: dict[str, Kind] = {"LSTM": "lstm", "GRU": "gru", "RNN_TANH": "srn", "RNN
 _GATES: dict[int, Kind] = {4: "lstm", 3: "gru"}
 # Under what names training scripts keep a model among other things.
 _KEYS = ("state_dict", "model_state_dict", "model")
-_MOST_MODULES = 10_000
+_MOST_MODULES, _DEEPEST = 10_000, 100
 
 
 def read_published(path: Path, kind: Kind | None = None) -> tuple[NetworkShape, dict[str, Tensor]]:
@@ -74,7 +74,7 @@ def _weights(found: object) -> dict[str, Tensor]:
     weights: dict[str, Tensor] = {}
     for number, (name, module) in enumerate(_modules(found)):
         # Modules that hold each other are more than any file could list.
-        if number == _MOST_MODULES:
+        if number == _MOST_MODULES or name.count(".") > _DEEPEST:
             raise ValueError("its modules hold each other")
         own = module.part("_parameters").items()
         weights |= {f"{name}{key}": view.tensor() for key, view in own if isinstance(view, View)}

@@ -109,5 +109,7 @@ def _opened(path: str) -> sqlite3.Connection:
             connection.execute(_TABLE)
             connection.execute(_NAMED)
     except sqlite3.Error as error:
-        raise LmError(f"{path}: the costs of calls cannot be kept there ({error}).") from error
+        raise LmError(
+            f"{path}: the costs of calls cannot be kept there ({error}). Name another folder."
+        ) from error
     return connection

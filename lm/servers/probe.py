@@ -1,5 +1,6 @@
 """Which tier a server is of, found out by questions whose answers are known."""
 
+import json
 import secrets
 from collections.abc import Callable
 from typing import Any
@@ -44,7 +45,11 @@ def find_tier(post: Post, *, chat: bool = False) -> tuple[Tier, str]:
 def _writes(post: Post) -> None:
     answer = post("chat/completions", messages=[_user("Say something.")], max_tokens=4)
     if not isinstance(written(answer), str):
-        raise LmError(f"the server writes nothing: {str(answer)[:200]}")
+        said = json.dumps(answer, ensure_ascii=False)[:200]
+        raise LmError(
+            f"the server writes nothing: {said}. Expected a text as content of the first choice's "
+            "message. Ask for a model that writes, at an address that speaks OpenAI's protocol."
+        )
 
 
 def _echoes(post: Post) -> None:

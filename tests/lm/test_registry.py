@@ -4,6 +4,7 @@ import pytest
 
 from lm.errors import LmError
 from lm.registry import TYPES, load_scorer
+from tests.lm.toy_models import recurrent
 
 PAGE = Path(__file__).parents[2] / "docs" / "language_models.md"
 
@@ -24,6 +25,22 @@ def test_a_folder_that_is_no_model_is_refused(tmp_path: Path, config: str | None
         (tmp_path / "config.json").write_text(config)
     with pytest.raises(LmError, match=said):
         load_scorer(tmp_path)
+
+
+def test_files_of_a_recurrent_model_that_are_gone_or_damaged_are_named(tmp_path: Path):
+    recurrent(n_tags=2)(tmp_path / "model")
+    (tmp_path / "model" / "tags.txt").unlink()
+    with pytest.raises(LmError, match=r"cannot read the supertags .*No such file.*Put the model's"):
+        load_scorer(tmp_path / "model")
+    weights = tmp_path / "model" / "weights.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-4])
+    with pytest.raises(
+        LmError, match=rf"cannot read the weights {weights} \(.*\). Train the model"
+    ):
+        load_scorer(tmp_path / "model")
+    weights.unlink()
+    with pytest.raises(LmError, match=rf"the weights {weights} \(it is not there\). Train the"):
+        load_scorer(tmp_path / "model")
 
 
 @pytest.mark.parametrize("type_", TYPES)

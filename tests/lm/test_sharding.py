@@ -1,4 +1,5 @@
 import json
+import sys
 from pathlib import Path
 from threading import Event
 
@@ -66,6 +67,17 @@ def test_a_cluster_that_is_not_there_is_named():
     with (
         pytest.raises(LmError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:1 "),
         workers(cluster="tcp://127.0.0.1:1", timeout_s=1),
+    ):
+        pass
+
+
+def test_a_cluster_without_its_library_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with (
+        pytest.raises(
+            LmError, match="scoring on a cluster needs Dask. Install it with `pip install"
+        ),
+        workers(cluster="tcp://127.0.0.1:1"),
     ):
         pass
 

@@ -138,6 +138,16 @@ def test_an_encoder_decoder_refuses_what_is_too_long(encoder_decoder: Path):
         load_hf(str(encoder_decoder)).score([("the cat " * 20, "sleeps")])
 
 
+def test_an_encoder_decoder_that_does_not_say_how_its_decoder_begins_is_refused(tmp_path: Path):
+    t5(tmp_path / "model")
+    config = tmp_path / "model" / "config.json"
+    config.write_text(config.read_text().replace('"decoder_start_token_id": 0,', ""))
+    with pytest.raises(
+        LmError, match=r"model has no tokenizer.json, or its config.json no decoder"
+    ):
+        load_hf(str(tmp_path / "model"))
+
+
 def test_a_model_of_images_and_text_is_read_by_its_text_alone(tmp_path: Path):
     llava(tmp_path / "model")
     scorer = load_hf(str(tmp_path / "model"), device="cpu")

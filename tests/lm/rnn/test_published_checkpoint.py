@@ -1,12 +1,14 @@
 """Checkpoints in the form they were published in: a whole module, pickled."""
 
+import io
 import os
 import pickle
 import sys
 import types
 import zipfile
+from collections import OrderedDict
 from pathlib import Path
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import pytest
 import torch
@@ -162,6 +164,70 @@ def test_a_program_is_no_checkpoint(tmp_path):
         read_published(tmp_path / "model.pt")
 
 
+class Storage(NamedTuple):
+    """What stands in a pickle for a tensor's numbers: a kind, and how many there are."""
+
+    kind: str
+    size: int
+
+
+class Written(pickle.Pickler):
+    def persistent_id(self, one: object) -> tuple[object, ...] | None:
+        return (
+            (one.kind, torch.FloatStorage, "0", "cpu", one.size) if type(one) is Storage else None
+        )
+
+
+class Rebuilt:
+    def __init__(self, storage: Storage | None, size: int) -> None:
+        self.made_of = (storage, 0, (size,), (1,))
+
+    def __reduce__(self):
+        return torch._utils._rebuild_tensor_v2, (*self.made_of, False, OrderedDict())
+
+
+def weights_of(tensor: Rebuilt) -> bytes:
+    file = io.BytesIO()
+    Written(file, protocol=2).dump({"encoder.weight": tensor})
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("pickled", "said"),
+    [
+        (weights_of(Rebuilt(None, 4)), "a tensor has no storage"),
+        (weights_of(Rebuilt(Storage("storage", 4), 9)), "a tensor's size is not that of its stor"),
+        (weights_of(Rebuilt(Storage("storage", 9), 9)), "it ends before its weights do"),
+        (weights_of(Rebuilt(Storage("script", 4), 4)), "it holds a script, which no weights need"),
+        (b"\x80\x02ctorch._utils\n_rebuild_tensor\n}b.", "it tries to change a function"),
+    ],
+)
+def test_weights_that_do_not_say_where_their_numbers_are_are_refused(tmp_path, pickled, said):
+    path = tmp_path / "model.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model/data.pkl", pickled)
+        archive.writestr("model/data/0", bytes(4 * 4))
+    with pytest.raises(LmError, match=rf"^{path} cannot be read as .*: {said}.*nothing of it was"):
+        read_published(path)
+
+
+@pytest.mark.parametrize("deep", [True, False], ids=["each in itself", "each twice in the next"])
+def test_modules_that_never_end_are_refused(tmp_path, monkeypatch, deep):
+    model = RNNModel()
+    rings = [nn.Module() for _ in range(1 if deep else 15)]
+    for ring, below in zip(rings, [*rings[1:], rings[0] if deep else nn.Module()], strict=True):
+        ring._modules |= {"left": below, "right": below}
+    model._modules["ring"] = rings[0]
+    path = saved(monkeypatch, tmp_path / "model.pt", model)
+    with pytest.raises(LmError, match="checkpoint: its modules hold each other"):
+        read_published(path)
+
+
+def test_a_checkpoint_that_cannot_be_opened_is_named(tmp_path: Path):
+    with pytest.raises(LmError, match=r"cannot read the checkpoint .*\.pt: No such file"):
+        read_published(tmp_path / "model.pt")
+
+
 class Harmful:
     def __reduce__(self):
         return os.system, ("echo harm",)
@@ -202,7 +268,7 @@ def test_an_archive_that_pytorch_would_not_write_is_refused(tmp_path: Path):
 def test_a_cut_off_checkpoint_is_refused(tmp_path: Path, published: tuple[Path, RNNModel]):
     path, _ = published
     path.write_bytes(path.read_bytes()[:-10])
-    with pytest.raises(LmError, match="ends before its weights do"):
+    with pytest.raises(LmError, match="it ends before its weights do"):
         read_published(path)
 
 
