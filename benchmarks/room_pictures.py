@@ -2,45 +2,53 @@
 
 Usage: python benchmarks/room_pictures.py [--chromium PATH] [--out docs/images/room]
 
-The pages show a run with planted problems (``benchmarks/planted.py``). A picture holds a page three
-times, beside each other, so that a page that looks wrong anywhere is seen at a glance. The machine
-needs a font with Japanese signs, such as Debian's fonts-ipafont-gothic.
+The pages show a run with planted problems (``benchmarks/planted.py``), and the walk of the browser
+tests comes to each of them (``tests/browser/room_walk.py``). A picture holds a page three times,
+beside each other, so that a page that looks wrong anywhere is seen at a glance. The machine needs a
+font with Japanese signs, such as Debian's fonts-ipafont-gothic.
 """
 
 import argparse
 import io
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from argon2 import PasswordHasher
+from flask import Flask
 from PIL import Image
 from planted import plant
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from screenshots import IMAGES, SWITCHES, keep, served
+from sqlalchemy import select
 
 from webapp import create_app
 from webapp.core.clock import utc_now
-from webapp.database.models import Run
+from webapp.database.models import Assignment, Hit, Recruitment, Run
 from webapp.gate.gate import ledger_begun, ledger_reconciled, ledger_written
 from webapp.jobs.summaries import summarise
+from webapp.long_jobs.records import MADE, Jobs, JobState
+from webapp.long_jobs.work import do_job
+from webapp.payments import run_payments
+from webapp.researcher import recruitment
 from webapp.runs.runs import study_as_launched
 from webapp.runs.unblind import unblind
 from webapp.users.roles import Role
 from webapp.users.users import add_user
 
 sys.path.append(str(Path(__file__).parents[1]))
+from tests.browser import room_walk as walk
 from tests.prerequisites import CHROMIUM
+from tests.webapp.payments.platform_double import WritingDouble
 
 PASSWORD = "correct horse battery"
 # The page of the installation makes every check of the doctor.
 PATIENCE_MS = 180_000
 DESK = {"width": 1100, "height": 900}
-LOOKS = (
-    {"color_scheme": "light", "viewport": DESK},
-    {"color_scheme": "dark", "viewport": DESK},
-    {"color_scheme": "light", "viewport": {"width": 390, "height": 900}, "is_mobile": True},
-)
+LOOKS = (("light", DESK), ("dark", DESK), ("light", {"width": 390, "height": 900}))
+# So much of a page is shown; of a run's own, its charts too.
+HEIGHT, HEIGHTS = 900, {"run": 2500}
 # What somebody wrote and asked for, so that no page is empty.
 WRITTEN = (
     ("runs/{run}/notes", {"text": "The server was restarted at noon.", "tags": "pilot"}),
@@ -60,90 +68,138 @@ WRITTEN = (
 )  # fmt: skip
 
 
-def pages(run: str, found: dict[str, str], own: str) -> dict[str, str]:
-    """Return the address of each page below the room's, by the picture's name."""
-    return {
-        "runs": "",
-        "archive": "?archive=1",
-        "run": f"runs/{run}",
-        "links": f"runs/{run}/links",
-        "participants": f"runs/{run}/participants",
-        "flags": f"runs/{run}/participants?sort=flags",
-        "participant": f"runs/{run}/participants/{found['late']}",
-        "film": f"runs/{run}/film?who={found['late']}&beside={found['double_device']}",
-        "money": f"runs/{run}/money",
-        "reports": f"runs/{run}/reports",
-        "studies": "studies",
-        "editor": f"studies/edit?study={own}",
-        "power": "studies/power?study=minimal",
-        "launch": "launch",
-        "launch_check": "launch/check?study=minimal&seed=1&recruiter=direct",
-        "projects": "projects",
-        "project": "projects/syntax-lab",
-        "notifications": "notifications",
-        "sessions": "sessions",
-        "password": "password",
-        "second_factor": "second-factor",
-        "tokens": "tokens",
-        "accounts": "accounts",
-        "audit": "audit",
-        "settings": "settings",
-        "backups": "backups",
-        "installation": "installation",
-    }
+@dataclass
+class Pictures:
+    """Takes a picture of what a page shows, in every look.
+
+    Attributes:
+        page: The browser's.
+        out: Where pictures are kept.
+    """
+
+    page: Page
+    out: Path
+
+    def take(self, name: str) -> None:
+        """Keep what the page shows, under a name."""
+        shots, height = [], HEIGHTS.get(name, HEIGHT)
+        for scheme, size in LOOKS:
+            self.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            self.page.set_viewport_size(size)  # type: ignore[arg-type]
+            self.page.wait_for_timeout(600)  # charts are drawn anew, and checks come in
+            taken = self.page.screenshot(animations="disabled", full_page=True)
+            shot = Image.open(io.BytesIO(taken))
+            shots.append(shot.crop((0, 0, shot.width, min(shot.height, height))))
+        self.page.set_viewport_size(DESK)  # type: ignore[arg-type]
+        height = max(shot.height for shot in shots)
+        width = sum(shot.width for shot in shots) + 20 * (len(shots) - 1)
+        sheet, left = Image.new("RGB", (width, height), "#888"), 0
+        for shot in shots:
+            sheet.paste(shot.convert("RGB"), (left, 0))
+            left += shot.width + 20
+        half = (sheet.width // 2, sheet.height // 2)
+        keep(sheet.resize(half, Image.Resampling.LANCZOS), self.out / f"{name}.png")
 
 
-def take(browser: Browser, folder: Path, out: Path) -> None:
-    """Take every picture of an installation that is made in a folder."""
+def installed(folder: Path) -> tuple[Flask, str, dict[str, str]]:
+    """Make an installation with the planted run; return it, the run and who is who."""
     run, _, found = plant(folder, others=30, seed=1, now=utc_now())
     app = create_app(folder)
     sessions, now = app.extensions["parallax"].sessions, utc_now()
     summarise(sessions, run, study_as_launched, now)
+    platform = WritingDouble(now=now, endpoint="http://127.0.0.1:9")
     with sessions.begin() as session:
         # As publishing does; else every page says that the ledger's file is missing.
         ledger_begun(session.connection())
         ledger_written(session.connection())
         ledger_reconciled(session.connection(), run)
         of_run = session.query(Run).filter_by(ref=run).one()
-        unblind(session, of_run, by="a picture", reason="every page is shown", now=now)
+        of_run.recruiter = "mturk"  # as which the double answers
+        session.query(Recruitment).filter_by(run_id=of_run.id).one().endpoint = platform.endpoint
+        unblind(session, of_run, by="anna", reason="every page is shown", now=now)
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
         add_user(session, "anna", Role.OWNER, cheap, by="a picture", now=now)
+        of_offer = Hit.id == Assignment.hit_id
+        columns = (Assignment.platform_id, Assignment.worker_id, Hit.platform_id)
+        handed_in = select(*columns).join_from(Assignment, Hit, of_offer)
+        for assignment, worker, hit in session.execute(handed_in):
+            platform.add(assignment, worker, hit=hit)
+    for module in (run_payments, recruitment):
+        module.open_platform = lambda *_, **__: platform  # type: ignore[attr-defined]
+    return app, run, found
+
+
+def take(browser: Browser, folder: Path, out: Path) -> None:
+    """Take every picture of an installation that is made in a folder."""
+    app, run, found = installed(folder)
     with served(app) as address:
-        room = f"{address}/researcher/"
-        contexts = [browser.new_context(**look) for look in LOOKS]  # type: ignore[arg-type]
-        for context in contexts:
-            context.set_default_timeout(PATIENCE_MS)
-        save(contexts, room + "sign-in", out / "sign_in.png")
-        sign_in(contexts, room)
-        write(contexts[0], room, {"run": run, "late": found["late"]})
-        own = next(folder.glob("*/*/my_study"), None) or next(folder.rglob("my_study"))
-        for name, path in pages(run, found, f"my_study ({own.parent.name})").items():
-            save(contexts, room + path, out / f"{name}.png")
+        room = f"{address}/researcher"
+        page = browser.new_page(viewport=DESK)  # type: ignore[arg-type]
+        page.set_default_timeout(PATIENCE_MS)
+        expect.set_options(timeout=PATIENCE_MS)
+        shot = Pictures(page, out).take
+        page.goto(f"{room}/sign-in")
+        shot("sign_in")
+        sign_in(page)
+        write(page, f"{room}/", {"run": run, "late": found["late"]})
+        html = do_jobs(folder, run)
+        for name, path in walk.addresses(run).items():
+            page.goto(f"{room}/{path}")
+            shot(name)
+        here = f"{room}/runs/{run}"
+        page.goto(f"{here}/participants/{found['late']}")
+        shot("participant")
+        page.goto(f"{here}/film?who={found['late']}&beside={found['double_device']}")
+        shot("film")
+        walk.make_a_study(page, room, "my_study", shot)
+        walk.make_a_project(page, room, "reading-lab", shot)
+        walk.make_keys(page, room, "ben", shot)
+        page.goto(f"{here}/participants/{found['bot']}")
+        reason = "The answers came faster than anybody reads."
+        walk.settle(page, reason, shot, says="with the platform's fee")
+        walk.recruit(page, room, run, shot)
+        walk.share_a_report(page, room, app, run, html, shot)
+        page.goto(f"{room}/runs/none")
+        shot("error")
         for language, name in (("ar", "right_to_left"), ("ja", "japanese")):
-            theirs = [browser.new_context(**look, locale=language) for look in LOOKS]  # type: ignore[arg-type]
-            sign_in(theirs, room)
-            save(theirs, f"{room}runs/{run}", out / f"{name}.png")
+            speak(page, room, language)
+            page.goto(here)
+            shot(name)
+        speak(page, room, "en")
+        walk.set_a_second_factor_up(page, room, "anna", PASSWORD, shot)
 
 
-def sign_in(contexts: list[BrowserContext], room: str) -> None:
-    """Sign anna in, in each of the browsers."""
-    for context in contexts:
-        context.set_default_timeout(PATIENCE_MS)
-        page = context.new_page()
-        page.goto(room + "sign-in")
-        page.locator("[name=name]").fill("anna")
-        page.locator("[type=password]").fill(PASSWORD)
-        page.locator("main button").first.click()
-        page.wait_for_load_state()
-        page.close()
+def sign_in(page: Page) -> None:
+    """Sign anna in."""
+    page.locator("[name=name]").fill("anna")
+    page.locator("[type=password]").fill(PASSWORD)
+    page.locator("main button").first.click()
+    page.get_by_role("heading", name="Runs").wait_for()
 
 
-def write(context: BrowserContext, room: str, names: dict[str, str]) -> None:
+def speak(page: Page, room: str, language: str) -> None:
+    """Choose the room's language."""
+    page.goto(f"{room}/sessions")
+    page.locator("select[name=language]").select_option(language)
+    with page.expect_navigation():
+        page.locator("form:has(select[name=language]) button").click()
+
+
+def do_jobs(folder: Path, run: str) -> str:
+    """Do what was asked for, as the queue does, and return the report that was made."""
+    jobs, report = Jobs(folder), ""
+    for job in list(jobs.everything()):
+        state = do_job(folder, job.id, utc_now)
+        assert state is JobState.DONE, jobs.job(job.id).text
+        if job.subject == run:
+            report = (jobs.folder(job.id) / MADE / "report.html").read_text("utf-8")
+    return report
+
+
+def write(page: Page, room: str, names: dict[str, str]) -> None:
     """Send the forms that somebody would have filled in before."""
-    page = context.new_page()
     page.goto(room)
     token = page.locator("[name=form_token]").first.get_attribute("value")
-    page.close()
     for path, form in WRITTEN:
         fields = [("form_token", str(token))]
         for name, value in form.items():
@@ -151,28 +207,8 @@ def write(context: BrowserContext, room: str, names: dict[str, str]) -> None:
             fields += [(name, each.format(**names)) for each in values]
         body = "&".join(f"{name}={value}".replace(" ", "+") for name, value in fields)
         kind = {"Content-Type": "application/x-www-form-urlencoded", "Origin": room[:-12]}
-        answer = context.request.post(room + path.format(**names), data=body, headers=kind)
+        answer = page.context.request.post(room + path.format(**names), data=body, headers=kind)
         assert answer.ok, (path, answer.status, answer.text()[:400])
-
-
-def save(contexts: list[BrowserContext], address: str, path: Path) -> None:
-    """Keep one page as each context shows it, beside each other."""
-    shots = []
-    for context in contexts:
-        page = context.new_page()
-        answer = page.goto(address)
-        assert answer is not None and answer.ok, (address, answer and answer.status)
-        page.wait_for_timeout(500)  # charts are drawn, and checks come in
-        shots.append(Image.open(io.BytesIO(page.screenshot(animations="disabled"))))
-        page.close()
-    height = max(shot.height for shot in shots)
-    sheet = Image.new("RGB", (sum(s.width for s in shots) + 20 * (len(shots) - 1), height), "#888")
-    left = 0
-    for shot in shots:
-        sheet.paste(shot.convert("RGB"), (left, 0))
-        left += shot.width + 20
-    small = sheet.resize((sheet.width // 2, sheet.height // 2), Image.Resampling.LANCZOS)
-    keep(small, path)
 
 
 def main() -> None:

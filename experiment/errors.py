@@ -69,6 +69,10 @@ def why_unread(error: Exception) -> str:
     """Return why a file could not be read, without its name, a codec's or Python's own words."""
     if isinstance(error, UnicodeDecodeError):
         return "it is no text in UTF-8"
+    if isinstance(error, KeyError):
+        return f'"{error.args[0]}" is missing in it'
+    if isinstance(error, TypeError):
+        return "it holds something else"
     return getattr(error, "strerror", None) or " ".join(str(error).split())
 
 

@@ -70,7 +70,7 @@ def literals(call: ast.Call) -> Iterator[str]:
 
 def calls(tree: ast.Module) -> Iterator[ast.Call]:
     """Yield the calls that make an error: what is raised, and what is named one."""
-    inside = set()
+    inside = set[ast.Call]()
     for node in ast.walk(tree):
         call = node.exc if isinstance(node, ast.Raise) else node
         if not isinstance(call, ast.Call) or call in inside:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from analysis.errors import AnalysisError
+from experiment.errors import why_unread
 from experiment.tables.codebook import MEDIA_TYPES
 from experiment.tables.column import Column, ColumnType, TableSchema
 from experiment.tables.files import read_table
@@ -71,7 +72,7 @@ def read_package(folder: Path) -> Package:
         hashes = {str(one["path"]): str(one["hash"]) for one in resources}
     except (ValueError, KeyError, TypeError) as error:
         raise AnalysisError(
-            f"{DESCRIPTION} does not describe an export ({error!r})",
+            f"{DESCRIPTION} does not describe an export ({why_unread(error)})",
             where=str(path),
             remedy="Export the run again",
         ) from error

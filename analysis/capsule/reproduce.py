@@ -19,6 +19,7 @@ from analysis.capsule.pack import (
     recompute,
 )
 from analysis.errors import AnalysisError
+from experiment.errors import why_unread
 from experiment.plan.plan import read_plan
 from experiment.studies.load import load_study
 from experiment.version import code_version
@@ -109,7 +110,7 @@ def _read(text: bytes, capsule: Path) -> dict[str, Any]:
             dict(manifest["files"])
             _ = manifest["code_version"], manifest["plan_sha256"]
     except (ValueError, KeyError, TypeError) as error:
-        raise _no_capsule(capsule, f"its manifest cannot be read ({error!r})") from error
+        raise _no_capsule(capsule, f"its manifest cannot be read ({why_unread(error)})") from error
     if newer:
         raise AnalysisError(
             f"the capsule has the version {manifest['version']}",

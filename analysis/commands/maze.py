@@ -148,7 +148,7 @@ def _own(raw: RawTable, sentence: Sentence) -> list[str]:
     found = raw.rows[sentence.row].values.get(sentence.column, "").split()
     if len(found) != len(sentence.words):
         raise AnalysisError(
-            f"{len(found)} distractors for {len(sentence.words)} words: "
+            f"there are {len(found)} distractors for {len(sentence.words)} words: "
             f'"{" ".join(sentence.words)}"',
             where=sentence.place,
             expected=f'one for each word in the column "{sentence.column}"',

@@ -10,6 +10,7 @@ import pandas as pd
 
 from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
+from experiment.errors import why_unread
 
 _CODE = "code"
 _SHOWN = 5
@@ -65,7 +66,7 @@ def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
             seen = list(reader.fieldnames or [])
     except (OSError, ValueError, csv.Error) as error:
         raise AnalysisError(
-            f"the table of codes cannot be read ({error})",
+            f"the table of codes cannot be read ({why_unread(error)})",
             where=str(path),
             expected="a CSV file in UTF-8, as `parallax recruitment parts` writes it",
             remedy=again,

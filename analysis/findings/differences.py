@@ -25,7 +25,15 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
         context: The study and where the numbers come from.
         margin: Differences smaller than this count as none in tests of equivalence.
     """
-    people, decisions = data.judgments, data.decisions
+    people, tied = data.judgments, [n for n, one in data.decisions.items() if one["tie"].all()]
+    decisions = {name: one for name, one in data.decisions.items() if name not in tied}
+    left_out = tuple(
+        f"{name} gave both versions of every item the same score: no difference from people, or "
+        "from another model, is a difference of its choices."
+        for name in tied
+    )
+    if not decisions:
+        return Findings(left_out=left_out)
     by_construction = people_against_models(people, decisions, ["construction"], margin)
     by_condition = people_against_models(people, decisions, ["construction", "condition"], margin)
     by_condition = by_condition[by_condition["construction"] != ""]
@@ -41,7 +49,7 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
     if len(models):
         tables.append(_models_table(models, margin, context))
         statistics["models_compared"] = models
-    return Findings(tuple(tables), statistics)
+    return Findings(tuple(tables), statistics, left_out)
 
 
 def _people_table(found: pd.DataFrame, margin: float, context: Context) -> Table:

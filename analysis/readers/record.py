@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from analysis.errors import AnalysisError
+from experiment.errors import why_unread
 from experiment.tables.atomic_write import refuse_overwrite
 from experiment.version import code_version
 
@@ -45,7 +46,7 @@ def written_files(folder: Path) -> dict[str, str]:
             raise ValueError(f'"{strange[0]}" is no name of a file in it')
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise AnalysisError(
-            f"the folder holds no readable {RECORD} ({error})",
+            f"the folder holds no readable {RECORD} ({why_unread(error)})",
             where=str(folder),
             expected="a folder that `parallax import` wrote",
         ) from error

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analysis.errors import AnalysisError
-from analysis.readings.table import Readings, number, readings
+from analysis.readings.table import Readings, number, readings, unread
 
 
 def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
@@ -87,4 +87,4 @@ def _rows(file: Path, divider: str, columns: Sequence[str]) -> Iterator[tuple[in
             for row in reader:
                 yield reader.line_num, row
     except (OSError, UnicodeDecodeError) as error:
-        raise AnalysisError(f"the file cannot be read: {error}", where=str(file)) from error
+        raise unread(file, error) from error

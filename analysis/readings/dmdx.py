@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analysis.errors import AnalysisError
-from analysis.readings.table import Readings, number, readings
+from analysis.readings.table import Readings, number, readings, unread
 
 _SUBJECT = re.compile(r"^Subject (\d+)")
 _TIMED = re.compile(r"^\s*(\d{4,})\s+(-?\d+(?:\.\d+)?)\s*$")
@@ -107,4 +107,4 @@ def _lines(file: Path) -> list[str]:
     try:
         return file.read_text(encoding="latin-1").splitlines()
     except OSError as error:
-        raise AnalysisError(f"the file cannot be read: {error}", where=str(file)) from error
+        raise unread(file, error) from error

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from analysis.errors import AnalysisError
-from analysis.readings.table import Readings, number, readings
+from analysis.readings.table import Readings, number, readings, unread
 
 _MAZE, _SPR, _QUESTION = "Maze", "DashedSentence", "Question"
 # Of a word that was not seen.
@@ -94,7 +94,7 @@ def _lines(file: Path) -> Iterator[tuple[int, list[str]]]:
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise AnalysisError(f"the file cannot be read: {error}", where=str(file)) from error
+        raise unread(file, error) from error
     for number_, line in enumerate(text.splitlines(), start=1):
         fields = [unquote(field).strip() for field in line.split(",")]
         if len(fields) > 7 and _WHOSE.match(fields[0]):

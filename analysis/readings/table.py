@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.errors import AnalysisError
+from experiment.errors import why_unread
 
 # ``parallax lm reading-times`` knows the first five by these names.
 COLUMNS = (
@@ -84,3 +85,8 @@ def number(text: str, where: Path, line: int) -> float:
             where=f"{where}, line {line}",
             expected="milliseconds",
         ) from error
+
+
+def unread(file: Path, error: Exception) -> AnalysisError:
+    """Return the error for a file that could not be read."""
+    return AnalysisError(f"the times cannot be read: {why_unread(error)}", where=str(file))

@@ -16,6 +16,8 @@ from experiment.tables.text_table import text_table
 
 # What a check prints between its findings and the lines below.
 SHOWN_BELOW = "\nThe study:\n"
+# What a command says next is not for those who have no shell.
+NEXT_STEPS = "is a complete study. Next steps:"
 _COLUMNS = ("construction", "kind", "items", "in each list", "conditions")
 
 

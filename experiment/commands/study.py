@@ -11,7 +11,7 @@ from experiment.authoring.derive import DesignPlan
 from experiment.authoring.header_checks import in_words
 from experiment.authoring.new import PRACTICE_FILE, NewStudy, new_study
 from experiment.authoring.schema import schema_text
-from experiment.authoring.show import SHOWN_BELOW, describe
+from experiment.authoring.show import NEXT_STEPS, SHOWN_BELOW, describe
 from experiment.errors import MaterialsError, StudyError
 from experiment.materials.formats.columns import NAMES
 from experiment.records import Item
@@ -87,7 +87,7 @@ def new(
     )
     if made is not None:
         _tell(made)
-    click.echo(f"\n{name}/ is a complete study. Next steps:")
+    click.echo(f"\n{name}/ {NEXT_STEPS}")
     click.echo(f"  parallax study show {name}      # its design and an example of every trial")
     click.echo(f"  parallax study preview {name}   # look at it in the browser")
     click.echo(f"  parallax study check {name}     # after every change")

@@ -3,9 +3,11 @@
 from playwright.sync_api import BrowserContext, Page
 
 # Every place where the keyboard stops, numbered in the page's order; one for a group of radios.
-# What Enter presses is kept in a list and goes no further: the page stays. Tab begins at the top.
-_STOPS = """() => {
-  const stops = [...document.querySelectorAll(
+# What Enter presses is kept in a list and goes no further: the page stays. Tab begins at the top of
+# what is looked at.
+_STOPS = """within => {
+  const root = document.querySelector(within);
+  const stops = [...root.querySelectorAll(
     "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")]
     .filter(one => !one.disabled && one.tabIndex >= 0
       && one.checkVisibility({ visibilityProperty: true }))
@@ -25,10 +27,10 @@ _STOPS = """() => {
     event.stopImmediatePropagation();
     window.pressed.push(Number(event.target.dataset.stop ?? -1));
   }, { capture: true, signal: window.kept.signal });
-  const { body } = document;
-  body.tabIndex = -1;
-  body.focus();
-  body.removeAttribute("tabindex");
+  const before = root.getAttribute("tabindex");
+  root.tabIndex = -1;
+  root.focus();
+  if (before === null) root.removeAttribute("tabindex");
   return stops.map((one, number) => {
     one.dataset.stop = number;
     one.dataset.look = window.lookOf(one);
@@ -65,16 +67,21 @@ def listen_for_clicks(context: BrowserContext) -> None:
     context.add_init_script(_LISTEN)
 
 
-def assert_keyboard(page: Page, name: str) -> None:
+def assert_keyboard(page: Page, name: str, *, within: str = "body") -> None:
     """Fail unless a page can be used without a mouse; nothing is really pressed.
 
     Tab comes by everything, in order; what it comes to looks different; Enter on a link or a button
     is a click, and in a field a click on its form's button; nothing else hears clicks.
+
+    Args:
+        page: The page, as it was opened.
+        name: What a failure calls it.
+        within: Which part of it: the head that all pages share is looked at once.
     """
     mouse_only = page.evaluate(_MOUSE_ONLY)
     assert not mouse_only, f"{name}: only a mouse can press {mouse_only}"
-    stops = page.evaluate(_STOPS)
-    assert stops, f"{name}: the keyboard stops nowhere"
+    stops = page.evaluate(_STOPS, within)
+    assert stops or within != "body", f"{name}: the keyboard stops nowhere"
     for number, (stop, acts) in enumerate(stops):
         page.keyboard.press("Tab")
         at, seen = page.evaluate(_STANDS_AT)

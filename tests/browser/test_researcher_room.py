@@ -1,16 +1,18 @@
 """The researcher's pages in Chromium: good to use in light and dark, at a desk, on a phone."""
 
-import re
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from playwright.sync_api import expect
 
+from analysis.report.html import render_report
+from tests.analysis import small_run
+from tests.browser import room_walk as walk
 from tests.browser.browser_steps import assert_good, minimal
 from tests.browser.keyboard import assert_keyboard, listen_for_clicks
-from tests.browser.room_steps import make_a_study_and_a_project, settle_by_a_rejection
-from tests.webapp.payments.platform_double import PlatformDouble
+from tests.browser.room_seen import REPORTS, Seen
+from tests.webapp.payments.platform_double import WritingDouble
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Participant, Recruitment, Run
 from webapp.gate.gate import ledger_begun, ledger_written
@@ -21,6 +23,7 @@ from webapp.users.roles import Role
 from webapp.users.users import add_user
 
 PASSWORD = "correct horse battery"
+HERE = "http://127.0.0.1:9"  # of the platform: programs may be sent to this machine alone
 HOSTILE = "\"'><img src=x onerror=alert(1)><script>alert(2)</script>{{7*7}} \u202e=1+1"
 
 LOOKS = {
@@ -44,12 +47,12 @@ def run(site, tmp_path, monkeypatch, look) -> str:
         }  # fmt: skip
         assert client.post(f"{homes[0]}answers", json=body).status_code == 200
     client.post(f"{homes[0]}questionnaire", data={"native_language": HOSTILE})
-    platform, now = PlatformDouble(now=utc_now()), utc_now()
+    platform, now = WritingDouble(now=utc_now(), endpoint=HERE), utc_now()
     with site.sessions.begin() as session:
         # As publishing does: the file beside the database knows of the offer.
         ledger_begun(session.connection())
         found = session.query(Run).filter_by(ref=ref).one()
-        session.add(Recruitment(run_id=found.id, endpoint="double", published_at=now))
+        session.add(Recruitment(run_id=found.id, endpoint=HERE, published_at=now))
         hit = Hit(
             run_id=found.id, token=f"t{ref}", purpose="recruitment", places=9,
             platform_id=f"HIT{ref}", posted_at=now,
@@ -59,6 +62,7 @@ def run(site, tmp_path, monkeypatch, look) -> str:
         ledger_written(session.connection())
         who = session.query(Participant).filter_by(run_id=found.id).order_by(Participant.id).first()
         who.platform_id = f"A{ref}"
+        found.recruiter = "mturk"  # people came by the plain link; the double answers for it
         session.add(
             Assignment(
                 run_id=found.id,
@@ -80,22 +84,37 @@ def run(site, tmp_path, monkeypatch, look) -> str:
     return ref
 
 
+@pytest.fixture(scope="module")
+def report(tmp_path_factory) -> str:
+    """A report as an analysis writes it, of four items and three people."""
+    folder = tmp_path_factory.mktemp("report")
+    export = small_run.write_export(folder / "export", small_run.tables(), small_run.facts())
+    return render_report(small_run.compared(export), {}, {"python": "3.99"})
+
+
 @pytest.mark.parametrize("look", LOOKS)
 def test_every_page_is_good_and_what_people_typed_never_runs(
-    look, site, run, new_context, tmp_path
+    look, site, run, report, new_context, tmp_path
 ):
     context = new_context(**LOOKS[look] | {"locale": "en"})
     listen_for_clicks(context)
-    page = context.new_page()
+    page, seen = context.new_page(), Seen(site.app)
     alerts = list[str]()
     page.on("dialog", lambda dialog: (alerts.append(dialog.message), dialog.dismiss()))
     folder = Path(tmp_path)
 
     def good(name: str) -> None:
+        seen.look()
         page.screenshot(path=folder / f"{name}.png", full_page=True)
+        if name in REPORTS:
+            # No program runs in it, nor what looks at it: so it is looked at elsewhere.
+            html = page.content()
+            page.goto("about:blank")
+            page.set_content(html)
         assert_good(page, f"{name}, {look}")
         if look == "light at a desk":
-            assert_keyboard(page, name)
+            whole = name in {"sign_in", "run_blind"}
+            assert_keyboard(page, name, within="body" if whole else "main")
 
     room = f"{site.origin}/researcher"
     # Colours are looked at as they stay, not on the way to them.
@@ -106,38 +125,16 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text(run)
-    good("run")
+    good("run_blind")
     page.get_by_label("Why do you need").fill(HOSTILE)
     page.keyboard.press("Enter")
     expect(page.get_by_text("unblinded the run on")).to_be_visible()
-    good("run_unblinded")
-    for name in (
-        "",
-        "launch",
-        "sessions",
-        "audit",
-        "installation",
-        "settings",
-        "backups",
-        "accounts",
-        "projects",
-        "tokens",
-        "password",
-        "second-factor",
-        "join",
-        "?archive=1",
-        "launch/check?study=minimal&seed=1&recruiter=direct",
-        f"runs/{run}/links",
-        f"runs/{run}/participants",
-        f"runs/{run}/money",
-        f"runs/{run}/reports",
-        "studies",
-        "studies/power?study=minimal",
-        "notifications",
-    ):
-        page.goto(f"{room}/{name}")
-        good(re.sub(r"\W", "_", name) or "runs")
-    make_a_study_and_a_project(page, room, f"mine_{run}", good)
+    for name, path in walk.addresses(run).items():
+        page.goto(f"{room}/{path}")
+        good(name)
+    walk.make_a_study(page, room, f"mine_{run}", good)
+    walk.make_a_project(page, room, f"mine_{run}", good)
+    walk.make_keys(page, room, f"new-{run}", good)
     page.goto(f"{room}/runs/{run}/participants")
     page.locator("tbody a").first.click()
     expect(page.get_by_text("Trial by trial", exact=True).first).to_be_visible()
@@ -153,11 +150,13 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     expect(page.locator("[data-part=count]")).to_contain_text("trial 2 of 8")
     good("film")
     page.go_back()
-    settle_by_a_rejection(page, HOSTILE, good)
+    walk.settle(page, HOSTILE, good, says="Nothing is left to do")
     page.goto(f"{room}/runs/{run}")
     page.get_by_label("More places in each list").fill("2")
     page.get_by_role("button", name="Add places").press("Enter")
     expect(page.get_by_text("/ 12")).to_be_visible()
+    walk.recruit(page, room, run, good)
+    walk.share_a_report(page, room, site.app, run, report, good)
     page.goto(f"{room}/runs/none")
     good("error")
     if look == "a study in Arabic":
@@ -168,4 +167,7 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
         for name in (f"runs/{run}", f"runs/{run}/participants", f"runs/{run}/money", "studies"):
             page.goto(f"{room}/{name}")
             good(f"arabic_{name.replace('/', '_')}")
+    else:
+        walk.set_a_second_factor_up(page, room, f"owner-{run}", PASSWORD, good)
+        seen.refuse_unseen()
     assert alerts == []

@@ -44,7 +44,7 @@ def test_a_study_is_published_at_a_platform_watched_settled_paid_and_archived(
     def good(name: str) -> None:
         page.screenshot(path=tmp_path / f"{name}.png", full_page=True)
         assert_good(page, f"{name}, {recruiter}")
-        assert_keyboard(page, f"{name}, {recruiter}")
+        assert_keyboard(page, f"{name}, {recruiter}", within="main")
 
     listen_for_clicks(page.context)
     launch(page, lab, "minimal", recruiter)
@@ -142,8 +142,15 @@ def test_a_study_with_code_of_its_own_is_refused_whoever_asks(lab, page, tmp_pat
     expect(page.get_by_role("button", name=re.compile("^Launch with seed"))).to_have_count(0)
 
 
-def test_what_waits_and_works_in_the_queue_is_cancelled(lab, page):
+def test_power_is_simulated_by_the_queue_and_what_works_there_is_cancelled(lab, page):
     page.goto(f"{lab.room}/studies/power?study=minimal")
+    page.get_by_label("Participants per list").fill("3")
+    page.get_by_label("Simulated studies for each number").fill("2")
+    page.get_by_role("button", name="Simulate", exact=True).click()
+    expect(page.get_by_text("done", exact=True)).to_be_visible(timeout=JOB_MS)
+    expect(page.locator("pre[aria-label=Power]")).to_contain_text("participants")
+    assert page.evaluate("document.querySelector('#jobs img').naturalWidth") > 100
+    page.get_by_role("button", name=re.compile("^Delete")).click()
     page.get_by_label("Simulated studies for each number").fill("1000")
     page.get_by_role("button", name="Simulate", exact=True).click()
     expect(page.get_by_text("working", exact=True)).to_be_visible(timeout=JOB_MS)

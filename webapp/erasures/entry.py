@@ -83,7 +83,7 @@ def read_entry(line: str, where: str) -> Entry:
             content = ""
         time = None if at == "-" else datetime.fromisoformat(at)
         if time is not None and time.tzinfo is None:
-            raise ValueError("a time without its difference from UTC")
+            raise ValueError  # it could not be compared with the others
         entry = Entry(Deed(deed), digest, time, mark, content)
         entry.key_ids  # noqa: B018 - it raises an error where there is none
     except ValueError as error:

@@ -94,7 +94,7 @@ def ngettext(singular: str, plural: str, n: int, **values: object) -> Markup:
 
 def said(word: object) -> str:
     """Return a word that is stored in English as the room says it (``words.py`` lists them)."""
-    return present().messages.gettext(str(word)) if word else ""
+    return present().messages.gettext(str(word)).replace("_", " ") if word else ""
 
 
 def in_english(error: Exception | str) -> str:

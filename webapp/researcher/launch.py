@@ -7,6 +7,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from experiment.authoring.show import SHOWN_BELOW
+from experiment.studies.load import built_in_studies
 from webapp.core.i18n import gettext
 from webapp.core.own_process import parallax
 from webapp.errors import RequestError
@@ -91,10 +92,14 @@ def launch() -> ResponseReturnValue:
         done = parallax(instance(), "launch", *options, "--", folder)
     found = _LAUNCHED.search(done.text)
     if not done.worked or found is None:
-        return (
-            render_template("researcher/launch_refused.html", study=study, text=done.text),
-            409,
+        page = render_template(
+            "researcher/launch_refused.html",
+            study=study,
+            text=done.text,
+            own=study not in built_in_studies(),
+            project=project,
         )
+        return page, 409
     services = current_services()
     with services.sessions.begin() as session:
         record_act(

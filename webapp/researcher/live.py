@@ -26,6 +26,9 @@ live_pages = Blueprint("live", __name__)
 # Of the one process that answers for the room.
 WATCHERS = 40
 _EVERY_S = 3.0
+# By writing alone a server learns that a browser has gone: so seldom a place is kept for nobody.
+_BREATH_S = 1.0
+_NOTHING_NEW = ":\n\n"  # a comment, which a browser passes over
 # The browser connects again by itself; a worker that is to end never waits long for a watcher.
 _ROUNDS = 7
 _PARTS = "parallax_live_parts"
@@ -76,7 +79,10 @@ def _events(
     sent = ""
     for round_ in range(_ROUNDS):
         if round_:
-            time.sleep(_EVERY_S)
+            until = time.monotonic() + _EVERY_S
+            while time.monotonic() < until:
+                time.sleep(_BREATH_S)
+                yield _NOTHING_NEW
             if not still_in():
                 return
         made_at, part = parts.get(watched, (float("-inf"), ""))

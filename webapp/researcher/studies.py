@@ -12,6 +12,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from experiment.authoring.new import study_name
+from experiment.authoring.show import NEXT_STEPS
 from experiment.errors import StudyError
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import built_in_studies
@@ -76,10 +77,11 @@ def new() -> ResponseReturnValue:
             )
         if not done.worked:
             raise _NotMadeError(text)
+    derived = text.partition(NEXT_STEPS)[0].rpartition("\n")[0]
     called = f"{folder.name} ({folder.parent.name})"
     note("study made from a table", study=called, table=file.filename or "")
     return render_template(
-        "researcher/study_made.html", study=called, text=text, project=project_name()
+        "researcher/study_made.html", study=called, text=derived.strip(), project=project_name()
     )
 
 

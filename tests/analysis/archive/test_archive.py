@@ -208,3 +208,21 @@ def test_the_tables_of_a_data_package_are_csv_and_every_file_has_its_checksum(ma
     for one in package["resources"]:
         found = hashlib.sha256((made / "data" / one["path"]).read_bytes()).hexdigest()
         assert one["hash"] == f"sha256:{found}"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            None,
+            r"the folder holds no datapackage.json. Expected a folder that .parallax export RUN",
+        ),
+        ("[]", r"datapackage.json does not describe an export \(it holds something else\)"),
+        ("{}", r'datapackage.json does not describe an export \("resources" is missing in it\)'),
+    ],
+)
+def test_a_folder_that_is_no_export_is_named(tmp_path, text, told):
+    if text is not None:
+        (tmp_path / "datapackage.json").write_text(text, "utf-8")
+    with pytest.raises(AnalysisError, match=told):
+        read_package(tmp_path)

@@ -94,7 +94,11 @@ def test_what_is_no_capsule_is_told_and_nothing_is_unpacked_outside(tmp_path: Pa
         reproduce(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("../outside", "x")
-    with pytest.raises(AnalysisError, match="lies outside"):
+    with pytest.raises(AnalysisError, match="a file in it lies outside of it"):
+        reproduce(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x", "x")
+    with pytest.raises(AnalysisError, match=r"it has no capsule.json"):
         reproduce(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(MANIFEST, "[]")

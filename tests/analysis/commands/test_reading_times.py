@@ -97,7 +97,7 @@ def test_maze_times_with_conditions_and_positions_from_0_join_as_named(tmp_path)
         (TIMES.replace("anna,1,1,the,310", "anna,1,1,the,-310"), '"-310" is not a valid value'),
         (TIMES.replace("anna,1,1,the,310", "anna,1,0,the,310"), "--first-position 0"),
         (TIMES.replace("ben", "anna"), "5 times are repeated; the first: participant anna"),
-        (TIMES.replace("RT", "x"), 'no column holds the "rt_ms"'),
+        (TIMES.replace("RT", "x"), 'no column holds the "rt_ms".*the last two may be missing'),
     ],
 )
 def test_what_does_not_fit_together_is_told_with_its_place(tmp_path, times, message):
@@ -145,3 +145,17 @@ def test_what_lm_surprisal_writes_joins_by_word_and_by_region(tmp_path, divider)
     _, table = joined(tmp_path, times, scored)
     theirs = pd.read_csv(io.StringIO(scored), sep="\t")
     assert table["surprisal_nats"].tolist() == theirs["surprisal_nats"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--column", "rt_ms"), '"rt_ms" names no header. Expected --column rt_ms=HEADER'),
+        (("--column", "rt_ms=Time"), 'there is no column "Time".*The columns are'),
+        (("--column", "rt=RT"), 'Parallax has no column "rt"'),
+        (("--out", "out.xls"), "out.xls: the table's format is not known. Expected .csv"),
+    ],
+)
+def test_a_column_or_a_name_that_is_none_is_told(tmp_path, options, message):
+    with pytest.raises(AnalysisError, match=message):
+        joined(tmp_path, TIMES, SURPRISAL, *options)

@@ -25,14 +25,19 @@ def test_csv_gives_the_same_frames_as_parquet(export, tmp_path):
 
 
 def test_a_folder_without_description_is_no_export(tmp_path):
-    with pytest.raises(AnalysisError, match=r"holds no datapackage\.json"):
+    with pytest.raises(
+        AnalysisError,
+        match=r"datapackage\.json\. Expected a folder that `parallax export RUN` w",
+    ):
         load_run(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "[]"])
 def test_a_broken_description_is_named(export, text):
     (export / "datapackage.json").write_text(text)
-    with pytest.raises(AnalysisError, match=r"datapackage\.json: its \"parallax\" entry"):
+    with pytest.raises(
+        AnalysisError, match=r"its \"parallax\" entry.*Create the file again with the com"
+    ):
         load_run(export)
 
 
@@ -49,7 +54,7 @@ def test_a_missing_table_is_named_with_the_folder_and_what_it_holds(export):
     with pytest.raises(TableError) as caught:
         load_run(export)
     assert str(export) in str(caught.value)
-    assert '"verdicts" is missing' in str(caught.value)
+    assert '"verdicts" is missing. Expected verdicts.parquet or' in str(caught.value)
     assert "responses.parquet" in str(caught.value)
 
 

@@ -15,14 +15,18 @@ def test_scores_are_read_with_what_they_say_about_themselves(scores):
 
 
 def test_a_missing_score_file_is_named(tmp_path):
-    with pytest.raises(TableError, match='the table "scores" is missing'):
+    with pytest.raises(
+        TableError, match=r'the table "scores" is missing\. Expected an existing file'
+    ):
         load_scores(tmp_path / "none.parquet")
 
 
 def test_scores_that_do_not_say_which_model_are_refused(tmp_path):
     path = tmp_path / "scores.parquet"
     write_table(SCORES, small_run.score_rows(), path, {"study": "small"})
-    with pytest.raises(AnalysisError, match=r"metadata does not say.*model: Field required"):
+    with pytest.raises(
+        AnalysisError, match=r"the Parquet file's metadata does not say.*model: Field req"
+    ):
         load_scores(path)
 
 

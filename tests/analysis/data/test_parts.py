@@ -82,7 +82,9 @@ def test_a_factor_called_session_is_not_the_number_of_a_session(exports, table):
 
 def test_one_run_given_twice_is_refused(exports, table):
     runs = [load_run(one) for one in (*exports, exports[1])]
-    with pytest.raises(AnalysisError, match="the run BBBB is given 2 times"):
+    with pytest.raises(
+        AnalysisError, match="is given 2 times, so that each of its judgments would"
+    ):
         longitudinal(runs, table)
 
 

@@ -11,6 +11,7 @@ from analysis.options import ComparisonOptions
 from analysis.report.html import render_report
 from analysis.report.lists_in_words import lists_in_words
 from experiment.studies.design import Quota
+from tests.analysis import small_run
 from tests.analysis.designed_studies import mixed, yes_no
 from tests.analysis.rated_study import island_run, island_scores
 
@@ -89,3 +90,17 @@ def test_the_report_counts_places_by_list_and_who_was_kept_by_level():
     assert said.endswith(f"with {several[0]} to {several[-1]} places each.")
     assert "between participants: plain 12 of 12, careful 11 of 12." in page
     assert "participants and frames (what repeats over conditions; else each item)" in page
+
+
+def test_a_model_that_ties_on_every_pair_is_in_no_table_of_differences(tmp_path):
+    export = small_run.write_export(tmp_path / "export")
+    alike = [row | {"logprob_nats": -5.0, "token_logprobs_nats": [-5.0]}
+             for row in small_run.score_rows()]  # fmt: skip
+    tied = small_run.write_scores(tmp_path / "tied.parquet", alike, model="flat")
+    other = small_run.write_scores(tmp_path / "other.parquet")
+    alone = small_run.compared(export, tied)
+    assert "people_minus_models" not in {one.name for one in alone.tables}
+    both = small_run.compared(export, tied, other)
+    assert "flat" not in set(both.statistics["people_minus_models"]["judge"])
+    for found in (alone, both):
+        assert any(said.startswith("flat gave both versions") for said in found.left_out)

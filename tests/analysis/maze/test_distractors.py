@@ -1,5 +1,6 @@
 """Distractors: the same in all conditions, improbable under both models, audited, deterministic."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -121,9 +122,32 @@ def test_an_audit_of_a_corrected_table_finds_what_a_person_broke(folder):
 
 def test_a_sentence_of_one_word_is_refused_with_its_line(folder, tmp_path):
     (tmp_path / "t.csv").write_text("sentence,item\nDogs bark.,1\nStop!,2\n", encoding="utf-8")
-    with pytest.raises(ParallaxError, match=r'"Stop!" has 1 word.*') as refused:
+    with pytest.raises(
+        ParallaxError, match=r'"Stop!" has 1 word.* Expected two words or more'
+    ) as refused:
         read_sentences(tmp_path / "t.csv", {})
     assert "line 3" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--column", "sentence"), '"sentence" names no header. Expected --column sentence=HEADER'),
+        ((), "there are 1 distractors for 2 words: .*Expected one for each word in the column"),
+    ],
+)
+def test_what_no_audit_can_be_made_of_is_told(folder, tmp_path, options, message):
+    (tmp_path / "t.csv").write_text("sentence,distractors\nDogs bark.,x\n", encoding="utf-8")
+    args = [f"{tmp_path}/t.csv", f"{folder}/a", "--frequencies", f"{folder}/words.csv"]
+    done = CliRunner().invoke(audit_, [*args, "--out", f"{tmp_path}/v.tsv", *options])
+    assert re.search(message, str(done.exception)), done.exception
+    assert not (tmp_path / "v.tsv").exists()
+
+
+def test_a_table_in_a_format_that_is_not_written_is_refused_first(folder):
+    args = [f"{folder}/t.csv", "none", "--frequencies", "none", "--out", f"{folder}/u.xls"]
+    told = str(CliRunner().invoke(distractors, args).exception)
+    assert "u.xls: the table's format is not known. Expected .csv" in told
 
 
 def test_places_align_where_conditions_differ_in_a_word(tmp_path):

@@ -211,7 +211,11 @@ def test_a_missing_column_is_answered_with_the_mapping_and_the_columns_seen(read
         ("item,chosen,correct\ns-1,good,0\n", None, "contradict each other"),
         ("item,correct,rt_ms\ns-1,1,fast\n", None, '"rt_ms" holds a value that is not a number'),
         ("judge,item,correct\nGPT,s-1,1\n", None, 'judgments are also of "GPT"'),
-        ("item,chosen\ns-1,C\n", '[values.chosen]\nA = "good"\n', 'value "C" .* not in the'),
+        (
+            "item,chosen\ns-1,C\n",
+            '[values.chosen]\nA = "good"\n',
+            'value "C" of the .* Add it below .values.chosen. in the mapping file',
+        ),
         ("item,correct\ns-1,1\n", "colums = 1\n", "the mapping cannot be read"),
     ],
 )

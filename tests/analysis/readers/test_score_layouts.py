@@ -81,7 +81,9 @@ def test_a_printed_data_frame_is_read(tmp_path):
 
 
 def test_a_line_with_a_value_too_many_is_refused(tmp_path):
-    with pytest.raises(AnalysisError, match=r"has 8 values, but there are 6 columns"):
+    with pytest.raises(
+        AnalysisError, match=r"line 3: the line has 8 values, but there are 6 columns"
+    ):
         imported(tmp_path, "surprisals.txt", SURPRISAL.replace("cat 0 1", "c a t 0 1"))
 
 

@@ -144,3 +144,15 @@ def test_dmdx_needs_an_item_file_for_each_list_and_a_name_for_each_time(tmp_path
         read_dmdx([file], [])
     with pytest.raises(AnalysisError, match="before anybody's name"):
         read_dmdx([file], [written(tmp_path, "i.txt", ITEMS)])
+
+
+@pytest.mark.parametrize("read", [read_natural_stories, read_frank, read_dmdx, read_ibex])
+def test_a_file_that_is_not_there_is_named(read, tmp_path):
+    with pytest.raises(AnalysisError, match=r"the times cannot be read: No such file"):
+        read([tmp_path / "none.txt"], [tmp_path / "none.txt"])
+
+
+def test_a_table_of_times_without_its_columns_is_named(tmp_path):
+    (tmp_path / "times.tsv").write_text("a\tb\n1\t2\n", "utf-8")
+    with pytest.raises(AnalysisError, match=r"times.tsv, line 1: there is no column .* by tabs"):
+        read_natural_stories([tmp_path / "times.tsv"], [tmp_path / "times.tsv"])

@@ -112,5 +112,5 @@ def test_higher_ratings_have_positive_effects_and_the_truth_lies_within():
 
 def test_answers_that_are_all_the_same_are_refused():
     rows = rated(1).assign(rating=4)
-    with pytest.raises(ValueError, match="the same"):
+    with pytest.raises(ValueError, match="all answers are the same"):
         fit_crossed(rows["rating"].to_numpy(), fixed(rows), terms(rows))

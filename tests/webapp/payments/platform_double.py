@@ -189,6 +189,13 @@ class PlatformDouble:
         return _Call(waiting.pop(0) if waiting else Trouble())
 
 
+class WritingDouble(PlatformDouble):
+    """A platform that writes to people about the offers that they took."""
+
+    def write(self, offer_id: str, worker_ids: Sequence[str], text: str) -> None:
+        self.letters += [(worker, text) for worker in worker_ids]
+
+
 class _Call:
     def __init__(self, trouble: Trouble) -> None:
         self._trouble = trouble

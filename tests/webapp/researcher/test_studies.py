@@ -1,6 +1,7 @@
 """Studies in the browser: from a table, edited by two at once, copied and deleted."""
 
 import io
+import re
 
 import pytest
 
@@ -40,7 +41,9 @@ def test_a_table_becomes_a_study_and_a_mistake_in_it_is_told_with_its_line(here,
     assert refused.status_code == 409
     assert "my items.csv: the good sentence is empty in line 4" in refused.text
     assert not list(instance.glob("studies/*"))
-    assert "8 items read from a table of pairs" in made(here, TABLE).text
+    page = made(here, TABLE).text
+    assert "8 items read from a table of pairs" in page
+    assert "parallax" not in re.search(r"<pre.*?</pre>", page, re.DOTALL)[0], "no shell is here"
     [file] = instance.glob(f"studies/*/agreement/{STUDY_FILE}")
     assert 'name = "agreement"' in file.read_text("utf-8")
 

@@ -47,11 +47,17 @@ def room_process(instance: Path) -> int:
     return nicer[0]
 
 
-def test_participants_are_let_in_while_the_rooms_process_does_nothing_at_all(
-    http, instance, launched, study
-):
-    run = launched(study)
+def test_the_rooms_process_from_its_beginning_to_the_servers_end(http, url, instance, run):
+    """One server goes through all of it: each of its starts takes seconds of a processor."""
     assert http.get(ROOM).status_code == 200
+    participants_are_let_in_while_it_does_nothing_at_all(http, instance, run)
+    a_body_that_is_refused_before_it_is_whole_takes_nothing_of_the_next_request(url)
+    the_number_of_processes_is_the_setting_alone(http, instance)
+    what_is_asked_while_it_is_dead_is_answered_by_the_next(url, instance)
+    a_reload_answers_the_room_all_the_time_and_a_stop_ends_its_process(url, instance)
+
+
+def participants_are_let_in_while_it_does_nothing_at_all(http, instance, run) -> None:
     pid = room_process(instance)
     os.kill(pid, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as other:
@@ -67,32 +73,7 @@ def test_participants_are_let_in_while_the_rooms_process_does_nothing_at_all(
         assert asked.result().status_code == 200
 
 
-def test_what_is_asked_while_the_process_is_dead_is_answered_by_the_next(http, instance):
-    assert http.get(ROOM).status_code == 200
-    pid = room_process(instance)
-    os.kill(pid, signal.SIGSTOP)
-    with ThreadPoolExecutor(1) as other:
-        # On a connection of its own: the other's last reply may have lost its end.
-        asked = other.submit(httpx.get, http.base_url.join(ROOM), timeout=PATIENCE_S)
-        os.kill(pid, signal.SIGKILL)
-        assert asked.result().status_code == 200
-    assert httpx.get(http.base_url.join(ROOM), timeout=PATIENCE_S).status_code == 200
-    assert room_process(instance) != pid
-
-
-def test_a_reload_answers_the_room_all_the_time_and_a_stop_ends_its_process(http, instance):
-    assert http.get(ROOM).status_code == 200
-    before = room_process(instance)
-    server.reload(instance)
-    until(lambda: http.get(ROOM).raise_for_status() and not Path(f"/proc/{before}").exists())
-    now = room_process(instance)
-    assert http.get(ROOM).status_code == 200
-    server.stop(instance)
-    assert not Path(f"/proc/{now}").exists() and not server.running(instance)
-
-
-def test_a_body_that_is_refused_before_it_is_whole_takes_nothing_of_the_next_request(http, url):
-    assert http.get(ROOM).status_code == 200
+def a_body_that_is_refused_before_it_is_whole_takes_nothing_of_the_next_request(url) -> None:
     at = httpx.URL(url)
     with plain_socket.create_connection((at.host, at.port), timeout=PATIENCE_S) as connection:
         heard = connection.makefile("rb")
@@ -111,8 +92,7 @@ def test_a_body_that_is_refused_before_it_is_whole_takes_nothing_of_the_next_req
         assert reply() == 200
 
 
-def test_the_number_of_processes_is_the_setting_alone(http, instance):
-    assert http.get(ROOM).status_code == 200
+def the_number_of_processes_is_the_setting_alone(http, instance) -> None:
     pid = room_process(instance)
     for asked in (signal.SIGTTOU, signal.SIGTTIN):
         os.kill(server.running(instance).pid, asked)
@@ -120,6 +100,31 @@ def test_the_number_of_processes_is_the_setting_alone(http, instance):
         until(lambda: "the setting workers" in (instance / "server.log").read_text())
     assert room_process(instance) == pid
     assert http.get(ROOM).status_code == 200
+
+
+def what_is_asked_while_it_is_dead_is_answered_by_the_next(url, instance) -> None:
+    pid = room_process(instance)
+    os.kill(pid, signal.SIGSTOP)
+    with ThreadPoolExecutor(1) as other:
+        # On a connection of its own: an earlier one's last reply may have lost its end.
+        asked = other.submit(httpx.get, f"{url}{ROOM}", timeout=PATIENCE_S)
+        os.kill(pid, signal.SIGKILL)
+        assert asked.result().status_code == 200
+    assert httpx.get(f"{url}{ROOM}", timeout=PATIENCE_S).status_code == 200
+    assert room_process(instance) != pid
+
+
+def a_reload_answers_the_room_all_the_time_and_a_stop_ends_its_process(url, instance) -> None:
+    def answered() -> httpx.Response:
+        return httpx.get(f"{url}{ROOM}", timeout=PATIENCE_S).raise_for_status()
+
+    before = room_process(instance)
+    server.reload(instance)
+    until(lambda: answered() and not Path(f"/proc/{before}").exists())
+    now = room_process(instance)
+    answered()
+    server.stop(instance)
+    assert not Path(f"/proc/{now}").exists() and not server.running(instance)
 
 
 class Pair:

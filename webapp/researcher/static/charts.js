@@ -38,6 +38,10 @@ function times(plot, seconds, _, __, step) {
   });
 }
 
+function told(plot, value) {
+  return typeof value === "number" ? figure.format(value) : "";
+}
+
 function moment(plot, seconds) {
   const at = new Date(seconds * 1000);
   return seconds === null ? "" : `${day.format(at)} ${hour.format(at)}`;
@@ -47,7 +51,7 @@ function line(each, number, chart, look) {
   const stroke = look.lines[number % look.lines.length];
   const planned = each.name === "planned";
   return {
-    label: each.label, stroke, width: 2, points: { show: false },
+    label: each.label, stroke, width: 2, points: { show: false }, value: told,
     dash: planned ? [6, 5] : undefined,
     fill: number === 0 && chart.kind === "bars" ? stroke : undefined,
     paths: chart.kind === "bars"
@@ -70,7 +74,7 @@ function draw(place, chart, timeLabel) {
         axis(look, chart.time ? { values: times } : { label: chart.across, labelSize: 20, values: figures }),
         axis(look, { size: 48, values: figures }),
       ],
-      series: [chart.time ? { label: timeLabel, value: moment } : { label: chart.across }, ...chart.lines.map((l, n) => line(l, n, chart, look))],
+      series: [chart.time ? { label: timeLabel, value: moment } : { label: chart.across, value: told }, ...chart.lines.map((l, n) => line(l, n, chart, look))],
       cursor: { drag: { x: false, y: false } },
       legend: { live: true },
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
