@@ -115,7 +115,7 @@ TESTED_ELSEWHERE = {
 NOT_RUN = {
     *("crowding_phone", "eight_commands", "firefox", "maze_published", "reading_pictures"),
     *("reading_published", "reading_timing", "rolling_upgrade", "room_pictures", "static_faults"),
-    *("crowding_hour", "store_clients"),
+    *("crowding_hour", "off_site", "store_clients"),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {
