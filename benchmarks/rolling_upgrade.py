@@ -223,7 +223,8 @@ def main() -> None:
             key.write_text("k" * 64, encoding="utf-8")
             key.chmod(0o600)
             nodes = [(folder / each, free_port()) for each in ("one", "two")]
-            link = launched(url, folder, int(4 * options.per_second * options.seconds))
+            # On a busy machine the nodes may be away for minutes; nobody must find the study full.
+            link = launched(url, folder, int(40 * options.per_second * options.seconds))
             for instance, port in nodes:
                 instance.mkdir()
                 lines = {"database_url": url, "secret_key_file": str(key), "workers": 1}

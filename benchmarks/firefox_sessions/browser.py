@@ -149,11 +149,12 @@ class Firefox:
         self._socket, self.version, self._group = socket, version, group
         self._numbers = itertools.count(2)
 
-    async def stands_still(self, seconds: float) -> None:
-        """Stop all its processes for so long, as a computer that sleeps does."""
+    @asynccontextmanager
+    async def standing_still(self) -> AsyncIterator[None]:
+        """Stop all its processes meanwhile, as a computer that sleeps does."""
         os.killpg(self._group, signal.SIGSTOP)
         try:
-            await asyncio.sleep(seconds)
+            yield
         finally:
             os.killpg(self._group, signal.SIGCONT)
 

@@ -1,6 +1,7 @@
 """What goes wrong while somebody takes a session."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
@@ -35,14 +36,17 @@ class Night:
         """Return the time."""
         return utc_now() + self._slept
 
-    async def passes(self, browser: Firefox) -> None:
+    async def passes(self, browser: Firefox, meanwhile: Callable[[], None] | None = None) -> None:
         """Let a computer sleep for three hours: its browser does nothing, and nothing reaches it.
 
         The browser stands still for five seconds. Its own monotonic clock does not count a sleep
         on Linux and macOS either.
         """
         self._slept += timedelta(hours=3)
-        await browser.stands_still(5)
+        async with browser.standing_still():
+            if meanwhile:
+                await asyncio.to_thread(meanwhile)
+            await asyncio.sleep(5)
 
 
 async def happen(
@@ -74,9 +78,9 @@ async def happen(
     elif fault == "asleep":
         await night.passes(browser)
     elif fault == PLACE_TAKEN:
-        await night.passes(browser)
+        origin = await window.run("return location.origin")
         front.times = 0  # the others are not to fail
-        await asyncio.to_thread(_others_come, await window.run("return location.origin"), front.run)
+        await night.passes(browser, lambda: _others_come(origin, front.run))
     else:
         await asyncio.sleep(8)
     return window

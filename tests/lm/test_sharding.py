@@ -75,7 +75,7 @@ def test_a_cluster_without_its_library_says_how_to_install_it(monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "distributed", None)
     with (
         pytest.raises(
-            LmError, match="scoring on a cluster needs Dask. Install it with `pip install"
+            LmError, match=r"scoring on a cluster needs Dask. Install it with `pip install"
         ),
         workers(cluster="tcp://127.0.0.1:1"),
     ):
