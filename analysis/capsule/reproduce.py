@@ -97,7 +97,7 @@ def _unpack(capsule: Path, folder: Path) -> None:
 
 def _text(folder: Path, capsule: Path) -> bytes:
     if not (folder / MANIFEST).is_file():
-        raise _no_capsule(capsule, f"it has no {MANIFEST}")
+        raise _no_capsule(capsule, f"no manifest lies in it ({MANIFEST})")
     return (folder / MANIFEST).read_bytes()
 
 
@@ -135,9 +135,14 @@ def _same_plan(folder: Path, manifest: dict[str, Any], registered: str, capsule:
     plan = read_plan(load_study(str(folder / RUN / "study")))
     own = plan.sha256 if plan else None
     if own != manifest["plan_sha256"]:
-        raise _changed(capsule, f"its plan has the SHA-256 {own}", str(manifest["plan_sha256"]))
+        raise _another_plan(capsule, own, manifest["plan_sha256"] or "")
     if registered and own != registered.lower():
-        raise _changed(capsule, f"its plan has the SHA-256 {own}", registered)
+        raise _another_plan(capsule, own, registered)
+
+
+def _another_plan(capsule: Path, own: str | None, registered: str) -> AnalysisError:
+    found = f"its plan has the SHA-256 {own}" if own else "it holds no frozen plan"
+    return _changed(capsule, found, registered)
 
 
 def _same(before: Path, again: Path, capsule: Path) -> int:

@@ -9,7 +9,7 @@ from analysis.data.load import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import UNIGRAM, Published, read_colorless_green
 from analysis.readers.guess import guess_mapping
-from analysis.readers.judgments import Imported, interpreted, read_known_items
+from analysis.readers.judgments import Imported, interpreted, lacking_items, read_known_items
 from analysis.readers.mapping import Meaning, read_mapping
 from analysis.readers.plausibility import check_accuracy, check_keys
 from analysis.readers.preview import judgments_table, preview
@@ -93,11 +93,7 @@ def _understood(
     source: Source, items: Path | None, mapping: Path | None
 ) -> tuple[Meaning, Imported]:
     if items is None:
-        raise AnalysisError(
-            "the file of judgments does not contain the items",
-            where=str(source.path),
-            remedy="Name the table of items with --items",
-        )
+        raise lacking_items(source.path)
     known = read_known_items(items)
     if mapping is not None:
         meaning = read_mapping(mapping)

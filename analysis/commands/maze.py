@@ -151,7 +151,7 @@ def _own(raw: RawTable, sentence: Sentence) -> list[str]:
             f"there are {len(found)} distractors for {len(sentence.words)} words: "
             f'"{" ".join(sentence.words)}"',
             where=sentence.place,
-            expected=f'one for each word in the column "{sentence.column}"',
+            expected=f'one distractor for each word in the column "{sentence.column}"',
         )
     return found
 

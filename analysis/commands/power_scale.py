@@ -127,6 +127,7 @@ def power_of_scale(study: Study, built: BuiltLists, asked: ScaleOptions, out: Pa
             "no construction of targets has two conditions, so there is no difference to plan with",
             where=str(study.folder),
             expected="a construction with two conditions, or items with two versions",
+            remedy="Write another condition into the column condition",
         )
     cell = pd.Series("", rows.index)
     for name, _, cells in found:

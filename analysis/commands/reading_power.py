@@ -81,6 +81,7 @@ def power_of_reading(
             "no construction of the targets has two conditions, so no times are compared",
             where=str(study.folder),
             expected="two conditions or more in the column condition",
+            remedy="Write the items of another condition",
         )
     numbers = tqdm(range(simulations), desc="Simulating", unit=" studies", disable=None)
     slowdown = percent / _PERCENT

@@ -90,6 +90,7 @@ def _surprisal(tables: Sequence[Path]) -> tuple[pd.DataFrame, list[str]]:
                 f"two tables would both be called {name}",
                 where=str(path),
                 expected="tables whose files have different names",
+                remedy="Rename one of the files",
             )
         columns.append(name)
         frame = frame.rename(columns={unit: name})

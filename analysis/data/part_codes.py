@@ -79,7 +79,7 @@ def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
         raise AnalysisError(
             f"the table of codes {problem}",
             where=str(path),
-            expected=f"the columns {', '.join((_CODE, *runs))}, each once",
+            expected=f"the columns {', '.join((_CODE, *runs))}, each of them once",
             remedy=again,
         )
     if problem := _unsound(rows, runs):

@@ -12,6 +12,7 @@ from analysis.data.frames import read_exported
 from analysis.data.load import ExportedRun, load_run
 from analysis.data.repeating import frames_of
 from analysis.errors import AnalysisError
+from experiment.errors import why_unread
 from experiment.takers.tables import READ, SITTINGS
 
 _WAYS = ("participant", "model", "reading", "context", "labels", "order", "thinking", "session")
@@ -46,7 +47,7 @@ def read_manifest(folder: Path) -> dict[str, object]:
         found = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise AnalysisError(
-            f"{MANIFEST} cannot be read: {error}"
+            f"{MANIFEST} in it cannot be read: {why_unread(error)}"
             if path.is_file()
             else f"the folder holds no {MANIFEST}",
             where=str(folder),

@@ -77,7 +77,10 @@ def read_surprisal(path: Path) -> tuple[pd.DataFrame, str]:
     frame[unit] = numbers(table, unit, least=0)
     if frame.duplicated(KEYS).any():
         raise AnalysisError(
-            "a position of a text occurs twice", where=str(path), expected="each once"
+            "a position of a text occurs twice",
+            where=str(path),
+            expected="each position of each text once",
+            remedy="Write the table again, or remove the second row",
         )
     return frame, unit
 

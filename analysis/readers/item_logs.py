@@ -109,7 +109,9 @@ def same_items(logs: Mapping[str, pd.DataFrame]) -> None:
         both = own.merge(log, on="item_id", suffixes=("", "_other"))
         if both.empty:
             raise AnalysisError(
-                f"{first} and {name} have no item in common", expected="logs of one benchmark"
+                f"{first} and {name} have no item in common",
+                expected="logs of one benchmark",
+                remedy="Name files or folders of the same tasks",
             )
         known = both[(both["text"] != "") & (both["text_other"] != "")]
         wrong = known[known["text"] != known["text_other"]]

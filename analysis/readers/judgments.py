@@ -70,13 +70,19 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
             )
         return as_run(published.long, published.items, path)
     if items is None:
-        raise AnalysisError(
-            "the file of judgments does not contain the items",
-            where=str(path),
-            remedy="Name the table of items with --items",
-        )
+        raise lacking_items(path)
     known = read_known_items(items)
     return interpreted(source, read_mapping(mapping), known, decided=False).run
+
+
+def lacking_items(path: Path) -> AnalysisError:
+    """Return the error that a file of judgments came without its items."""
+    return AnalysisError(
+        "the file of judgments does not say which items were judged",
+        where=str(path),
+        expected="a table of the items beside it",
+        remedy="Name that table with --items",
+    )
 
 
 def read_known_items(path: Path) -> list[Item]:

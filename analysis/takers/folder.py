@@ -9,6 +9,7 @@ from pathlib import Path
 
 from analysis.data.takers import MANIFEST
 from analysis.errors import AnalysisError
+from experiment.errors import why_unread
 from experiment.machine import lock_file
 from experiment.tables.atomic_write import atomic_write, refuse_overwrite
 
@@ -89,7 +90,12 @@ def _begun(path: Path) -> dict[str, object]:
     try:
         found = json.loads(file.read_text("utf-8"))
     except ValueError as error:
-        raise AnalysisError(f"it is not JSON ({error})", where=str(file)) from error
+        raise AnalysisError(
+            f"what was begun here cannot be read: {why_unread(error)}",
+            where=str(file),
+            expected="the file as `parallax take` wrote it",
+            remedy="Name a new folder with --out",
+        ) from error
     return found if isinstance(found, dict) else {}
 
 

@@ -2,14 +2,19 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from analysis.compare import compare
+from analysis.comparison import compare as run_comparison
+from analysis.errors import AnalysisError
 from analysis.options import ComparisonOptions
 from experiment.errors import ParallaxError
+from experiment.studies.load import load_study
 from tests.analysis import small_run
+from tests.analysis.rated_study import island_run
 
 NEEDED = ("items", "participants", "trials", "responses", "verdicts")
 
@@ -58,7 +63,8 @@ def test_a_time_that_is_no_finite_number_is_one_paragraph(time, tmp_path, scores
     cells = first.split(",")
     cells[place] = time
     path.write_text("\n".join([header, ",".join(cells), *others]) + "\n")
-    assert "rt_ms" in refused(export, scores, tmp_path / "out")
+    said = refused(export, scores, tmp_path / "out")
+    assert re.search("rt_ms.*(milliseconds, a finite number from 0|Expected)", said)
 
 
 @pytest.mark.parametrize("trials", [1, 4])
@@ -76,3 +82,14 @@ def test_one_participant_and_even_one_trial_get_a_report_with_figures(trials, tm
     assert results["provenance"]["n_judgments"] == trials
     assert (out / "report.html").is_file()
     assert (out / "figures").is_dir() == (trials == 1)
+
+
+def test_a_run_that_is_read_of_which_no_question_was_answered_rightly_is_refused():
+    study = load_study("docs/examples/self_paced")
+    parameters = {**study.trial.parameters, "wrong_answers": "drop"}
+    trial = study.trial.model_copy(update={"parameters": parameters})
+    run = island_run(1, 4, 4)
+    answers = run.responses.drop(columns="rating").assign(chosen_side="second", chose_good=False)
+    wrong = replace(run, study=study.model_copy(update={"trial": trial}), responses=answers)
+    with pytest.raises(AnalysisError, match="no trial is left whose question was answered rightly"):
+        run_comparison(wrong, [], ComparisonOptions(resamples=100), code_version="x")

@@ -120,6 +120,7 @@ def test_an_archive_without_licence_or_names_is_not_written(whole: Path, tmp_pat
     found = run(whole, "--coarsen", "--out", tmp_path / "archive")
     for key in ("description", "license", "contributors", "date_published"):
         assert key in str(found.exception)
+    assert "date_published, without which no archive takes it" in str(found.exception)
     assert not (tmp_path / "archive").exists()
 
 

@@ -87,6 +87,37 @@ def test_a_capsule_of_a_newer_version_or_of_other_code_is_told(
     assert "Check that version out" in str(told.value)
 
 
+def test_a_capsule_with_another_manifest_or_plan_than_the_registered_is_told(
+    packed, tmp_path: Path
+):
+    path, digest = packed
+    wrong = "0" * 64
+    with pytest.raises(AnalysisError, match=f"its manifest has the SHA-256 {digest}.*ed {wrong}"):
+        reproduce(path, registered=wrong)
+    with pytest.raises(AnalysisError, match=f"its plan has the SHA-256 {PLAN}.*registered {wrong}"):
+        reproduce(path, plan=wrong)
+    files = json.loads(zipfile.ZipFile(path).read(MANIFEST))["files"]
+    [plan] = [name for name in files if name.endswith("plan.json")]
+    del files[plan]
+    out = rewritten(path, tmp_path / "no_plan.zip", files=files)
+    without = tmp_path / "without.zip"
+    with zipfile.ZipFile(out) as archive, zipfile.ZipFile(without, "w") as other:
+        for name in archive.namelist():
+            if name != plan:
+                other.writestr(name, archive.read(name))
+    with pytest.raises(AnalysisError, match=f"it holds no frozen plan.*the registered {PLAN}"):
+        reproduce(without)
+
+
+def test_a_file_that_says_it_is_huge_is_not_unpacked(tmp_path: Path):
+    path = tmp_path / "x.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x", "x")
+        archive.infolist()[0].file_size = 9 * 1024**3
+    with pytest.raises(AnalysisError, match="no capsule: it holds more than 8 GiB"):
+        reproduce(path)
+
+
 def test_what_is_no_capsule_is_told_and_nothing_is_unpacked_outside(tmp_path: Path):
     path = tmp_path / "x.zip"
     path.write_bytes(b"PK no")
@@ -98,7 +129,7 @@ def test_what_is_no_capsule_is_told_and_nothing_is_unpacked_outside(tmp_path: Pa
         reproduce(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("x", "x")
-    with pytest.raises(AnalysisError, match=r"it has no capsule.json"):
+    with pytest.raises(AnalysisError, match=r"no manifest lies in it \(capsule.json\)"):
         reproduce(path)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(MANIFEST, "[]")

@@ -165,6 +165,13 @@ def test_a_published_table_of_models_brings_its_items(tmp_path):
     assert facts.materials_hash == items.hash
 
 
+def test_a_published_table_that_lacks_a_form_is_refused(tmp_path):
+    table = write_publication(tmp_path / "published") / "all_models.tab"
+    table.write_text("\n".join(table.read_text().splitlines()[:-1]) + "\n")
+    with pytest.raises(AnalysisError, match="has not exactly one correct and one wrong form"):
+        run(scores, table, "--out", tmp_path / "out")
+
+
 def test_scores_without_items_ask_for_them(tmp_path):
     with pytest.raises(AnalysisError, match="does not contain the items"):
         imported(tmp_path, "sentence,logprob\nIt is.,-1\n", items="")
@@ -179,7 +186,7 @@ def test_scores_without_items_ask_for_them(tmp_path):
         ({"resps": [["x"]]}, "no log-likelihoods"),
         ({"resps": [[["-1", "False"]]]}, "its log-likelihoods are"),
         ({"arguments": [["", " a"]]}, "it has 1 choices"),
-        ({"arguments": [[], []]}, "no texts"),
+        ({"arguments": [[], []]}, "the sample cannot be read: its arguments are no texts"),
     ],
 )
 def test_a_sample_of_another_kind_of_task_is_refused(tmp_path, changes, message):
@@ -261,6 +268,12 @@ def test_two_contexts_of_one_continuation_are_right_as_the_document_says(tmp_pat
 def test_a_sample_whose_own_accuracy_says_otherwise_is_refused(tmp_path):
     file = two_contexts(tmp_path, acc=1.0)
     with pytest.raises(AnalysisError, match="its acc is 1, and its log-likelihoods"):
+        run(scores, file, "--out", tmp_path / "out")
+
+
+def test_contexts_of_which_nothing_says_which_is_right_are_refused(tmp_path):
+    file = two_contexts(tmp_path, doc={}, acc=None)
+    with pytest.raises(AnalysisError, match="nothing says which of its two contexts is right"):
         run(scores, file, "--out", tmp_path / "out")
 
 

@@ -99,14 +99,24 @@ def test_logs_of_another_version_of_the_benchmark_are_refused(
 ):
     other = write_log(tmp_path / "other", {"a": [1] * 20}, salt="v2")
     error = run(tmp_path / "out", logs[0], f"other={other}").exception
-    assert isinstance(error, AnalysisError) and "20 items of one and other" in str(error)
+    assert isinstance(
+        error, AnalysisError
+    ) and "20 items of one and other have one name and other contents, the first a/0" in str(error)
     assert not (tmp_path / "out").exists()
+
+
+def test_logs_of_other_tasks_and_documents_without_the_field_are_refused(logs, tmp_path: Path):
+    other = write_log(tmp_path / "other", {"c": [1] * 20})
+    error = run(tmp_path / "out", logs[0], f"other={other}").exception
+    assert "one and other have no item in common. Expected logs of one benchmark" in str(error)
+    error = run(tmp_path / "out", *logs, "--by", "field").exception
+    assert 'line 1: the sample\'s document has no "field". Expected one of: kind' in str(error)
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("one",), "names no model"),
+        (("one",), '"one" names no model. Expected MODEL=LOG, such as gpt2=scores'),
         (("one=nowhere",), "at least two"),
         (("one=nowhere", "two=nowhere"), "no log of items"),
     ],

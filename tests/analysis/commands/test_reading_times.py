@@ -73,6 +73,13 @@ def test_several_models_stand_side_by_side(tmp_path):
         joined(tmp_path, TIMES, SURPRISAL, tmp_path / "lstm.csv")
 
 
+def test_two_tables_of_one_name_cannot_stand_side_by_side(tmp_path):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "gpt.csv").write_text(SURPRISAL)
+    with pytest.raises(AnalysisError, match="two tables would both be called surprisal_bits_gpt"):
+        joined(tmp_path, TIMES, SURPRISAL, tmp_path / "other" / "gpt.csv")
+
+
 def test_maze_times_with_conditions_and_positions_from_0_join_as_named(tmp_path):
     times = "w,item,cond,region,t,correct\nx,1,a,0,800,yes\nx,1,a,1,NA,no\nx,1,b,0,700,yes\n"
     scored = (
@@ -118,7 +125,7 @@ def test_times_of_what_was_not_scored_can_be_left_out_aloud(tmp_path):
     ("scored", "message"),
     [
         ("text_id,position,text\n1,1,a\n", "`parallax lm surprisal` wrote"),
-        (SURPRISAL + "1,1,The,1.5,1,0,true\n", "occurs twice"),
+        (SURPRISAL + "1,1,The,1.5,1,0,true\n", "a position of a text occurs twice"),
     ],
 )
 def test_another_table_than_one_of_surprisal_is_refused(tmp_path, scored, message):

@@ -107,7 +107,7 @@ def test_items_of_one_id_with_other_words_are_told_apart(sessions):
 
 def test_what_cannot_be_joined_is_refused(sessions, tmp_path):
     first, second, table = sessions
-    with pytest.raises(AnalysisError, match=r"the table of codes lacks the column\(s\) BBBB"):
+    with pytest.raises(AnalysisError, match=r"lacks the column\(s\) BBBB.*, each of them once"):
         longitudinal([first, second], _only_first(table, tmp_path / "one.csv"))
     with pytest.raises(AnalysisError, match="asks for something else"):
         longitudinal([first, designed(second, response="yes_no")], table)

@@ -1,11 +1,15 @@
 """The exclusion rules of one of a study's scales alone."""
 
+from dataclasses import replace
+
 import pytest
 
-from analysis.data.scales import rules_of_scale
+from analysis.data.scales import of_scale, rules_of_scale, scales_of
+from analysis.errors import AnalysisError
 from experiment.exclusion.verdict import verdict
 from experiment.studies.load import load_study
 from experiment.studies.study import Rule
+from tests.analysis.rated_study import island_run
 from tests.experiment.exclusion.answers import ratings
 
 NAMED = {"rule": "same_side", "max_share": 0.8, "scale": "plausibility"}
@@ -22,3 +26,11 @@ def test_a_rule_that_names_the_scale_reads_its_points_where_it_stands_alone(comb
     assert [one.rule for one in found] == [named["rule"], "too_fast"]
     assert not verdict(found, ratings([(5, "good")] * 4)).kept
     assert verdict(found, ratings([(5, "good"), (2, "bad")] * 2)).kept
+
+
+def test_responses_without_the_column_of_a_scale_are_refused():
+    study = load_study("docs/examples/scales")
+    run = replace(island_run(1, 4, 4), study=study)
+    said = 'the responses lack the column "rating_plausibility". Expected a column for each scale'
+    with pytest.raises(AnalysisError, match=said):
+        of_scale(run, scales_of(study), "plausibility")

@@ -133,7 +133,7 @@ def test_a_sentence_of_one_word_is_refused_with_its_line(folder, tmp_path):
     ("options", "message"),
     [
         (("--column", "sentence"), '"sentence" names no header. Expected --column sentence=HEADER'),
-        ((), "there are 1 distractors for 2 words: .*Expected one for each word in the column"),
+        ((), "there are 1 distractors for 2 words: .*Expected one distractor for each word in"),
     ],
 )
 def test_what_no_audit_can_be_made_of_is_told(folder, tmp_path, options, message):

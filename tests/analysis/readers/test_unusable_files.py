@@ -2,6 +2,7 @@
 
 import json
 import re
+import zipfile
 
 import pytest
 from click.testing import CliRunner
@@ -35,6 +36,7 @@ FILES = [
     ("cut.json", '[{"item": "s-1", "chosen": ', None, "cannot be read"),
     ("words.json", '["good", "bad"]', None, "a trial must be a JSON object"),
     ("noise.parquet", "not parquet", None, "cannot be read"),
+    ("zeros.csv", "item,chosen\ns-1,\0\n", None, "is not text in UTF-8, UTF-16 or Windows-1252"),
     ("noise.zip", "not a zip", None, "cannot be read"),
     ("ragged.csv", "item,chosen\ns-1,good,1,2\ns-2,bad,3,4\n", None, "4 cells below 2 headers"),
     ("quotes.csv", 'item,chosen\n"s-1,good\n', None, "cannot be read|has no rows"),
@@ -109,8 +111,59 @@ def test_a_comparison_of_nobody_is_one_paragraph(tmp_path, items, scores):
     assert "no judgment is left" in said
 
 
-@pytest.mark.parametrize("rows", [[], small_run.items()[:1] * 2], ids=["no item", "an id twice"])
-def test_unusable_items_are_one_paragraph(rows, tmp_path):
+@pytest.mark.parametrize(
+    "command", ["import judgments {} --out {}", "compare --judgments {} --out {}"]
+)
+def test_judgments_without_items_ask_for_them(command, tmp_path):
+    (tmp_path / "j.csv").write_text(GOOD)
+    said = paragraph(command.format(tmp_path / "j.csv", tmp_path / "out").split())
+    assert "j.csv: the file of judgments does not say which items were judged" in said.lower()
+    assert said.endswith("Name that table with --items.")
+
+
+@pytest.mark.parametrize("content", ["subject,choice", ""], ids=["of no format", "empty"])
+def test_an_archive_of_jatos_without_trials_is_one_paragraph(content, tmp_path, items):
+    path = tmp_path / "jatos_results.jrzip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("study_result_1/comp-result_1/data.txt", content.replace(",", " "))
+    said = paragraph(["import", "judgments", path, "--items", items, "--out", tmp_path / "out"])
+    assert re.search(
+        "data.txt holds neither JSON nor CSV"
+        if content
+        else r"the archive holds no study_result_\.\.\./",
+        said,
+    )
+
+
+def test_a_folder_that_holds_no_import_cannot_be_undone(tmp_path):
+    said = paragraph(["import", "undo", tmp_path])
+    assert "the folder holds no readable import.json (No such file" in said
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("--takers", "the folder holds no take.json. Expected a folder that `parallax take` wrote"),
+        ("--task", 'the study "small" has no tasks: its response is "sentence_pair". Leave'),
+    ],
+)
+def test_a_comparison_with_what_the_study_has_not_is_one_paragraph(option, told, tmp_path, export):
+    given = ["compare", "--run", export, "--out", tmp_path / "out", option, tmp_path]
+    assert told in paragraph(given)
+    (tmp_path / "take.json").write_text("{")
+    again = paragraph(given)
+    assert "take.json in it cannot be read: Expecting" in again or option == "--task"
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([], "the table has no items|no rows"),
+        (small_run.items()[:1] * 2, r"1 item\(s\) occur more than once; the first: s-1"),
+    ],
+    ids=["no item", "an id twice"],
+)
+def test_unusable_items_are_one_paragraph(rows, told, tmp_path):
     (tmp_path / "j.csv").write_text(GOOD)
     header = ",".join(ITEMS.column_names)
     lines = [",".join(str(row[name]) for name in ITEMS.column_names) for row in rows]
@@ -119,7 +172,7 @@ def test_unusable_items_are_one_paragraph(rows, tmp_path):
         ["import", "judgments", tmp_path / "j.csv", "--items", tmp_path / "items.csv",
          "--out", tmp_path / "out", "--yes"]
     )  # fmt: skip
-    assert "items.csv" in said
+    assert "items.csv" in said and re.search(told, said)
 
 
 def rows_of(people, ids):

@@ -1,5 +1,6 @@
 """Every run of scoring checks many of its scores by a second implementation."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -104,6 +105,8 @@ def test_a_planted_error_stops_the_run(name: str, small_campaign):
     *right, planted = planted_scores.outcomes([name])
     assert not any(one.stopped for one in right)
     assert planted.stopped
+    if name == "the last token left out":
+        assert re.search(r'the sentence ".*" has \d+ scored tokens and not \d+, when', planted.said)
 
 
 @pytest.fixture

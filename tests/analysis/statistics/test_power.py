@@ -109,6 +109,11 @@ def test_the_command_prints_the_answer_with_cost_and_writes_table_and_figure(tmp
     assert suffixes == {".csv", ".md", ".tex", ".txt", ".svg", ".pdf", ".png"}
 
 
+def test_how_hard_items_are_is_said_once():
+    done = CliRunner().invoke(power, ["minimal", "--like", "taken", "--accuracy", "0.9"])
+    assert "Give either --like or --accuracy: each says" in done.output
+
+
 @pytest.mark.parametrize("sizes", ["ten", "0,5"])
 def test_sizes_that_are_none_are_refused(sizes):
     done = CliRunner().invoke(power, ["minimal", "--per-list", sizes])

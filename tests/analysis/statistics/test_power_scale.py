@@ -86,6 +86,19 @@ def test_a_table_of_means_that_does_not_fit_is_said(tmp_path, table, said):
     assert said in str(done.exception)
 
 
+def test_a_study_of_one_condition_has_nothing_to_plan(tmp_path):
+    shutil.copytree(RATINGS, tmp_path / "ratings")
+    table = tmp_path / "ratings" / "items.csv"
+    rows = [line.split(",") for line in table.read_text().splitlines() if "-long," not in line]
+    for row in rows[1:]:
+        row[9] = ""
+    table.write_text("\n".join(map(",".join, rows)) + "\n")
+    study = tmp_path / "ratings" / "study.toml"
+    study.write_text(study.read_text())
+    done = asked(tmp_path / "ratings")
+    assert "no construction of targets has two conditions, so there is" in str(done.exception)
+
+
 def test_each_of_several_scales_is_planned_in_points_of_its_own(tmp_path):
     several = Path("docs/examples/scales")
     done = asked(several, "--scale", "plausibility", "--out", str(tmp_path / "power"))

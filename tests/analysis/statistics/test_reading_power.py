@@ -1,6 +1,7 @@
 """Power of readings: what it must be where it can be worked out, and what is refused."""
 
 import math
+import shutil
 
 import pandas as pd
 import pytest
@@ -59,6 +60,15 @@ def test_people_who_differ_in_the_effect_cost_power():
 def run(*arguments: str) -> str:
     result = CliRunner().invoke(parallax.cli, ["power", *arguments, "--simulations", "2"])
     return f"{result.exit_code} {' '.join(result.output.split())} {result.exception}"
+
+
+def test_a_study_of_one_condition_compares_no_times(tmp_path):
+    shutil.copytree(EXAMPLES / "self_paced", tmp_path / "self_paced")
+    items = tmp_path / "self_paced" / "items.tsv"
+    lines = items.read_text().splitlines()
+    items.write_text("\n".join(one for one in lines if "-comma\t" not in one) + "\n")
+    told = run(str(tmp_path / "self_paced"))
+    assert "no construction of the targets has two conditions, so no times" in told
 
 
 def test_a_study_that_is_read_is_planned_for_times_and_mistakes_are_named():

@@ -126,6 +126,13 @@ def other_materials(place: Place) -> int:
     return code
 
 
+def unreadable_beginning(place: Place) -> int:
+    ngram_folder(place.root / "ngram")
+    place.out.mkdir()
+    (place.out / "take.json").write_text("{")
+    return place.take("--model", f"{place.root / 'ngram'}")
+
+
 def nobody_to_be_yoked_to(place: Place) -> int:
     ngram_folder(place.root / "ngram")
     return place.take("--model", f"{place.root / 'ngram'}", "--context", "yoked")
@@ -147,7 +154,8 @@ def an_effort_that_nobody_makes(place: Place) -> int:
         (unknown_price, "could cost anything"),
         (started_twice, "another `parallax take` is writing this folder"),
         (other_materials, "have changed: the materials"),
-        (nobody_to_be_yoked_to, "Name people (--participant)"),
+        (unreadable_beginning, "take.json: what was begun here cannot be read"),
+        (nobody_to_be_yoked_to, "Name people (--participant); docs/takers.md has the table"),
         (an_effort_that_nobody_makes, "reasoning effort"),
     ],
     ids=lambda one: getattr(one, "__name__", ""),
@@ -162,7 +170,7 @@ def test_it_is_one_paragraph_and_nothing_is_half_stored(
     assert paragraph.endswith(".")
     assert said in paragraph and len(paragraph) < LONGEST_PARAGRAPH
     if wrong is not other_materials:
-        assert {Path(path).name for path in place.files()} <= {"take.lock"}
+        assert {Path(path).name for path in place.files()} <= {"take.lock", "take.json"}
 
 
 def test_answers_that_the_limit_of_tokens_cuts_off_are_data(
