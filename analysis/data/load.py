@@ -16,7 +16,7 @@ from analysis.data.judges import of_one_kind
 from analysis.data.own_columns import in_namespace
 from analysis.data.score_sums import refuse_impossible
 from analysis.errors import AnalysisError
-from experiment.errors import ParallaxError, why_unread
+from experiment.errors import ParallaxError, said, why_unread
 from experiment.responses.registry import response_of, tables_shown
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
@@ -327,7 +327,7 @@ def load_all_scores(paths: Sequence[Path]) -> list[Scores]:
 def _facts_error(error: Exception, path: Path, place: str) -> AnalysisError:
     if isinstance(error, ValidationError):
         found = error.errors(include_url=False)
-        problem = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in found)
+        problem = "; ".join(f"{'.'.join(map(str, e['loc']))}: {said(e)}" for e in found)
     else:
         problem = f"it cannot be read ({why_unread(error)})"
     return AnalysisError(

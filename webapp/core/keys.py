@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from experiment.errors import why_unread
 from webapp.core.instance import UNREADABLE, key_file, replace_text, write_once
 from webapp.errors import WebappError
 
@@ -110,7 +111,7 @@ def make_keys(instance: Path) -> Keys:
         if not path.exists():
             write_once(path, _lines((each, id_, _new()) for id_, each in enumerate(Purpose, 1)))
     except OSError as error:
-        raise WebappError(f"the keys cannot be written ({error})", where=str(path)) from error
+        raise _unwritten(path, error) from error
     return read_keys(instance)
 
 
@@ -197,4 +198,12 @@ def _replace(path: Path, text: str) -> None:
     try:
         replace_text(path, text)
     except OSError as error:
-        raise WebappError(f"the keys cannot be written ({error})", where=str(path)) from error
+        raise _unwritten(path, error) from error
+
+
+def _unwritten(path: Path, error: OSError) -> WebappError:
+    return WebappError(
+        f"the keys cannot be written ({why_unread(error)})",
+        where=str(path),
+        expected="a folder that the user running Parallax can write to",
+    )

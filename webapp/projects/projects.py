@@ -44,7 +44,9 @@ def add_project(session: Session, name: str, *, by: str, now: datetime) -> Proje
             expected="1 to 64 letters, digits and . _ -, of which the first is a letter or digit",
         )
     if session.scalar(select(Project.id).where(Project.name == name)) is not None:
-        raise ProjectError(f'a project "{name}" already exists', remedy="Choose another name")
+        raise ProjectError(
+            f'a project "{name}" already exists', remedy="Give the project another name"
+        )
     project = Project(name=name, made_at=now, **LIMITS)
     session.add(project)
     session.flush()

@@ -148,8 +148,9 @@ def _named(session: Session) -> User:
 
 
 def _refused(error: ParallaxError) -> RequestError:
+    said = f"{error.problem}. {error.remedy}" if error.remedy else error.problem
     return RequestError(
-        gettext("Nothing was changed: %(problem)s.", problem=error.problem),
+        gettext("Nothing was changed: %(problem)s.", problem=said),
         status=400,
         code="bad_account",
     )

@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError, model_validator
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
+from experiment.errors import said
 from experiment.participation import Ending, EventKind, State, move
 from experiment.records import Side
 from experiment.responses.base import Given, ResponseType
@@ -64,7 +65,7 @@ def read_answer(body: bytes) -> GivenAnswer:
 def malformed(error: ValidationError, code: str) -> RequestError:
     """Return the refusal of a body that is not what it should be; it names every wrong field."""
     problems = "; ".join(
-        f"{'.'.join(map(str, detail['loc'])) or 'body'}: {detail['msg']}"
+        f"{'.'.join(map(str, detail['loc'])) or 'body'}: {said(detail)}"
         for detail in error.errors(include_url=False, include_input=False)
     )
     message = gettext("What was sent cannot be read: %(problems)s", problems=problems)

@@ -67,7 +67,7 @@ def add_user(
             expected="1 to 64 letters, digits and . _ @ + -",
         )
     if session.scalar(select(User.id).where(User.name == name)) is not None:
-        raise UserError(f'a user "{name}" already exists', remedy="Choose another name")
+        raise UserError(f'a user "{name}" already exists', remedy="Give the user another name")
     user = User(name=name, role=role, password_hash=password_hash, made_at=now)
     session.add(user)
     session.flush()

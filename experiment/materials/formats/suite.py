@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from experiment.errors import MaterialsError
+from experiment.errors import MaterialsError, said
 from experiment.materials.formats.formula import Formula, parse_formula
 from experiment.materials.formats.raw import read_text
 
@@ -134,7 +134,7 @@ def load_suite(path: Path) -> Suite:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise MaterialsError(
-            f"not a SyntaxGym suite: {'.'.join(map(str, first['loc']))}: {first['msg']}",
+            f"not a SyntaxGym suite: {'.'.join(map(str, first['loc']))}: {said(first)}",
             where=str(path),
             expected="JSON with meta, predictions and items in regions",
         ) from error

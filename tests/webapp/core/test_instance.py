@@ -23,7 +23,7 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path):
 def test_a_read_only_folder_is_a_clear_error(tmp_path, monkeypatch):
     # The superuser may write anywhere, so the operating system's answer is stood in for.
     monkeypatch.setattr("os.access", lambda *_: False)
-    with pytest.raises(WebappError, match="read-only"):
+    with pytest.raises(WebappError, match=r"cannot be used: it is read-only. Expected a folder"):
         open_instance(tmp_path)
 
 

@@ -36,6 +36,11 @@ def test_an_empty_secret_is_refused(tmp_path):
         read_keys(tmp_path)
 
 
+def test_keys_that_cannot_be_written_are_a_clear_error(tmp_path):
+    with pytest.raises(WebappError, match="the keys cannot be written"):
+        make_keys(tmp_path / "nowhere")
+
+
 def test_a_secret_that_cannot_be_read_is_a_clear_error(tmp_path):
     (tmp_path / "secret_key").mkdir()
     with pytest.raises(WebappError, match="cannot be read"):

@@ -97,7 +97,9 @@ def test_a_refused_credit_that_a_person_granted_on_the_panels_pages_is_noted_onc
     run = finish()
     with reading(services.sessions) as session:
         ref = session.scalars(select(Participant.ref)).one()
-    assert "sent automatically" in str(reconcile("--by-hand", ref).exception)
+    assert "is sent automatically. Wait until it is done, refused" in str(
+        reconcile("--by-hand", ref).exception
+    )
     send_reports(services)
     assert "--by-hand" in reconcile().output
     assert "no ending of" in str(reconcile("--by-hand", "x").exception)

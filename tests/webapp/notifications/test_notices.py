@@ -182,6 +182,15 @@ def engine_text(app):
 
 
 @pytest.mark.one_database
+@pytest.mark.one_database
+def test_nobody_has_more_addresses_than_ten(here):
+    said = [add(here, "job", address=f"{HOOK}{number}").text for number in range(11)]
+    assert ["you have 10 addresses already. Remove one first" in one for one in said] == [
+        *[False] * 10,
+        True,
+    ]
+
+
 @pytest.mark.parametrize(
     ("address", "quiet", "causes", "says"),
     [

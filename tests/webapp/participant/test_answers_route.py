@@ -49,20 +49,26 @@ def test_every_refusal_has_one_shape(visitor, client, sessions):
     address = f"{visitor.home}answers"
     assert error_of(client.post(address, data=b"{")) == (400, "malformed_answer")
     assert error_of(client.post(address, data=b"x" * 12_289)) == (413, "request_entity_too_large")
+    both = visitor.answer(1, rating=3).json["error"]["message"]
+    assert "give either side or rating" in both and "Value error" not in both
     assert error_of(visitor.answer(9)) == (404, "unknown_position")
     visitor.home = "/p/forged.token/"
     assert error_of(visitor.answer(1)) == (401, "bad_token")
+    assert "This link is incomplete. Please open the link" in visitor.answer(1).text
     assert not stored(sessions)
 
 
 def test_who_declined_cannot_answer(client, run, visitor):
     visitor.home = client.post(f"/run/{run.ref}", data={"decision": "decline"}).location
     assert error_of(visitor.answer(1)) == (409, "wrong_state")
+    assert "This session accepts no answers." in visitor.answer(1).text
 
 
 def test_an_expired_address_takes_no_answers(visitor, clock):
     clock.go_on(days=31)
     assert error_of(visitor.answer(1)) == (401, "expired_token")
+    said = visitor.answer(1).text
+    assert "This link was valid for" in said and "days and has expired." in said
 
 
 def test_a_failure_of_the_database_is_no_acknowledgement(visitor, app, sessions):

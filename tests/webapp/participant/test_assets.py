@@ -76,6 +76,7 @@ def test_the_joined_program_begins_as_the_modules_do(tmp_path: Path):
         ('import { a } from "./a.js";\nexport const b = 1;', "imports itself by way of a.js, b.js"),
         ('import { c } from "./c.js";\nexport const b = 1;', "imports c.js, which is not there"),
         ('import b from "./a.js";', "is in another form"),
+        ('export const a = "</script>";', "it contains the end of a script element"),
     ],
 )
 def test_modules_that_cannot_be_joined_are_refused(second, why):

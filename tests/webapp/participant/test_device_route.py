@@ -88,6 +88,7 @@ def test_of_who_declined_no_device_is_stored(client, run, sessions):
     home = client.post(f"/run/{run.ref}", data={"decision": "decline"}).location
     response = client.post(f"{home}device", json=TOLD)
     assert (response.status_code, response.json["error"]["code"]) == (409, "wrong_state")
+    assert response.json["error"]["message"] == "This session accepts no answers."
     assert not stored(sessions)
 
 

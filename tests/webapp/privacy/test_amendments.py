@@ -392,9 +392,13 @@ def test_a_command_for_nobody_or_for_no_question_says_what_it_expected(people, s
     why = ("--reason", "by letter of 3 May")
     with pytest.raises(WebappError, match=r"no participant has that reference or code.*Expected"):
         shell("restrict", "nobody", *why)
-    with pytest.raises(WebappError, match=r'no question "shoe_size".*one of: native_language'):
+    with pytest.raises(
+        WebappError, match=r'was asked no question "shoe_size".*one of: native_language'
+    ):
         shell("correct", people[0].ref, "shoe_size", "44", *why)
-    with pytest.raises(WebappError, match="native_language cannot be stored: Please answer"):
+    with pytest.raises(
+        WebappError, match="answer to native_language cannot be stored: Please answer"
+    ):
         shell("correct", people[0].ref, "native_language", " ", *why)
     assert answers(sessions, people[0])["native_language"] == BEFORE
 

@@ -163,7 +163,7 @@ def test_a_project_that_ends_while_a_member_works_is_gone_for_them(
     owner = researcher("owner")
     assert owner.get(f"/runs/{run_here}").status_code == 200
     refused = owner.post(f"/runs/{run_here}/open")
-    assert refused.status_code == 409 and "has ended" in refused.text
+    assert refused.status_code == 409 and "Add another one, under another name" in refused.text
 
 
 @pytest.mark.one_database

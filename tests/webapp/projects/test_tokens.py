@@ -1,5 +1,7 @@
 """Tokens: shown once, hashed, ended by time, by hand, with the membership and with the user."""
 
+import re
+
 import pytest
 from click.testing import CliRunner
 from sqlalchemy import select
@@ -36,7 +38,7 @@ def made(person, *scopes: str, **form: str) -> str:
     data = {"form_token": person.form_token(), "label": "a script", "days": "9", **form}
     page = person.client.post("/researcher/tokens", data=data | {"scope": [*scopes]})
     assert page.status_code == 200, page.text
-    return "parallax_" + page.text.split("<code>parallax_")[1].split("<")[0]
+    return re.search(r">(parallax_[^<]+)<", page.text)[1]
 
 
 def ask(app, token: str, path: str, method: str = "GET") -> int:
@@ -85,6 +87,12 @@ def test_a_token_ends(how, app, mia, ref, clock, change, sessions, instance):
     assert (answer.status_code, answer.json["error"]["code"]) == (401, "no_token")
 
 
+def test_a_token_may_no_more_than_its_scopes_say(app, mia, ref):
+    narrow = ask(app, made(mia, "export"), f"/runs/{ref}/money")
+    assert narrow.status_code == 403
+    assert narrow.json["error"]["message"] == 'This needs the scope "money"; the token has: export.'
+
+
 def test_a_token_may_no_more_than_its_user_may_now(app, mia, ref, change):
     token = made(mia, "read", "export", "review", "money")
     assert ask(app, token, f"/runs/{ref}/money").status_code == 200
@@ -117,6 +125,8 @@ def test_what_no_token_can_be_is_refused(form, said, mia, sessions):
     refused = mia.post("/tokens", **data)
     assert refused.status_code == 409
     assert said in refused.text
+    what_to_do = "Change it and send the form again; nothing was made" in refused.text
+    assert what_to_do is ("project" not in form)
     with reading(sessions) as session:
         assert session.scalars(select(ApiToken)).all() == []
 

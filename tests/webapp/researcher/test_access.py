@@ -148,6 +148,8 @@ def test_every_route_has_a_row_that_says_what_its_view_says(app):
             )
             for rule in researcher_rules(app)
         }
+        with pytest.raises(KeyError, match="the view static does not say what it needs"):
+            needed_role("static")
     assert found == ROUTES
 
 

@@ -34,5 +34,7 @@ def test_a_film_has_each_answer_at_its_time_and_is_refused_while_blind(
     assert (first["rt_ms"], first["chosen"], second["chosen"]) == (1234.0, "first", "second")
     assert first["until_s"] - first["from_s"] == pytest.approx(1.234)
     assert second["until_s"] - first["until_s"] == pytest.approx(9)
-    assert here.get(f"/runs/{run.ref}/film?who={who}&beside={other}").status_code == 404
+    nothing = here.get(f"/runs/{run.ref}/film?who={who}&beside={other}")
+    said = f"The run {run.ref} has no participant {other} who answered a trial."
+    assert (nothing.status_code, said in nothing.text) == (404, True)
     assert here.get(f"/runs/{run.ref}/film").status_code == 404

@@ -35,4 +35,6 @@ def test_faults_come_first_and_are_counted(researcher, monkeypatch):
 def test_checks_that_cannot_be_made_are_told(researcher, monkeypatch):
     monkeypatch.setattr(installation, "parallax", lambda *_: Done(False, "a key is missing"))
     response = researcher(Role.OWNER).get("/installation")
-    assert response.status_code == 500 and "a key is missing" in response.text
+    assert response.status_code == 500 and (
+        "The installation could not be checked: a key is missing" in response.text
+    )

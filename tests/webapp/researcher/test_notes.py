@@ -75,6 +75,14 @@ def test_what_is_no_note_is_refused_and_nothing_is_kept(form, says, run, here, s
         assert not session.scalars(select(Note)).all() + session.scalars(select(Tag)).all()
 
 
+@pytest.mark.one_database
+def test_a_run_has_no_more_notes_than_may_be(run, here, monkeypatch):
+    monkeypatch.setattr("webapp.runs.notes._MOST_NOTES", 2)
+    pages = [here.post(f"/runs/{run.ref}/notes", text="again").text for _ in range(3)]
+    full = "There are 2 notes already. Remove one first."
+    assert [full in page for page in pages] == [False, False, True]
+
+
 def test_notes_are_removed_one_by_one_and_the_audit_log_never_says_what(noted, run, here, sessions):
     with sessions() as session:
         [note] = session.scalars(select(Note.id).where(Note.participant_id == noted.id))

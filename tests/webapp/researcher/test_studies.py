@@ -90,7 +90,8 @@ def test_what_is_typed_is_shown_and_never_obeyed(here):
 
 def test_a_study_is_deleted_only_by_who_is_sure(here, copy, instance):
     called, folder = copy
-    assert here.post("/studies/delete", study=called).status_code == 400
+    refused = here.post("/studies/delete", study=called)
+    assert refused.status_code == 400 and "Tick the box to say that you are sure" in refused.text
     assert own_study(instance, None, called) == folder
     assert here.post("/studies/delete", study=called, sure="yes").status_code == 303
     assert not folder.exists()

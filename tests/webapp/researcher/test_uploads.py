@@ -30,7 +30,10 @@ def zipped(files: Mapping[str, str], link: str = "") -> bytes:
     [
         (b"no zip", "The file cannot be read as a zip file"),
         (zipped({f"mine/{n}": "" for n in range(9)}), "The zip file holds 9 files; 8 are allowed"),
-        (zipped(STUDY | {"mine/../../x": ""}), "holds a path that leads out of its folder"),
+        (
+            zipped(STUDY | {"mine/../../x": ""}),
+            "The zip file holds a path that leads out of its folder",
+        ),
         (zipped(STUDY, link="mine/link"), "The zip file holds a link: 'mine/link'"),
         (zipped({"study.toml": "x"}), "must hold one folder, and study.toml directly in it"),
     ],

@@ -12,11 +12,15 @@ WRONG = [
     ("/accounts/change", {"name": "viewer", "act": "promote"}, "The form names no act."),
     ("/accounts/change", {"name": "nobody", "act": "disable"}, "Nothing was changed: there is no"),
     ("/accounts/remove-second-factor", {"name": "owner"}, "Remove your own second factor on its"),
-    ("/accounts/add", {"name": "viewer", "role": "viewer"}, 'a user "viewer" already exists'),
+    (
+        "/accounts/add",
+        {"name": "viewer", "role": "viewer"},
+        'a user "viewer" already exists. Give the user another name.',
+    ),
     ("/accounts/change", {"form_token": "old", "act": "x"}, "This form is too old, so nothing was"),
     ("/projects/lab/members", {"name": "nobody", "role": "manager"}, "Invite people who have no"),
     ("/projects/lab/members", {"name": "viewer", "role": "x"}, '"x" is no role in a project'),
-    ("/projects", {"name": "lab"}, 'a project "lab" already exists. Choose another name'),
+    ("/projects", {"name": "lab"}, 'a project "lab" already exists. Give the project another name'),
     ("/runs/{run}/film?who=nobody", None, "the run is blind. Unblind the run first, on"),
     ("/runs/{run}/reports/download?report=none", None, "The run has no such report."),
     ("/runs/{run}/participants/nobody", None, "has no participant nobody."),
@@ -25,6 +29,8 @@ WRONG = [
         {"reason": "They asked"},
         "has no participant nobody.",
     ),
+    ("/runs/{run}/unblind", {"reason": "x"}, "Please say in a few words why you want to see the"),
+    ("/sign-in/provider", None, "There is no such page."),
     ("/runs/{run}/recruitment/extend", {"hours": "two"}, "The hours must be a whole number."),
     ("/runs/{run}/notes/remove", {"number": "7"}, "It was removed already."),
     ("/notifications", {"address": "", "way": "mail"}, "an address has from 1 to"),
@@ -41,7 +47,9 @@ WRONG = [
 
 @pytest.mark.one_database
 def test_what_no_form_of_ours_sends_is_refused_in_a_sentence(run, researcher, sessions):
-    researcher(Role.VIEWER)
+    viewer = researcher(Role.VIEWER)
+    told = "Your role is viewer; this needs the role owner. Ask an owner of this installation."
+    assert told in viewer.get("/accounts").text
     owner = researcher(Role.OWNER)
     assert owner.post("/projects", name="lab").status_code == 303
 

@@ -49,6 +49,30 @@ def browser(site: Path, number: int, session: int | None = None) -> Browser:
     return opened(site, Person(number, None), session or number, "counter")
 
 
+def signed(entry: dict[str, object]) -> dict[str, object]:
+    told = [str(entry[name]) for name in ("folder", "session", "n", "kind", "at", "body")]
+    entry["check"] = checksum("\n".join(told))
+    return entry
+
+
+UNFIT = [
+    ("consent", {"code": "A"}, "consent 1: its code is none of ours"),
+    ("place", {"number": 99}, "the folder has no session 99"),
+    ("consent", {"decision": "decline"}, "nobody has agreed, or has a place"),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "told"), UNFIT, ids=[one[2] for one in UNFIT])
+def test_what_no_page_of_the_folder_makes_is_told(tmp_path, site, kind, change, told):
+    entries = browser(site, 1).entries
+    for entry in entries:
+        if entry["kind"] == kind:
+            entry["body"] = json.dumps(json.loads(entry["body"]) | change)
+            signed(entry)
+    keep(tmp_path, "a.json", entries)
+    assert told in imported(tmp_path)
+
+
 def test_entries_that_come_twice_count_once(tmp_path, site):
     entries = browser(site, 1).entries
     keep(tmp_path, "whole.json", entries)
@@ -119,9 +143,7 @@ def test_an_odd_file_in_an_open_store_stops_nobody_elses_session(tmp_path, site)
         entries[number % 2] |= {"session": f"p9999999999{number}", "body": body}
         for entry in entries:
             entry["session"] = f"p9999999999{number}"
-            told = [entry[name] for name in ("folder", "session")]
-            told += [str(entry["n"]), *(entry[name] for name in ("kind", "at", "body"))]
-            entry["check"] = checksum("\n".join(told))
+            signed(entry)
         keep(tmp_path, f"odd{number}.json", entries)
     keep(tmp_path, "deep.json", "[" * 100_000)
     one = dict(browser(site, 3).entries[0]) | {"folder": "\ud800"}
@@ -189,8 +211,7 @@ def test_only_who_knows_the_sessions_code_can_have_it_erased(tmp_path, site, own
     code = json.loads(entries[0]["body"])["code"] if own else "abcdefgh2345"
     wish = dict(entries[-1]) | {"n": len(entries) + 1, "kind": "withdraw"}
     wish["body"] = json.dumps({"wish": "erase", "code": code})
-    told = [wish[name] for name in ("folder", "session")]
-    told += [str(wish["n"]), *(wish[name] for name in ("kind", "at", "body"))]
-    wish["check"] = checksum("\n".join(told))
-    keep(tmp_path, "wish.json", [wish])
-    assert state in imported(tmp_path)
+    keep(tmp_path, "wish.json", [signed(wish)])
+    told = imported(tmp_path)
+    assert state in told
+    assert ("it does not name the session's own code, so anybody may" in told) is not own

@@ -192,7 +192,9 @@ def test_a_backup_of_the_other_kind_of_database_says_so(run, engine, file, tmp_p
 def test_a_database_of_another_program_is_no_backup(run, engine, file):
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("CREATE TABLE theirs (id)")
-    with pytest.raises(BackupError, match=r"not one of Parallax|a backup of sqlite"):
+    with pytest.raises(
+        BackupError, match=r"an SQLite database, but not one of Parallax|a backup of sqlite"
+    ):
         examine(engine, file, replace=True).restore()
 
 
