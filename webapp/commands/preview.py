@@ -1,6 +1,8 @@
 """``parallax study preview``: a study in the browser, of which nothing is stored."""
 
 import logging
+import os
+import socket
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -74,14 +76,17 @@ def preview_server(study: str, port: int) -> Iterator[tuple[BaseWSGIServer, str]
         app = create_app(Path(folder))
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
         try:
-            server = make_server(_HOST, port, app, threaded=True)
+            # The server would end the program where the port is taken, so it is given one.
+            with socket.create_server((_HOST, port)) as free:
+                port = free.getsockname()[1]
+                server = make_server(_HOST, port, app, threaded=True, fd=free.fileno())
         except OSError as error:
             raise RunError(
-                f"the port {port} cannot be used ({error.strerror})",
+                f"the port {port} cannot be used ({os.strerror(error.errno or 0)})",
                 where="--port",
                 remedy="Leave the option out to use any free port",
             ) from error
         try:
-            yield server, f"http://{_HOST}:{server.server_port}/run/{ref}?preview=1"
+            yield server, f"http://{_HOST}:{port}/run/{ref}?preview=1"
         finally:
             server.server_close()

@@ -121,7 +121,7 @@ def _post(
         ):
             status, is_redirect = answer.status_code, answer.is_redirect
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise NotTold(f"{host} gave no answer: {type(error).__name__}: {error}") from error
+        raise NotTold(f"{host} gave no answer: {str(error) or 'it took too long'}") from error
     if is_redirect:
         raise NotTold(
             f"{host} leads elsewhere, which is not followed",

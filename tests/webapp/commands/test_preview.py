@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import threading
 
 import httpx
@@ -42,3 +43,11 @@ def test_nothing_is_left_of_it(tmp_path, monkeypatch):
 def test_a_study_with_a_mistake_is_not_shown(tmp_path):
     with pytest.raises(ParallaxError, match="no study"), preview_server("nowhere", 0):
         pass
+
+
+def test_a_port_that_is_taken_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = rf"--port: the port {port} cannot be used \(Address already in use\)\. Leave the option"
+        with pytest.raises(ParallaxError, match=said), preview_server("minimal", port):
+            pass

@@ -13,6 +13,7 @@ from webapp.recruiters.platform import PlatformUnreachable
 from webapp.recruitment.hits import extend, hit_states, pause
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import draft
+from webapp.recruitment.writing import checked_text
 from webapp.runs.runs import close_run
 
 pytestmark = pytest.mark.one_database
@@ -185,3 +186,10 @@ def test_participants_of_the_run_are_counted_by_those_who_finished(
         assert session.scalars(select(Participant.state)).all() == ["finished"]
     plan = draft(sessions, platform, run.ref, "http://127.0.0.1:1/", utc_now())
     assert (plan.unfilled, plan.open, plan.offers) == (7, 7, ())
+
+
+@pytest.mark.parametrize("text", ["  ", "x" * 100_000], ids=["blank", "long"])
+def test_a_message_of_nothing_or_of_too_much_is_not_sent(text):
+    said = r"the message has \d+ characters\. Expected between 1 and [\d,]+\. Nothing was sent"
+    with pytest.raises(RunError, match=said):
+        checked_text(text)

@@ -165,6 +165,7 @@ def test_what_cannot_be_paid_is_said_and_nothing_is_done(
     refused = payer.check(**{"who": ref, **form})
     assert refused.status_code == 409
     assert "Nothing was done." in refused.text
+    assert ("the amount must be more than 0" in refused.text.lower()) is (form.get("amount") == "0")
     assert platform.paid == []
     assert platform.rejections == []
 
