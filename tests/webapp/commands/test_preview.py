@@ -48,6 +48,7 @@ def test_a_study_with_a_mistake_is_not_shown(tmp_path):
 def test_a_port_that_is_taken_is_named():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        said = rf"--port: the port {port} cannot be used \(Address already in use\)\. Leave the option"
+        said = rf"--port: the port {port} cannot be used \(Address already in use\)\. "
+        said += "Leave the option out to use any free port"
         with pytest.raises(ParallaxError, match=said), preview_server("minimal", port):
             pass
