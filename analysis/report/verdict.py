@@ -70,8 +70,8 @@ def errors(kappa: Mapping[Hashable, Any] | None) -> Errors:
 def all_alike(model: str, n_sentences: int) -> str:
     """Return what is said of a model all of whose scores are one number."""
     return (
-        f"{model} gives all {n_sentences:,} sentences the same log-probability per token: it tells "
-        "none apart, and is not compared with people."
+        f"{model} gives all {n_sentences:,} sentences the same log-probability per token: that "
+        "measure tells none apart, and is not compared with people."
     )
 
 

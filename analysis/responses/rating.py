@@ -64,7 +64,7 @@ def _of_conditions(
 def _of_models(statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> Iterator[str]:
     together = statistics.get("ratings_and_models", pd.DataFrame())
     for row in together.to_dict("records"):
-        if row.get("measure") == "mean" and row["n_scores"] == 1:
+        if row.get("measure") == "mean" and row["n_scores"] == 1 < row["n_items"]:
             of = titles.get(str(row["construction"]), row["construction"]) or "All constructions"
             yield f"{of}: {all_alike(str(row['judge']), int(row['n_items']))}"
         if pd.isna(row["spearman"]):

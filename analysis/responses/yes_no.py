@@ -65,7 +65,7 @@ def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     for row in together[together["measure"] == "mean"].to_dict("records"):
         if row["construction"]:
             continue
-        if row["n_scores"] == 1:
+        if row["n_scores"] == 1 < row["n_sentences"]:
             yield all_alike(str(row["judge"]), int(row["n_sentences"]))
             continue
         known = beside_ceiling(row["spearman"], row["ceiling"])

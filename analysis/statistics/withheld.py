@@ -22,9 +22,9 @@ UNITS = 5
 # From so many frames and participants on, that grid has 93 to 97% in nearly all of its designs.
 FRAMES_TOLD, PEOPLE_TOLD = 16, 20
 CAUTION = (
-    f"Fewer than {FRAMES_TOLD} frames or {PEOPLE_TOLD} participants: by how much these differ, an "
-    "interval of a difference holds the true value in 91 to 99% of studies, not always in 93 to "
-    "97%."
+    f"Fewer than {FRAMES_TOLD} frames or {PEOPLE_TOLD} participants: an interval of a difference "
+    "holds the true value in 91 to 99% of studies, depending on how much these differ, and not "
+    "always in 93 to 97%."
 )
 REASON = (
     f"No interval where there are fewer than {SHARE} judgments ({MEAN} ratings; {CONTRAST} answers "

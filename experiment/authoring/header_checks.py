@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from experiment.authoring.findings import Examined, placed
 from experiment.errors import ParallaxError
-from experiment.materials.formats.columns import NAMES
+from experiment.materials.formats.columns import NAMES, in_quotes
 from experiment.plugins import unknown_name
 from experiment.studies.study import Study
 
@@ -22,7 +22,7 @@ def headers(examined: Examined) -> Iterator[ParallaxError]:
 def in_words(study: Study) -> str:
     """Return a sentence about each header that was read as a column of ours; empty for none."""
     told = [
-        f"{_OURS.get(ours, ours)} from {_quoted(header)}"
+        f"{_OURS.get(ours, ours)} from {in_quotes(header)}"
         for ours, header in study.materials.headers.items()
     ]
     return f"Read from your table: {'; '.join(told)}." if told else ""
@@ -34,7 +34,3 @@ _OURS = {
     "sentence": "the sentence",
     "version": "which sentence of a pair is the good one",
 }
-
-
-def _quoted(header: str) -> str:
-    return " and ".join(f'"{name}"' for name in header.split("+"))

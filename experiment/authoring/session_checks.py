@@ -61,7 +61,13 @@ def _cannot_answer(examined: Examined, response: ResponseType) -> Iterator[Paral
             # It is named with the shares.
             continue
         except PluginError as error:
-            yield placed(error, examined.at("simulation", "mix"))
+            # No participant meets it: such a study can be launched, and is not simulated.
+            yield StudyNote(
+                error.problem,
+                where=examined.at("simulation", "mix"),
+                expected=error.expected,
+                remedy=error.remedy,
+            )
             continue
         for one in response.types.values() or (response,):
             if hasattr(responder, one.responder_method):

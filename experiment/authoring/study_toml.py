@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from experiment.authoring.asking import Asking
 from experiment.authoring.derive import DesignPlan, catch_constructions
 from experiment.authoring.words import Words
+from experiment.materials.formats.columns import Header
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.read import Found
 from experiment.records import PAIR, Item
@@ -52,7 +53,7 @@ def study_toml(
         _terms(design, asking),
         _constructions(found.items, groups),
     )
-    return "\n".join(line for part in parts for line in part) + "\n"
+    return _toml(line for part in parts for line in part)
 
 
 def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
@@ -71,7 +72,7 @@ def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
         if columns and (own := {name: text for name, text in draft.extra.items() if text}):
             listed = ", ".join(f"{_quoted(name)} = {_quoted(text)}" for name, text in own.items())
             lines.append(f"columns = {{ {listed} }}")
-    return "\n".join(lines) + "\n"
+    return _toml(lines)
 
 
 def minutes(trials: int) -> int:
@@ -79,8 +80,13 @@ def minutes(trials: int) -> int:
     return max(1, round((trials * _SECONDS_A_TRIAL + _SECONDS_BESIDE) / 60))
 
 
-def _quoted(text: str) -> str:
-    # A basic string of TOML has the escapes of JSON.
+def _toml(lines: Iterable[str]) -> str:
+    # JSON writes this one control character as it is, and TOML has it nowhere.
+    return "\n".join(lines).replace("\x7f", r"\u007f") + "\n"
+
+
+def _quoted(text: Header) -> str:
+    # A basic string of TOML has the escapes of JSON, and a list of them its brackets.
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -105,7 +111,7 @@ def _head(name: str, title: str, language: str, items_file: str, asking: Asking)
     yield 'given_to_models = "lower_case_tokens"'
 
 
-def _headers(headers: Mapping[str, str]) -> Iterator[str]:
+def _headers(headers: Mapping[str, Header]) -> Iterator[str]:
     if headers:
         listed = ", ".join(f"{ours} = {_quoted(header)}" for ours, header in headers.items())
         yield f"headers = {{ {listed} }} # what your table calls them"

@@ -65,11 +65,12 @@ def read_published(study: Study) -> list[Published]:
 def _checked_rows(study: Study, text: str) -> Iterator[Published]:
     known = [construction.name for construction in study.constructions]
     seen: set[tuple[str, ...]] = set()
+    declared = _declared(study)
     for number, row in enumerate(parse_table(PUBLISHED, text, study.published_path), start=1):
         where = f"{study.published_path}, row {number}"
         published = Published(**row)  # type: ignore[arg-type]
         if published.construction not in known:
-            if published.construction in _declared(study):
+            if published.construction in declared:
                 continue
             unknown = unknown_name("construction", published.construction, known)
             raise StudyError(
@@ -91,7 +92,8 @@ def _checked_rows(study: Study, text: str) -> Iterator[Published]:
 def _declared(study: Study) -> set[str]:
     """Return every construction that the study's own file has."""
     try:
-        text = study.read(STUDY_FILE)
+        # Editors on Windows write a byte order mark, which TOML does not know.
+        text = study.read(STUDY_FILE).removeprefix("\ufeff")
     except FileNotFoundError:
         return set()
     return {str(one.get("name")) for one in tomllib.loads(text).get("constructions", [])}

@@ -27,7 +27,7 @@ from experiment.studies.publication import Baseline, Publication
 from experiment.studies.question import FinalQuestion
 from experiment.studies.recruitment import Recruitment
 from experiment.studies.taking_part import TakingPart
-from experiment.studies.toml_lists import Texts
+from experiment.studies.toml_lists import TextOrTexts, Texts
 
 PAGES = ("consent", "instructions", "debrief")
 STUDY_FILE, PUBLISHED_FILE, PLAN_FILE = "study.toml", "published.csv", "plan.json"
@@ -78,10 +78,10 @@ class Materials(_Table):
         description="the rendering that word-level models score; others get shown_to_people",
     )
 
-    headers: dict[str, str] = Field(
+    headers: dict[str, TextOrTexts] = Field(
         default={},
-        description="what columns of the items were called in your own table; checks and the "
-        "codebook say it",
+        description="what columns of the items were called in your own table, a list where several "
+        "make one; checks and the codebook say it",
     )
 
     @model_validator(mode="after")

@@ -1,6 +1,6 @@
 """Which column of somebody's table is which, by the names that the field uses."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from experiment.errors import MaterialsError
@@ -46,6 +46,9 @@ PRACTICE = {"practice", "training", "warmup", "warm-up", "warm_up", "example", "
 # Which columns of the items table hold what these say; the others bear our own name.
 _ITEM_COLUMNS = {"item": ("frame",), "sentence": ("good", "bad"), "version": ("good", "bad")}
 _NEAR_KIND = 0.75
+
+# What a column is called in a researcher's table: one header, or all that make it together.
+Header = str | Sequence[str]
 
 
 def key_of(name: str) -> str:
@@ -103,18 +106,27 @@ def headers_read(found: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def column_headers(headers: Mapping[str, str]) -> dict[str, str]:
+def column_headers(headers: Mapping[str, Header]) -> dict[str, str]:
     """Return for columns of the items table what a codebook adds: where their values stood.
 
     Args:
-        headers: As ``headers_read`` gives them; several headers have a plus sign between them.
+        headers: As a study's ``materials.headers`` has them.
     """
     told: dict[str, str] = {}
     for ours, header in headers.items():
-        named = " and ".join(f'"{name}"' for name in header.split("+"))
-        for column in _ITEM_COLUMNS.get(ours, (ours,)):
-            told[column] = f"{told.get(column, '')}; in the researcher's table: {named}"
+        columns = _ITEM_COLUMNS.get(ours, (ours,))
+        if ours == "sentence" and "version" not in headers:
+            # Nothing tells versions apart: each sentence stands alone, and bad is empty.
+            columns = ("good",)
+        for column in columns:
+            told[column] = f"{told.get(column, '')}; in the researcher's table: {in_quotes(header)}"
     return told
+
+
+def in_quotes(header: Header) -> str:
+    """Return a header, or several that make one column together, in quotation marks."""
+    names = [header] if isinstance(header, str) else header
+    return " and ".join(f'"{name}"' for name in names)
 
 
 def misspelt_kinds(values: Iterable[str]) -> dict[str, str]:

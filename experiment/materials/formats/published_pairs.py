@@ -83,7 +83,9 @@ def read_templates(path: Path) -> tuple[list[Draft], tuple[str, ...]]:
     drafts = [
         _draft(path, condition, number, versions)
         for condition, every in found.items()
-        for number, versions in enumerate(every if isinstance(every, list) else [every], start=1)
+        for number, versions in enumerate(
+            every if isinstance(every, list | tuple) else [every], start=1
+        )
     ]
     triples = sum(bool(one.distractor) for one in drafts)
     note = (

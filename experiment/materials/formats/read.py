@@ -9,6 +9,7 @@ from experiment.materials.formats.colorless_green import is_colorless_green, rea
 from experiment.materials.formats.columns import (
     NAMES,
     PRACTICE,
+    Header,
     find_columns,
     headers_read,
     key_of,
@@ -54,8 +55,8 @@ class Found:
         against: The columns that stand against good, where these are two or more.
         practice: The rows that are practice: shown before the session, and no items.
         places: Where each item stands in the file, by its id.
-        headers: Our columns that the file calls otherwise, with its header; several with a plus
-            sign between them where they make the column together.
+        headers: Our columns that the file calls otherwise, with its header; a list of several
+            where they make the column together.
     """
 
     items: tuple[Item, ...]
@@ -65,7 +66,7 @@ class Found:
     against: tuple[str, ...] = ()
     practice: tuple[Draft, ...] = ()
     places: Mapping[str, str] = field(default_factory=dict)
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, Header] = field(default_factory=dict)
 
 
 def read_materials(
@@ -121,7 +122,7 @@ def read_materials(
     # Columns of options, or of regions, became the sentences.
     if made_of := [name for name in columns if name not in table.columns]:
         ours = next(name for name in ("good", "sentence") if name in table.columns)
-        return replace(found, headers={**found.headers, ours: "+".join(made_of)})
+        return replace(found, headers={**found.headers, ours: made_of})
     return found
 
 
@@ -145,7 +146,7 @@ def _from_table(
     drafts, divided = (
         (drafts, []) if regions is False else without_bars(drafts, everywhere=regions is None)
     )
-    headers = headers_read(columns)
+    headers: dict[str, Header] = {**headers_read(columns)}
     read_as = [f"{ours} from {header}" for ours, header in headers.items() if ours != header]
     notes = [
         *table.notes,
@@ -166,7 +167,7 @@ def _from_table(
     against = options_against(table, columns)
     against = against if len(against) > 1 else ()
     if crossed:
-        headers[CONDITION] = "+".join(factors)
+        headers[CONDITION] = [*factors]
     return replace(found, against=against, practice=practice, headers=headers)
 
 

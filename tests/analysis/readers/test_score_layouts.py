@@ -104,13 +104,15 @@ def test_a_marked_line_without_its_counterpart_is_refused(tmp_path, text):
         open_materials(tmp_path / "simple.txt")
 
 
-@pytest.mark.parametrize("protocol", [0, 2, 4])
-def test_templates_of_lm_syneval_are_read_pairs_and_triples(tmp_path, protocol):
+@pytest.mark.parametrize(("protocol", "several"), [(0, list), (2, tuple), (4, list)])
+def test_templates_of_lm_syneval_are_read_pairs_and_triples(tmp_path, protocol, several):
     made = {
         "past": [("no cat ran", "the cat ran", "most cats ran")],
         "sing": [("it runs", "it run")],
     }
-    (tmp_path / "npi.pickle").write_bytes(pickle.dumps(made, protocol))
+    (tmp_path / "npi.pickle").write_bytes(
+        pickle.dumps({name: several(every) for name, every in made.items()}, protocol)
+    )
     triple, pair = open_materials(tmp_path / "npi.pickle").items()
     assert (triple.good, triple.distractor, triple.bad) == made["past"][0]
     assert (pair.good, pair.bad, pair.distractor) == ("it runs", "it run", "")

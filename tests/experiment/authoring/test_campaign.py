@@ -143,19 +143,22 @@ class Chooser(Sleeper):
 
 
 @pytest.mark.parametrize(
-    ("name", "response", "told"),
+    ("name", "response", "stops", "told"),
     [
-        ("Sleeper", "sentence_pair", "it lacks choose"),
-        ("Nobody", "sentence_pair", "cannot be imported"),
-        ("Chooser", "rating", 'the simulated responder "{}" cannot answer trials of the type'),
+        # No participant meets a responder that is not there: a note.
+        ("Sleeper", "sentence_pair", False, "it lacks choose"),
+        ("Nobody", "sentence_pair", False, "cannot be imported"),
+        ("Chooser", "rating", True, 'the simulated responder "{}" cannot answer trials of the'),
     ],
 )
-def test_a_responder_that_cannot_answer_is_named(folder, name, response, told):
+def test_a_responder_that_cannot_answer_is_named(folder, name, response, stops, told):
     own = f"{__name__}:{name}"
     spoil(folder, Mistake(TOML, "guessing = 0.1", f'"{own}" = 0.1', "", ""))
     spoil(folder, Mistake(TOML, "sentence_pair", response, "", ""))
-    said = [str(each) for each in check_folder(str(folder), 1).errors]
+    report = check_folder(str(folder), 1)
+    said = [str(each) for each in (report.errors if stops else report.notes)]
     assert [each for each in said if told.format(own) in each and "line 63, simulation.mix" in each]
+    assert stops or not report.errors
 
 
 def test_a_column_of_lists_that_names_more_than_there_are_is_named(tmp_path):

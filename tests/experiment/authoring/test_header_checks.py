@@ -1,9 +1,12 @@
 """What a header was read as is said by the check, and stands in study.toml."""
 
+import tomllib
+
 import pytest
 from click.testing import CliRunner
 
 import parallax
+from experiment.materials.formats.columns import column_headers
 from experiment.materials.formats.read import read_materials
 
 PAIRS = """\
@@ -65,8 +68,27 @@ def test_conditions_that_factors_make_and_options_name_all_their_headers(checked
     (tmp_path / "options.csv").write_text(OPTIONS, encoding="utf-8")
     assert read_materials(tmp_path / "options.csv").headers == {
         "item": "frame",
-        "good": "option_1+option_2+answer",
+        "good": ["option_1", "option_2", "answer"],
     }
+
+
+def test_a_header_with_any_characters_is_one_header(checked):
+    strange = {"good": 'Plausible "a.b" (+)', "bad": "Not\nplausible \x7f\\"}
+    header = ",".join('"' + name.replace('"', '""') + '"' for name in strange.values())
+    named = (f"--column={ours}={name}" for ours, name in strange.items())
+    said, toml = checked(f"{header}\nIt sleeps.,It sleep.\nIt runs.,It run.\n", *named)
+    assert tomllib.loads(toml)["materials"]["headers"] == strange
+    assert 'good from "Plausible "a.b" (+)"; bad from' in said
+
+
+def test_the_codebook_names_the_column_of_single_sentences_for_what_holds_them():
+    assert column_headers({"sentence": "stimulus"}) == {
+        "good": '; in the researcher\'s table: "stimulus"'
+    }
+    assert column_headers({"sentence": ["region_1", "region_2"], "version": "label"})["bad"] == (
+        '; in the researcher\'s table: "region_1" and "region_2"; '
+        'in the researcher\'s table: "label"'
+    )
 
 
 def test_a_name_that_is_no_column_of_ours_is_a_mistake(checked):

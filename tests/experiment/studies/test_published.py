@@ -125,6 +125,13 @@ def test_a_study_of_its_targets_alone_passes_over_what_was_published_of_the_othe
     assert rest == ["control", "filler"]
 
 
+def test_a_wrong_row_is_named_beside_a_study_toml_with_a_byte_order_mark(tmp_path: Path):
+    whole = (load_study("minimal").folder / "study.toml").read_text("utf-8")
+    (tmp_path / "study.toml").write_text(whole, encoding="utf-8-sig")
+    with pytest.raises(StudyError, match='mean "simple_agreement"'):
+        read_published(copied(tmp_path, "t,simple_agrement,,people,0.96,s,"))
+
+
 def test_an_accuracy_in_words_is_refused(tmp_path: Path):
     with pytest.raises(TableError, match="accuracy"):
         read_published(copied(tmp_path, "t,simple_agreement,,people,high,s,"))
