@@ -95,8 +95,10 @@ def send_outside(
     host, port = str(parts.hostname), parts.port or _PORT
     try:
         addresses = list(resolve(host, port))
-    except OSError as error:
-        raise NotTold(f"the name {host} cannot be found: {error.strerror}") from error
+    except (OSError, UnicodeError) as error:
+        # Nobody can be asked for a name with an empty part, or with one of 64 letters.
+        why = getattr(error, "strerror", None) or "it is no name of a host"
+        raise NotTold(f"the name {host} cannot be found: {why}") from error
     if not addresses or not all(map(is_outside, addresses)):
         raise _inside(host)
     _post(url, host, addresses[0], body, secure or httpx.create_ssl_context())

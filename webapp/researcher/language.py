@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from experiment import money
 from webapp.core.i18n import CATALOGUES, SOURCE_LANGUAGE, Untranslated, speak
+from webapp.researcher.words import WORDS
 
 DOMAIN = "room"
 # Whose formats are meant where a language has several: our Portuguese is that of Portugal.
@@ -93,8 +94,12 @@ def ngettext(singular: str, plural: str, n: int, **values: object) -> Markup:
 
 
 def said(word: object) -> str:
-    """Return a word that is stored in English as the room says it (``words.py`` lists them)."""
-    return present().messages.gettext(str(word)).replace("_", " ") if word else ""
+    """Return a word that is stored in English as the room says it (``words.py`` lists them).
+
+    What is no such word, such as a study's own name for a scale, stays as it is.
+    """
+    found = present().messages.gettext(str(word)) if word else ""
+    return found.replace("_", " ") if word in WORDS else found
 
 
 def in_english(error: Exception | str) -> str:

@@ -41,14 +41,15 @@ _LISTS = WeakKeyDictionary[Engine, dict[tuple[str, int], RunList]]()
 def run_list(connection: Connection, run: Run, list_: int) -> RunList:
     """Return a list of a launched run."""
     known = _LISTS.setdefault(connection.engine, {})
-    if (run.ref, list_) not in known:
+    # Another thread may empty what is known at any moment.
+    if (found := known.get((run.ref, list_))) is None:
         rows = _items(connection.dialect).find(connection, run=run.id, list=list_)
         entries = {id_: ListEntry(item_from_row(item), Kind(kind)) for id_, kind, item in rows}
         if len(known) >= _MOST_LISTS:
             known.clear()
         row_ids = {entry.item.item_id: id_ for id_, entry in entries.items()}
-        known[run.ref, list_] = RunList(list(entries.values()), row_ids, entries, {})
-    return known[run.ref, list_]
+        found = known[run.ref, list_] = RunList(list(entries.values()), row_ids, entries, {})
+    return found
 
 
 # Made once for each kind of database.

@@ -135,6 +135,12 @@ def test_the_compiled_catalogue_is_that_of_the_text(language):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_what_copies_a_link_does_not_say_that_it_copies_a_study(language):
+    known = catalogue(language)
+    assert known["Study"].string.lower() not in known["Copy"].string.lower()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_no_text_departs_from_the_glossary(language):
     own = GLOSSARY[language]
     found = []

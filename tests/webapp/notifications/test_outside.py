@@ -63,6 +63,12 @@ def test_what_is_wrong_with_an_address_is_told(url, told):
         send_outside(url, {}, resolve=unknown)
 
 
+@pytest.mark.parametrize("name", ["hooks..example.org", f"{'a' * 64}.example.org"])
+def test_a_name_that_no_host_can_have_is_told_in_words(name):
+    with pytest.raises(NotTold, match=f"the name {name} cannot be found: it is no name of a host"):
+        send_outside(f"https://{name}/", {})
+
+
 def test_a_usual_webhook_is_taken():
     url = "https://hooks.example.org:8443/services/T0/B0/secret?x=1"
     assert checked_url(url) == url

@@ -233,3 +233,13 @@ def test_a_word_in_a_template_is_said_anew_in_each_language(app):
     with app.test_request_context():
         language.speak_to("fr")
         assert page.render() != german
+
+
+@pytest.mark.parametrize("code", ["en", "ja"])
+def test_only_our_own_words_lose_their_underscores(app, code):
+    with app.test_request_context():
+        language.speak_to(code)
+        assert "_" not in language.said("premature_press")
+        answer = "easy_to_read 3, natural 5"
+        assert language.said(answer) == answer, "a study's scale is called as in its data"
+        assert language.said(None) == ""
