@@ -73,6 +73,8 @@ def why_unread(error: Exception) -> str:
         return f'"{error.args[0]}" is missing in it'
     if isinstance(error, TypeError):
         return "it holds something else"
+    if isinstance(error, RecursionError):
+        return "its brackets stand too deep in one another"
     return getattr(error, "strerror", None) or " ".join(str(error).split())
 
 
