@@ -9,7 +9,6 @@ from sqlalchemy import select
 
 from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import certify
-from experiment.studies.load import load_study
 from tests.browser.browser_steps import (
     answer_by_click,
     assert_good,
@@ -26,6 +25,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Event, Participant, Run
 from webapp.runs.integrity import observed_sessions
 from webapp.runs.runs import named_run
+from webapp.services import EXTENSION
 
 # What filter lists take out of pages: things that look like counters, bars and notices.
 BLOCKED = "#bar, #count, #indicator, .progress, #offline, #refused, #so-far, #unsaved, .keys"
@@ -198,6 +198,7 @@ def test_who_has_words_read_aloud_and_marked_and_answers_by_tab_and_space_is_a_p
     assert {one.input_method for one in site.stored(link)[0].responses} == {"key"}
     with reading(site.sessions) as session:
         run = named_run(session, link.rpartition("/")[2])
-        ((_, seen),) = observed_sessions(session, run, load_study("minimal"))
+        study = site.app.extensions[EXTENSION].study_of(session, run)
+        ((_, seen),) = observed_sessions(session, run, study)
     # The browser of this test says truly that a program drives it.
     assert flags(certify(replace(seen, automated=False))) == {}

@@ -1,7 +1,7 @@
 """What is typed holds no NUL: PostgreSQL stores none, and no file has one in its name.
 
-Nobody types one. In a form and behind an address's question mark it is dropped, as a browser drops
-it from a page; an address that has one itself leads nowhere.
+Nobody types one. In addresses and forms the mark for what is no character (U+FFFD) takes its place,
+as it does in pages. So what was made up is still seen not to be what it pretends to be.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,9 @@ from werkzeug.datastructures import FileStorage, ImmutableMultiDict, iter_multi_
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-_NUL = "\0"
+_NUL, _NO_CHARACTER = "\0", "\ufffd"
+# As a path stands in the environment: each byte is a character.
+_IN_PATHS = _NO_CHARACTER.encode().decode("latin-1")
 
 
 class _Fields(ImmutableMultiDict[str, Any]):
@@ -28,8 +30,8 @@ class _Request(Request):
 
 def _without(value: Any) -> Any:  # noqa: ANN401 - a text, or a file
     if isinstance(value, FileStorage):
-        value.filename = value.filename and value.filename.replace(_NUL, "")
-    return value.replace(_NUL, "") if isinstance(value, str) else value
+        value.filename = value.filename and value.filename.replace(_NUL, _NO_CHARACTER)
+    return value.replace(_NUL, _NO_CHARACTER) if isinstance(value, str) else value
 
 
 def keep_out_nul(app: Flask) -> None:
@@ -40,9 +42,7 @@ def keep_out_nul(app: Flask) -> None:
 
 def _with_whole_paths(inner: "WSGIApplication") -> "WSGIApplication":
     def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
-        if _NUL in environ["PATH_INFO"]:
-            start("404 Not Found", [("Content-Type", "text/plain"), ("Cache-Control", "no-store")])
-            return [b"There is nothing at this address.\n"]
+        environ["PATH_INFO"] = environ["PATH_INFO"].replace(_NUL, _IN_PATHS)
         return inner(environ, start)
 
     return answer

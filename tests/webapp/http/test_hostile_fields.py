@@ -49,5 +49,7 @@ def test_what_no_database_can_store_is_in_no_field_name_or_address(client, app):
 
     form = {"a\0b": "c\0d\0", "f": (io.BytesIO(b"\0"), "x\0.csv")}
     assert client.post("/seen?x%00=%00y", data=form).status_code == 200
-    assert seen == [({"x": "y"}, {"ab": "cd"}, "x.csv", b"\0")], "a file holds what it holds"
+    no = "\ufffd"
+    form = {f"a{no}b": f"c{no}d{no}"}
+    assert seen == [({f"x{no}": f"{no}y"}, form, f"x{no}.csv", b"\0")], "a file holds what it holds"
     assert client.get("/run/%00").status_code == 404

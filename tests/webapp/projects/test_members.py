@@ -99,7 +99,7 @@ def test_who_saw_another_role_changes_nothing(browser, project, change, sessions
 def test_an_invitation_makes_one_member_once(browser, project, sessions):
     mia, new = signed_in(browser, "mia"), browser()
     page = mia.post("/projects/lab/invitations", role="analyst").text
-    code = page.split("<dt>Code</dt><dd><code>")[1].split("<")[0]
+    code = page.split('<dt>Code</dt><dd><code class="link">')[1].split("<")[0]
     given = {"name": "ada", "password": "a long enough phrase"}
     assert new.post("/join", code=f"{code}x", **given).status_code == 404
     assert new.post("/join", code=code, name="ada", password="short").status_code == 409
@@ -121,7 +121,7 @@ def test_an_invitation_ends_by_time_and_when_it_is_taken_back(browser, project, 
     rob = signed_in(browser, "rob")
     codes = [
         mia.post("/projects/lab/invitations", role="reader")
-        .text.split("<dt>Code</dt><dd><code>")[1]
+        .text.split('<dt>Code</dt><dd><code class="link">')[1]
         .split("<")[0]
         for _ in range(2)
     ]
@@ -163,7 +163,7 @@ def test_a_project_that_ends_while_a_member_works_is_gone_for_them(
     owner = researcher("owner")
     assert owner.get(f"/runs/{run_here}").status_code == 200
     refused = owner.post(f"/runs/{run_here}/open")
-    assert refused.status_code == 409 and "Add another one, under another name" in refused.text
+    assert refused.status_code == 409 and "Launch the study in another project" in refused.text
 
 
 @pytest.mark.one_database
