@@ -162,6 +162,8 @@ def test_a_project_that_ends_while_a_member_works_is_gone_for_them(
     assert mia.get("/projects/lab").status_code == 404
     owner = researcher("owner")
     assert owner.get(f"/runs/{run_here}").status_code == 200
+    late = owner.post("/projects/lab/invitations", role="reader")
+    assert "Add another one, under another name" in late.text
     refused = owner.post(f"/runs/{run_here}/open")
     assert refused.status_code == 409 and "Launch the study in another project" in refused.text
 
