@@ -27,6 +27,7 @@ from analysis.statistics.models import grouped
 from analysis.tables.accuracy_table import Table
 from analysis.tables.render import FORMATS as TABLE_FORMATS
 from analysis.tables.render import save_table, to_text
+from experiment.errors import why_unread
 from experiment.materials.formats.files import is_materials
 from experiment.materials.read import item_row
 from experiment.tables.atomic_write import atomic_folder
@@ -157,7 +158,7 @@ def _perplexities(path: Path) -> Mapping[str, float]:
         return {row["model"]: float(row[_PERPLEXITY]) for row in rows}
     except (OSError, KeyError, ValueError) as error:
         raise AnalysisError(
-            f"the validation perplexity cannot be read ({error!r})",
+            f"the validation perplexity cannot be read ({why_unread(error)})",
             where=str(path),
             expected=f'a CSV table with the columns "model" and "{_PERPLEXITY}", or the folder of '
             "a model that was trained with a validation text",

@@ -17,6 +17,7 @@ from analysis.findings.design_effects import with_repeats
 from analysis.statistics.power_scale import Planned
 from experiment.design.counterbalancing import arrangements
 from experiment.design.lists import BuiltLists, ListEntry
+from experiment.errors import why_unread
 from experiment.exclusion.verdict import verdict
 from experiment.materials.read import item_row
 from experiment.records import PAIR, Judgment, Kind, Variant
@@ -136,7 +137,7 @@ def _expected(rows: pd.DataFrame, path: Path) -> "pd.Series[float]":
         means = pd.to_numeric(table[_MEAN])
     except (OSError, UnicodeDecodeError, KeyError, ValueError) as error:
         raise AnalysisError(
-            f"the expected means cannot be read ({error})",
+            f"the expected means cannot be read ({why_unread(error)})",
             where=str(path),
             expected='a table in UTF-8 with a number in the column "mean" of every row',
         ) from error

@@ -18,6 +18,7 @@ from analysis.findings.findings import Context, Findings
 from analysis.statistics.overlapping import overlapping_accuracy
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
+from experiment.errors import why_unread
 from experiment.materials.read import load_items
 from experiment.records import Item
 from experiment.studies.study import Study
@@ -41,7 +42,7 @@ def count_corpus_words(path: Path, seen: Callable[[], object] = lambda: None) ->
                 seen()
     except (OSError, UnicodeDecodeError) as error:
         raise AnalysisError(
-            f"the corpus cannot be read ({error})",
+            f"the corpus cannot be read ({why_unread(error)})",
             where=str(path),
             expected="UTF-8 text, one tokenised sentence per line",
         ) from error

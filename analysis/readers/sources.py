@@ -17,6 +17,7 @@ from analysis.readers import jatos, pcibex, recorded, tables
 from analysis.readers.colorless_green import COLUMNS as COLORLESS_GREEN
 from analysis.readers.delimited import read_delimited
 from analysis.readers.text_file import open_text
+from experiment.errors import why_unread
 
 # The number of a result within its file, where a folder of files is read.
 WITHIN_FILE = "result_in_file"
@@ -82,7 +83,7 @@ def read_source(path: Path) -> Source:
         found = _read(path)
     except (OSError, ValueError, pa.ArrowInvalid, zipfile.BadZipFile, csv.Error) as error:
         raise AnalysisError(
-            f"the judgments cannot be read ({error})",
+            f"the judgments cannot be read ({why_unread(error)})",
             where=str(path),
             expected="CSV, TSV, Parquet, JSON, or results of PCIbex, Ibex, JATOS or psiTurk",
         ) from error

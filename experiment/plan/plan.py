@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from experiment.design.lists import BuiltLists
-from experiment.errors import StudyError
+from experiment.errors import StudyError, why_unread
 from experiment.studies.files import study_files
 from experiment.studies.study import PLAN_FILE, STUDY_FILE, Study
 
@@ -130,7 +130,7 @@ def read_plan(study: Study) -> Plan | None:
     except FileNotFoundError:
         return None
     except ValueError as error:
-        raise StudyError(f"the file is no plan ({error})", where=where) from error
+        raise StudyError(f"the file is no plan ({why_unread(error)})", where=where) from error
     try:
         if content["version"] > _VERSION:
             raise StudyError(

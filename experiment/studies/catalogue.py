@@ -8,7 +8,7 @@ from io import BytesIO
 
 from babel.messages.pofile import PoFileError, read_po
 
-from experiment.errors import StudyError
+from experiment.errors import StudyError, why_unread
 from experiment.studies.study import Study
 
 CATALOGUE_FILE = "messages.po"
@@ -27,7 +27,7 @@ def own_messages(study: Study) -> Mapping[str, str]:
     except FileNotFoundError:
         return {}
     except UnicodeDecodeError as error:
-        raise _unreadable(str(study.folder / name), "it is no text in UTF-8") from error
+        raise _unreadable(str(study.folder / name), why_unread(error)) from error
     return _messages(text, str(study.folder / name))
 
 

@@ -8,6 +8,7 @@ import click
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from experiment.errors import why_unread
 from webapp.commands.database import opened, refuse_while_serving, tell_erased
 from webapp.commands.options import with_instance
 from webapp.core.clock import utc_now
@@ -83,7 +84,7 @@ def copy_record(instance: Path, file: Path) -> None:
         path = record_file(instance)
         write_record(file, read_record(path), owner_lines(path))
     except OSError as error:
-        raise WebappError(f"it cannot be written ({error})", where=str(file)) from error
+        raise WebappError(f"it cannot be written ({why_unread(error)})", where=str(file)) from error
 
 
 def newest_record(

@@ -10,6 +10,7 @@ import click
 import segno
 
 from experiment.commands.lazy_group import LazyGroup
+from experiment.errors import why_unread
 from experiment.tables.spreadsheet import spreadsheet_safe
 from experiment.tables.text_table import text_table
 from webapp.commands.options import open_sessions, with_instance
@@ -192,7 +193,9 @@ def _read(people: Path) -> list[dict[str, str]]:
         with people.open(encoding="utf-8-sig", newline="") as file:
             rows = list(csv.DictReader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise RunError(f"the people cannot be read: {error}", where=str(people)) from error
+        raise RunError(
+            f"the people cannot be read: {why_unread(error)}", where=str(people)
+        ) from error
     if not rows or any(None in row or None in row.values() for row in rows):
         raise RunError(
             "the file lists no people, or a row has more or fewer cells than the header",

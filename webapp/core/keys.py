@@ -87,7 +87,7 @@ def read_keys(instance: Path, given: str = "") -> Keys:
             "that knows nobody yet",
         ) from error
     except (OSError, UnicodeDecodeError) as error:
-        problem = f"the secret key cannot be read ({error})"
+        problem = f"the secret key cannot be read ({why_unread(error)})"
         raise WebappError(problem, where=str(path), remedy=UNREADABLE) from error
     rows = _rows(path, text)
     if os.name == "posix" and path.stat().st_mode & _OTHERS:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from pydantic import BaseModel, ValidationError
 
-from experiment.errors import said
+from experiment.errors import said, why_unread
 from webapp.core.settings import (
     ENVIRONMENT_PREFIX,
     FILE_NAME,
@@ -104,7 +104,7 @@ def _read_file(path: Path) -> dict[str, object]:
             if isinstance(error, OSError)
             else "Correct the file, which is TOML in UTF-8: docs/settings.md"
         )
-        problem = f"the settings cannot be read: {error}"
+        problem = f"the settings cannot be read: {why_unread(error)}"
         raise SettingError(problem, where=str(path), remedy=remedy) from error
 
 

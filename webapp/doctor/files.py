@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from experiment.errors import why_unread
 from experiment.machine import files_to_spare, most_open_files
 from webapp.core.instance import UNREADABLE, key_file
 from webapp.doctor.findings import Finding, Installation, Level
@@ -35,13 +36,18 @@ def key(at: Installation) -> Iterator[Finding]:
     try:
         mode, text = path.stat().st_mode, path.read_text(encoding="utf-8").strip()
     except PermissionError as error:
-        yield Finding("key", Level.FAULT, f"{path} cannot be read ({error})", UNREADABLE)
+        yield Finding(
+            "key", Level.FAULT, f"{path} cannot be read ({why_unread(error)})", UNREADABLE
+        )
         return
     except (OSError, UnicodeDecodeError) as error:
         made = "" if at.settings.secret_key_file else "The first start of a new database creates it"
         level = Level.WARNING if made else Level.FAULT
         yield Finding(
-            "key", level, f"{path} cannot be read ({error})", made or "Put the file there"
+            "key",
+            level,
+            f"{path} cannot be read ({why_unread(error)})",
+            made or "Put the file there",
         )
         return
     if mode & (stat.S_IRWXG | stat.S_IRWXO):

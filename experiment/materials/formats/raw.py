@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 
-from experiment.errors import MaterialsError
+from experiment.errors import MaterialsError, why_unread
 from experiment.materials.formats.encodings import code_page, lost_word, telling_word
 from experiment.materials.formats.workbooks import sheet
 
@@ -224,7 +224,9 @@ def json_lines(text: str, path: Path) -> Iterator[tuple[str, dict[str, object]]]
         try:
             values = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise MaterialsError(f"the line is not JSON ({error})", where=place) from error
+            raise MaterialsError(
+                f"the line is not JSON ({why_unread(error)})", where=place
+            ) from error
         if not isinstance(values, dict):
             raise MaterialsError(
                 "the line is not a JSON object", where=place, expected='{"good": ..., "bad": ...}'
