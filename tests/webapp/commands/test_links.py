@@ -131,6 +131,17 @@ def test_a_mailing_keeps_the_researchers_columns_and_stores_only_the_label(
     assert [link.label for link in stored] == ["ann", "bob"]
 
 
+def test_a_mailing_that_cannot_be_read_is_told_without_a_codec_and_makes_nothing(
+    links, tmp_path, sessions
+):
+    file = tmp_path / "people.csv"
+    file.write_bytes("label\nJürgen\n".encode("latin-1"))
+    told = links("make", "--people", str(file), fails=True)
+    assert "the people cannot be read: it is no text in UTF-8" in told and "codec" not in told
+    with reading(sessions) as session:
+        assert session.scalars(select(Link)).all() == []
+
+
 def test_no_label_is_a_formula_in_a_mailing_and_a_telephone_number_stays_one(made, tmp_path):
     file = tmp_path / "people.csv"
     file.write_text("label,telephone\n=1+1,+41791234567\n", encoding="utf-8")
