@@ -10,6 +10,6 @@ _TEXT = {"type": "string"}
 # A text is a list of one: a union would tell a mistake once for each of its types.
 TextOrTexts = Annotated[
     Texts,
-    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    BeforeValidator(lambda value: value if isinstance(value, list | tuple) else [value]),
     WithJsonSchema({"anyOf": [_TEXT, {"type": "array", "items": _TEXT}]}),
 ]

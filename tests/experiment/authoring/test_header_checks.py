@@ -95,3 +95,8 @@ def test_a_name_that_is_no_column_of_ours_is_a_mistake(checked):
     said, _ = checked(PAIRS, change=lambda toml: toml.replace(", version =", ", verzion ="))
     assert 'no column of Parallax "verzion"' in said
     assert 'Did you mean "version"?' in said
+
+
+def test_a_header_that_is_no_text_is_told_as_one(checked):
+    said, _ = checked(PAIRS, change=lambda toml: toml.replace('item = "set"', "item = 3"))
+    assert "item 1 is 3. Expected a text in quotation marks" in said
