@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from sqlalchemy import create_engine
 
 from experiment.panels.table import Report
+from tests.patience import PATIENCE_S
 from webapp.commands import offers
 from webapp.core.settings import validated
 from webapp.database.backup import postgresql
@@ -61,7 +62,8 @@ def answering(status: int, body: object, *, error: Exception | None = None) -> h
             raise error
         return httpx.Response(status, json=body)
 
-    return httpx.Client(base_url="http://site", transport=httpx.MockTransport(answer))
+    site = httpx.MockTransport(answer)
+    return httpx.Client(base_url="http://site", transport=site, timeout=PATIENCE_S)
 
 
 def at(kind: type[SimulatedSession], site: httpx.Client) -> SimulatedSession:
