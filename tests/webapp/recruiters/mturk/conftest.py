@@ -48,9 +48,7 @@ def new_marketplace(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def endpoint(
-    mturk_door: tuple[Door, str], new_marketplace: Path, tmp_path: Path
-) -> Iterator[str]:
+def endpoint(mturk_door: tuple[Door, str], new_marketplace: Path, tmp_path: Path) -> Iterator[str]:
     door, url = mturk_door
     shutil.copytree(new_marketplace, tmp_path / "marketplace")
     door.app = create_marketplace(tmp_path / "marketplace")
