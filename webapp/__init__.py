@@ -27,6 +27,7 @@ from webapp.opening import installation_keys, open_installation
 from webapp.participant import register_participant_pages
 from webapp.participant.assets import Assets, serve_assets
 from webapp.participant.plain_answers import answer_the_short_way
+from webapp.participant.plain_pages import show_the_short_way
 from webapp.participant.response_files import find_templates, response_scripts
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import load_settings
@@ -67,6 +68,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     services = app.extensions[EXTENSION] = Services(settings, engine, Tokens.of(keys), now, folder)
     log_requests(app, app.extensions[METRICS])
     keep_out_nul(app)
+    show_the_short_way(app, services, app.extensions[METRICS])
     answer_the_short_way(app, services, app.extensions[METRICS])
     guard_origins(app, settings)
     translate_pages(app)
