@@ -39,6 +39,7 @@ RUNS = {
     "request_cost": ["--people", "2", "--turns", "1"],
     "forged_links": ["--forged", "3", "--people", "2"],
     "corpus": [SAMPLE, "--tokens", "5000"],
+    "crowds": ["--short"],
     "counting": ["--answers", "4", "--rounds", "1"],
     "coverage": ["--simulations", "2", "--settings", "1"],
     "few_items": ["--studies", "1", "--items", "2"],
