@@ -6,7 +6,8 @@ differ by participant and by frame, participants who drop out. It counts how oft
 interval holds the truth (the mean over all participants and frames there could be). Choices and
 ratings alike. The formulas are those of ``analysis.statistics``, written over whole arrays of data
 sets; a test holds both against each other. ``--part 1/8 --save FILE`` does a part, ``--batch 2``
-further data sets of the same cells, and ``--read FILE`` (repeated) prints the table of all saved.
+further data sets of the same cells, ``--only small`` the cells of few frames or people alone, and
+``--read FILE`` (repeated) prints the table of all saved.
 """
 
 import time
@@ -19,9 +20,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from scipy.stats import norm
 
-from analysis.statistics.clustered import quantile, wilson
-from analysis.statistics.withheld import CONTRAST, MEAN, SHARE, ends
+from analysis.statistics.clustered import quantile, share_ends, wilson
+from analysis.statistics.withheld import CONTRAST, FRAMES_TOLD, MEAN, PEOPLE_TOLD, SHARE, ends
 from benchmarks.grid_variances import Answers, of_contrast, of_mean
 
 Floats = NDArray[np.float64]
@@ -132,13 +134,17 @@ def intervals(studies: Studies, weights: Floats) -> tuple[Floats, Floats]:
             total, variance, freedom = of_contrast(arrays, weights)
             half = quantile(freedom) * np.sqrt(variance)
             return ends(total - half, total + half, n, CONTRAST)
-        total, variance, freedom = of_mean(arrays)
+        found = of_mean(arrays)
+        mean = found.mean
         if is_share:
-            # All alike: as many judgments as there are clusters, as accuracy prints it.
-            n_effective = np.where(variance > 0, total * (1 - total) / variance, freedom + 1)
-            return ends(*wilson(total, n_effective, quantile(freedom)), n, SHARE)
-        half = quantile(freedom) * np.sqrt(variance)
-    return ends(total - half, total + half, n, MEAN)
+            low, high = share_ends(mean, found.variances, found.parts, found.freedoms)
+            # All alike: Wilson's of as many judgments as clusters, as ``accuracy.interval`` has it.
+            fewer = np.minimum(*found.freedoms[:2]) + 1
+            alike, normal = (mean == 0) | (mean == 1), np.full(len(mean), norm.ppf(0.975))
+            told = wilson(mean, fewer, normal)
+            return ends(np.where(alike, told[0], low), np.where(alike, told[1], high), n, SHARE)
+        half = quantile(found.variances.freedom) * np.sqrt(found.variances.total)
+    return ends(mean - half, mean + half, n, MEAN)
 
 
 def _kinds() -> Iterator[tuple[str, int, bool, Floats]]:
@@ -209,11 +215,23 @@ def _mean(name: str, cell: Cell, batches: Sequence[Covered]) -> Covered:
 
 @click.command()
 @click.option("--datasets", default=1000, show_default=True)
+@click.option(
+    "--only",
+    type=click.Choice(["small", "large"]),
+    help="The cells with fewer than 16 frames or 20 people, or the others.",
+)
 @click.option("--part", default="1/1", show_default=True, help="Which part of the grid, as 1/2.")
 @click.option("--batch", default=1, show_default=True, help="Which data sets of the same cells.")
 @click.option("--save", type=click.Path(path_type=Path), help="Write the part to a file.")
 @click.option("--read", multiple=True, type=click.Path(path_type=Path), help="Print saved parts.")
-def main(datasets: int, part: str, batch: int, save: Path | None, read: tuple[Path, ...]) -> None:
+def main(
+    datasets: int,
+    only: str | None,
+    part: str,
+    batch: int,
+    save: Path | None,
+    read: tuple[Path, ...],
+) -> None:
     """Print the coverage of each statistic over the grid; with --read, of that many data sets."""
     found: list[Covered] = []
     if read:
@@ -223,7 +241,9 @@ def main(datasets: int, part: str, batch: int, save: Path | None, read: tuple[Pa
         own, of = map(int, part.split("/"))
         began = time.monotonic()
         for number, cell in enumerate(GRID):
-            if number % of == own - 1:
+            is_small = cell.frames < FRAMES_TOLD or cell.people < PEOPLE_TOLD
+            wanted = only is None or is_small == (only == "small")
+            if wanted and number % of == own - 1:
                 found += measure(cell, datasets, number, batch)
         click.echo(f"{time.monotonic() - began:.0f} s")
     if save:
@@ -251,8 +271,17 @@ def report(found: list[Covered], datasets: int) -> None:
         if own:
             click.echo(f"{name} | {words} | {frames} | {_line(own)}")
     told = [one for one in found if one.printed >= _HARDLY]
-    promised = [one for one in told if one.cell.frames >= 16 and one.cell.people >= 20]
-    for words, some in (("printed", told), ("16 frames, 20 people or more", promised)):
+    promised = [
+        one for one in told if one.cell.frames >= FRAMES_TOLD and one.cell.people >= PEOPLE_TOLD
+    ]
+    others = [one for one in told if one not in promised]
+    for words, some in (
+        ("printed", told),
+        ("16 frames, 20 people or more", promised),
+        ("fewer frames or people", others),
+    ):
+        if not some:
+            continue
         click.echo(
             f"{words}: {_line(some)}; as far outside 93 to 97 as two errors: {_far(some, error)}"
         )

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from analysis.statistics.resample import Floats
 
 # The fewest answers that an interval of each statistic is printed for.
-SHARE, MEAN, CONTRAST = 40, 35, 70
+SHARE, MEAN, CONTRAST = 60, 25, 50
 # And the fewest participants, and frames, that one of a difference is printed for: the fewest
 # frames of that grid. Two accuracies of two items always correlate by 1 or -1.
 UNITS = 5
