@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.rating_contrasts import contrasts
 from analysis.statistics.withheld import CONTRAST, MEAN, SHARE
-from benchmarks import coverage_again
-from benchmarks.coverage_grid import GRID, Cell, draw, intervals, measure, truth
+from benchmarks import coverage_again, coverage_elsewhere
+from benchmarks.coverage_grid import GRID, STATISTICS, Cell, draw, intervals, measure, truth
 
 _CELL = Cell(frames=16, people=20, frame_sd=1.0, slope_sd=0.5, base=0.5, dropout=0.3)
 # Few frames, of which intervals are made otherwise; and nobody who stops early.
@@ -110,3 +110,13 @@ def test_the_lowest_and_highest_cells_of_the_kept_output_are_measured_again():
     said = CliRunner().invoke(coverage_again.main, ["--datasets", "2"])
     assert said.exit_code == 0, said.output
     assert said.output.count("\n") == 2 + len(told)
+
+
+def test_designs_that_the_grid_does_not_have_are_measured_too():
+    drawn = coverage_elsewhere.designs(40)
+    assert drawn == coverage_elsewhere.designs(40)
+    assert not set(drawn) & set(GRID) and len(set(drawn)) == 40
+    said = CliRunner().invoke(coverage_elsewhere.main, ["--designs", "3", "--datasets", "40"])
+    assert said.exit_code == 0, said.output
+    assert [line.split(" | ")[0] for line in said.output.splitlines()[2:]] == [*STATISTICS, "all"]
+    assert "3 designs" in said.output

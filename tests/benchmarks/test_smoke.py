@@ -101,6 +101,7 @@ TESTED_ELSEWHERE = {
     *(
         "capsules",
         "coverage_again",
+        "coverage_elsewhere",
         "coverage_grid",
         "lint",
         "planted_scores",
