@@ -118,5 +118,5 @@ def test_designs_that_the_grid_does_not_have_are_measured_too():
     assert not set(drawn) & set(GRID) and len(set(drawn)) == 40
     said = CliRunner().invoke(coverage_elsewhere.main, ["--designs", "3", "--datasets", "40"])
     assert said.exit_code == 0, said.output
-    assert [line.split(" | ")[0] for line in said.output.splitlines()[2:]] == [*STATISTICS, "all"]
+    assert [line.split(" | ")[0] for line in said.output.splitlines()[2:9]] == [*STATISTICS, "all"]
     assert "3 designs" in said.output
