@@ -36,7 +36,7 @@ RUNS = {
         "{folder}/programs.json",
     ],
     "arrivals": ["--places", "20"],
-    "request_cost": ["--people", "2", "--turns", "1"],
+    "request_cost": ["--people", "1", "--turns", "1"],
     "forged_links": ["--forged", "3", "--people", "2"],
     "corpus": [SAMPLE, "--tokens", "5000"],
     "counting": ["--answers", "4", "--rounds", "1"],
