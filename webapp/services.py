@@ -62,8 +62,6 @@ class Services:
             partial(record_in_one_transaction, engine, settings.session_days, self._types)
         )
         self._studies: dict[int, Study] = {}
-        # What was agreed to, by the run and whether a platform knows who comes.
-        self.consent_texts: dict[tuple[str, bool], str] = {}
         self._recruiters: dict[str, Recruiter] = {}
         self._recruiter_names: dict[str, str] = {}
         self._provider: Provider | None = None

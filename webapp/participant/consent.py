@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from flask import Blueprint, current_app, g, redirect, render_template, request, url_for
+from flask import Blueprint, current_app, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 from structlog.contextvars import bind_contextvars
@@ -208,12 +208,7 @@ def _kept(arrival: Arrival, confirmed: bool | None) -> dict[str, str]:
 
 
 def _text(study: Study, arrival: Arrival) -> str:
-    known_to_platform = not is_of_link(arrival.platform_id)
-    # It is the same for all who come to a run in the same way, as long as a process lives.
-    kept, way = current_services().consent_texts, (g.run_ref, known_to_platform)
-    if way not in kept:
-        kept[way] = consent_text(study, known_to_platform=known_to_platform)
-    return kept[way]
+    return consent_text(study, known_to_platform=not is_of_link(arrival.platform_id))
 
 
 def _consent(study: Study, arrival: Arrival, *, changed: bool = False, visit: str = "") -> str:
