@@ -74,6 +74,7 @@ RUNS = {
         *("--share", "1000000", "--busy", "--words", "1000", "--profile"),
         *("--part", "lstm", "--part", "ngram", "--part", "unrelated"),
     ],
+    "scoring_command": ["--share", "1000000", "--words", "3000", "--threads", "1"],
     "page_faults": ["--chromium", "{chromium}", "--most", "1", "--sequences", "1"],
     "people_flagged": ["--people", "5"],
     "people_not_fitted": ["--data", "{folder}/times"],

@@ -5,7 +5,6 @@ the commit what people get for it; where something got cheaper, lower it.
 """
 
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +12,8 @@ from typing import NamedTuple
 import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, event
+
+from tests.function_calls import counted
 
 
 class Cost(NamedTuple):
@@ -58,22 +59,6 @@ def asked(app) -> list[str]:
 
     event.listen(engine, "checkout", lambda driver, *_: driver.set_trace_callback(note))
     return found
-
-
-def counted(do: Callable[[], object]) -> tuple[int, object]:
-    """Return how many functions something calls, and what it returns."""
-    calls = 0
-
-    def note(_frame: object, event: str, _value: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(note)
-    try:
-        result = do()
-    finally:
-        sys.setprofile(None)
-    return calls, result
 
 
 def cost_of(do: Callable[[], object], asked: list[str]) -> tuple[Cost, object]:
