@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from lm.errors import LmError
+from lm.errors import LmError, why_unread
 
 CONFIG = "config.json"
 # The distribution whose version a model's config.json tells.
@@ -30,7 +30,7 @@ def read_config(folder: Path) -> dict[str, object]:
         ) from error
     except ValueError as error:
         raise LmError(
-            f"{path} is not JSON ({error}). Correct it or train the model again."
+            f"{path} is not JSON ({why_unread(error, path)}). Correct it or train the model again."
         ) from error
     if not isinstance(config, dict):
         raise LmError(f'{path} is not a JSON object. Expected one with "type" and "name".')

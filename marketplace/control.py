@@ -7,7 +7,7 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from marketplace.errors import MarketplaceError
+from marketplace.errors import MarketplaceError, wrong_key
 from marketplace.faults import FaultPlan
 from marketplace.serving import address
 from marketplace.urls import is_loopback
@@ -79,7 +79,7 @@ def _refuse_others() -> Response | None:
 
 def _invalid(error: Exception) -> Response:
     assert isinstance(error, ValidationError)
-    return answer({"error": str(error.errors(include_url=False)[0]["msg"])}, 400)
+    return answer({"error": f"{wrong_key(error)}."}, 400)
 
 
 def _unusable(error: Exception) -> Response:

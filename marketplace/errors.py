@@ -1,4 +1,6 @@
-"""The error of starting a stand-in."""
+"""The error of starting a stand-in, and of what its control address is sent."""
+
+from pydantic import ValidationError
 
 
 class MarketplaceError(Exception):
@@ -18,3 +20,14 @@ class MarketplaceError(Exception):
         parts = (problem, f"Expected {expected}" if expected else "", remedy)
         text = " ".join(f"{part.rstrip('.')}." for part in parts if part)
         super().__init__(f"{where}: {text}" if where else text)
+
+
+def wrong_key(error: ValidationError) -> str:
+    """Return what is wrong with the first key of a JSON object that cannot be used."""
+    first = error.errors(include_url=False)[0]
+    key = ".".join(map(str, first["loc"]))
+    if first["type"] == "missing":
+        return f'"{key}" is missing'
+    if first["type"] == "extra_forbidden":
+        return f'"{key}" is unknown'
+    return f'"{key}" {first["msg"].replace("Input should", "must", 1)}, not {first["input"]!r}'

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from flask import request
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from marketplace.errors import MarketplaceError
+from marketplace.errors import MarketplaceError, wrong_key
 
 _EVERY = "*"
 
@@ -73,10 +73,7 @@ class FaultPlan:
         try:
             plan = Faults.model_validate(wanted)
         except ValidationError as error:
-            raise MarketplaceError(
-                f"these faults cannot be made: {error.errors(include_url=False)[0]['msg']}",
-                where=".".join(str(part) for part in error.errors()[0]["loc"]),
-            ) from error
+            raise MarketplaceError(f"these faults cannot be made: {wrong_key(error)}") from error
         for fault in plan.faults:
             self._refuse_unknown(fault.kind)
         with self._lock:
@@ -103,7 +100,7 @@ class FaultPlan:
     def _refuse_unknown(self, kind: str) -> None:
         if kind not in self.kinds:
             raise MarketplaceError(
-                f"these faults cannot be made: there is no kind {kind!r}",
+                f'these faults cannot be made: there is no kind "{kind}"',
                 where="faults",
                 expected=f"one of {', '.join(self.kinds)}",
             )

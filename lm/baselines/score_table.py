@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lm.errors import LmError
+from lm.errors import LmError, why_unread
 from lm.model_folder import read_config
 from lm.scorer import TokenScores
 
@@ -106,7 +106,9 @@ def _read(path: Path) -> dict[tuple[str, str], tuple[float, ...]]:
                         f'{where}: "{key[1]}" occurs earlier with another score. Keep one of them.'
                     )
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise LmError(f"cannot read the scores {path} ({error}). Give a table in UTF-8.") from error
+        raise LmError(
+            f"cannot read the scores {path} ({why_unread(error, path)}). Give a table in UTF-8."
+        ) from error
     return scores
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from lm.corpora.text import EncodedText
 from lm.corpora.vocab import BEGIN, END, UNKNOWN, Vocabulary
-from lm.errors import LmError
+from lm.errors import LmError, why_unread
 from lm.model_folder import CONFIG, atomic_folder, read_config, write_config
 from lm.scorer import TokenScores
 
@@ -104,7 +104,8 @@ def _read_words(path: Path) -> tuple[Vocabulary, NDArray[np.int64]]:
         lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise LmError(
-            f"cannot read the word counts {path} ({error}). Train the model again."
+            f"cannot read the word counts {path} ({why_unread(error, path)}). "
+            "Train the model again."
         ) from error
     for number, line in enumerate(lines, start=1):
         if line:

@@ -9,7 +9,7 @@ import click
 from more_itertools import chunked
 from tqdm import tqdm
 
-from lm.errors import LmError
+from lm.errors import LmError, why_unread
 from lm.model_folder import atomic_write
 from lm.registry import Device, load_scorer
 from lm.surprisal import NATS_PER_BIT, PLL, Piece, choose_pll, surprisals
@@ -88,7 +88,9 @@ def _read(path: Path) -> Iterator[tuple[str, str]]:
                 )
             yield from ((row[column] or "", row["text"] or "") for row in table)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise LmError(f"cannot read the texts {path} ({error}). Give a file in UTF-8.") from error
+        raise LmError(
+            f"cannot read the texts {path} ({why_unread(error, path)}). Give a file in UTF-8."
+        ) from error
 
 
 def _divided(text: str, divider: str | None) -> Sequence[str]:

@@ -25,7 +25,7 @@ from lm.corpora.vocab import (
     vocabulary_by_frequency,
     write_vocabulary,
 )
-from lm.errors import LmError
+from lm.errors import LmError, why_unread
 from lm.model_folder import atomic_folder
 from lm.text.generated import describe_text
 
@@ -130,7 +130,8 @@ def _load(folder: Path, described: str, sha256: str) -> Corpus:
         splits = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in facts}
     except (OSError, ValueError, EOFError) as error:
         raise LmError(
-            f"the prepared corpus {folder} is damaged ({error}). Remove that folder and try again."
+            f"the prepared corpus {folder} is damaged ({why_unread(error, folder / _FACTS)}). "
+            "Remove that folder and try again."
         ) from error
     return Corpus(read_vocabulary(folder / _VOCABULARY), splits, facts, described, sha256)
 

@@ -87,7 +87,7 @@ def _decoded(line: bytes, path: Path, number: int) -> str:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise LmError(
-            f"{path}, line {number}: not UTF-8 ({error.reason} at byte {error.start}). "
+            f"{path}, line {number}: not UTF-8, at byte {error.start + 1}. "
             "Convert the text, for example with `iconv -t utf-8`."
         ) from error
 

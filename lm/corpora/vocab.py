@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from lm.errors import LmError
+from lm.errors import LmError, why_unread
 
 UNKNOWN, BEGIN, END, BOTH = "<unk>", "<s>", "</s>", "<eos>"
 SPECIAL_WORDS = (UNKNOWN, BEGIN, END)
@@ -94,7 +94,8 @@ def read_vocabulary(path: Path) -> Vocabulary:
         return Vocabulary(path.read_text(encoding="utf-8").splitlines())
     except (OSError, UnicodeDecodeError) as error:
         raise LmError(
-            f"cannot read the vocabulary {path}: {error}. Give a text in UTF-8, one word per line."
+            f"cannot read the vocabulary {path} ({why_unread(error, path)}). Give a text in UTF-8, "
+            "one word per line."
         ) from error
     except LmError as error:
         raise LmError(f"{path}: {error}") from error

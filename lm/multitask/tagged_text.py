@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lm.corpora.vocab import Vocabulary
-from lm.errors import LmError
+from lm.errors import LmError, why_unread
 
 Ids = NDArray[np.int32]
 # What stands for a tag that did not occur in training, and for the end of a sentence.
@@ -56,8 +56,8 @@ def _lines(path: Path) -> list[str]:
         return path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise LmError(
-            f"cannot read the tagged text {path} ({error}). Expected UTF-8 text with a word, a tab "
-            "and a supertag per line, and a blank line between sentences."
+            f"cannot read the tagged text {path} ({why_unread(error, path)}). Expected UTF-8 text "
+            "with a word, a tab and a supertag per line, and a blank line between sentences."
         ) from error
 
 

@@ -28,10 +28,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from lm.errors import LmError
+from lm.errors import LmError, why_unread, wrong_key
 from lm.text.grammar import (
     Call,
     Expansion,
@@ -53,13 +54,21 @@ _SYMBOL = re.compile(
 _MARKED = re.compile(rf"(.*?)((?:\s+@{_NAME})+)\s*", re.DOTALL)
 
 
+def _feature(given: object) -> object:
+    if isinstance(given, str) or (
+        isinstance(given, list) and all(isinstance(value, str) for value in given)
+    ):
+        return given
+    raise ValueError("a feature is a list of its values, or the name of the feature it attracts")
+
+
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: str = Field(min_length=1)
     start: str
     agreement_error_rate: float = Field(default=0.0, ge=0, le=1)
-    features: dict[str, str | list[str]] = {}
+    features: dict[str, Annotated[str | list[str], BeforeValidator(_feature)]] = {}
     paired: "_Paired | None" = None
     lexicon: dict[str, "_Lexicon"] = {}
     rules: dict[str, dict[str, float]] = Field(min_length=1)
@@ -99,11 +108,11 @@ def load_text_grammar(path: Path) -> TextGrammar:
         _check_calls(rules, _Features(features, attractor_of), file.start)
         words = dict(_word_lists(file.lexicon))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise LmError(f'{path}: in "{place}": {first["msg"]}.') from error
-    except (ValueError, RecursionError, LmError) as error:
+        raise LmError(f"{path}: {wrong_key(error)}.") from error
+    except LmError as error:
         raise LmError(f"{path}: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise LmError(f"{path}: {why_unread(error, path)}.") from error
     return TextGrammar(
         file.name,
         file.start,

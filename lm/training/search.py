@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lm.errors import LmError
+from lm.errors import LmError, why_unread, wrong_key
 from lm.training.settings import TrainingSettings, preset
 
 GRIDS = Path(__file__).parent / "grids"
@@ -44,11 +44,11 @@ def read_grid(spec: str) -> dict[str, TrainingSettings]:
             f"cannot read the search {spec}: {error.strerror}. Give a TOML file or one of: {known}."
         ) from error
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise LmError(f'{path}: in "{place}": {first["msg"]}.') from error
-    except (ValueError, RecursionError, LmError) as error:
+        raise LmError(f"{path}: {wrong_key(error)}.") from error
+    except LmError as error:
         raise LmError(f"{path}: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise LmError(f"{path}: {why_unread(error, path)}.") from error
 
 
 def _models(

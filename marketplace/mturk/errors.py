@@ -34,6 +34,25 @@ class RefusedError(WireError):
         super().__init__("RequestError", text, code=_PREFIX + code)
 
 
+def unknown(kind: str, name: str, now: datetime) -> RefusedError:
+    """Return the service's answer to an identifier of nothing: ``QualificationType 3NO ...``."""
+    word = "Hit" if kind == "HIT" else kind
+    return RefusedError(f"{kind}DoesNotExist", f"{word} {name} does not exist.", now)
+
+
+def wrong_state(code: str, allowed: str, now: datetime, before: str = "") -> RefusedError:
+    """Return the service's answer to a call that the thing's state does not allow.
+
+    Args:
+        code: The code behind ``AWS.MechanicalTurk.``, e.g. ``InvalidHITState``.
+        allowed: The states that allow it, with commas between.
+        now: The time.
+        before: A sentence that goes before.
+    """
+    text = f"This operation can be called with a status of: {allowed}"
+    return RefusedError(code, f"{before} {text}".strip(), now)
+
+
 class WorkerRefusedError(Exception):
     """A worker cannot do this; becomes a page.
 

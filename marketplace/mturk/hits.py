@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.errors import RefusedError
+from marketplace.mturk.errors import unknown
 from marketplace.mturk.money import amount
 from marketplace.mturk.tables import Assignment, Hit, HitType
 
@@ -66,7 +66,7 @@ def find_hit(session: Session, hit_id: str, now: datetime) -> Hit:
     """
     hit = session.scalar(select(Hit).where(Hit.hit_id == hit_id))
     if hit is None:
-        raise RefusedError("HITDoesNotExist", f"Hit {hit_id} does not exist.", now)
+        raise unknown("HIT", hit_id, now)
     return hit
 
 
@@ -78,7 +78,7 @@ def find_type(session: Session, hit_type_id: str, now: datetime) -> HitType:
     """
     found = session.scalar(select(HitType).where(HitType.hit_type_id == hit_type_id))
     if found is None:
-        raise RefusedError("HITTypeDoesNotExist", f"HITType {hit_type_id} does not exist.", now)
+        raise unknown("HITType", hit_type_id, now)
     return found
 
 

@@ -1,6 +1,7 @@
 """Where participants are sent: the study's address with who comes, signed if it is asked for."""
 
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -29,11 +30,17 @@ def new_private_key() -> str:
 
 def key_set(account: Account) -> dict[str, Any]:
     """Return the public keys that arrivals can be checked with, as a JSON Web Key Set."""
-    private = serialization.load_pem_private_key(account.private_key.encode(), password=None)
-    assert isinstance(private, rsa.RSAPrivateKey)
-    key = RSAAlgorithm.to_jwk(private.public_key(), as_dict=True)
+    key = RSAAlgorithm.to_jwk(_read(account.private_key).public_key(), as_dict=True)
     facts = {"kid": account.key_id, "alg": "RS256", "use": "sig", "key_ops": ["verify"]}
     return {"keys": [{**key, **facts}]}
+
+
+@lru_cache(1)
+def _read(private_key: str) -> rsa.RSAPrivateKey:
+    """Return an account's key; whoever reads one proves its primes, which takes longer than use."""
+    private = serialization.load_pem_private_key(private_key.encode(), password=None)
+    assert isinstance(private, rsa.RSAPrivateKey)
+    return private
 
 
 def study_address(moment: Moment, submission: Submission) -> str:
@@ -66,4 +73,4 @@ def _token(moment: Moment, submission: Submission, address: str) -> str:
         },
     }
     account = moment.account
-    return jwt.encode(claims, account.private_key, "RS256", {"kid": account.key_id})
+    return jwt.encode(claims, _read(account.private_key), "RS256", {"kid": account.key_id})

@@ -11,16 +11,8 @@ from botocore.config import Config
 
 from marketplace.mturk import create_marketplace
 from marketplace.serving import in_thread
+from tests.marketplace.door import Door
 from tests.marketplace.mturk.market import Market
-
-
-class Door:
-    """One address behind which each test opens its own marketplace: servers are slow to start."""
-
-    app: Any = None
-
-    def __call__(self, *request: Any) -> Any:
-        return self.app(*request)
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """The command, and the script of the page that describes it."""
 
+import os
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 
 import parallax
 from marketplace.errors import MarketplaceError
+from marketplace.storage import open_folder
 from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +26,16 @@ def test_nothing_but_a_loopback_address_is_taken_unasked(tmp_path):
         assert isinstance(result.exception, MarketplaceError)
         assert "--public" in str(result.exception)
     assert not (tmp_path / "m").exists()
+
+
+def test_a_folder_that_cannot_be_written_to_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(MarketplaceError) as caught:
+        open_folder(tmp_path)
+    assert str(caught.value) == (
+        f"{tmp_path}: the folder of the marketplace's state cannot be used: it is read-only."
+        " Expected a folder this user may write to. Give another folder with --folder."
+    )
 
 
 def test_a_balance_is_money():

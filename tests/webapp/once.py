@@ -5,14 +5,16 @@ others: compiling them anew was a fifth of what the tests of the server cost. A 
 once, so nothing that it does is left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
+from functools import wraps
 from hashlib import sha256
 from itertools import count
 from types import CodeType
 from typing import Any
 
 import pytest
+from botocore.loaders import JSONFileLoader, Loader
 from flask import Flask
 from jinja2 import Environment
 from jinja2.bccache import Bucket, BytecodeCache
@@ -27,6 +29,7 @@ from webapp.core.keys import Keys
 from webapp.core.sealing import Sealer
 from webapp.database import engine as engines
 from webapp.database.models import identity
+from webapp.participant import assets
 
 
 def make_once() -> None:
@@ -34,11 +37,30 @@ def make_once() -> None:
     _addresses()
     _templates()
     _statements()
+    _programs()
+    _descriptions()
 
 
 def _addresses() -> None:
-    """Share the programs that write addresses."""
+    """Share what is read of addresses, and the programs that write them."""
     original, made = Rule._compile_builder, dict[object, Any]()
+    compiled, read = Rule.compile, dict[object, tuple[Any, ...]]()
+
+    def as_read(rule: Rule) -> None:
+        assert rule.map is not None
+        if rule.map.host_matching or rule.subdomain:
+            compiled(rule)
+            return
+        key = (rule.rule, rule.merge_slashes, tuple(rule.map.converters.items()))
+        if key not in read:
+            compiled(rule)
+            read[key] = (rule._parts, rule._trace, rule._converters)
+        rule._parts, rule._trace, rule._converters = map(copy, read[key])
+        rule.arguments |= rule._converters.keys()
+        rule._build = rule._compile_builder(False).__get__(rule, None)
+        rule._build_unknown = rule._compile_builder(True).__get__(rule, None)
+
+    Rule.compile = as_read  # type: ignore[method-assign]
 
     def builder(rule: Rule, append_unknown: bool = True) -> Any:
         if rule.defaults:  # their values are written into the program
@@ -99,6 +121,38 @@ def _statements() -> None:
         engine.dialect, engine._compiled_cache = made[key], compiled
 
     identity.unlock = engines.unlock = unlocked  # type: ignore[attr-defined]
+
+
+def _programs() -> None:
+    """Share the program of the pages that is joined of the same modules."""
+    original, made = assets.joined, dict[object, str]()
+
+    def shared(name: str, modules: Mapping[str, str]) -> str:
+        key = (name, *modules.items())
+        if key not in made:
+            made[key] = original(name, modules)
+        return made[key]
+
+    assets.joined = shared  # type: ignore[attr-defined]
+
+
+def _descriptions() -> None:
+    """Share the descriptions of Amazon's services: each client reads megabytes of them."""
+    for kind, name in ((JSONFileLoader, "load_file"), (Loader, "list_available_services")):
+        setattr(kind, name, _by_what_is_asked(getattr(kind, name)))
+
+
+def _by_what_is_asked(original: Callable[..., Any]) -> Callable[..., Any]:
+    made = dict[object, Any]()
+
+    @wraps(original)
+    def kept(self: object, *asked: Any, **named: Any) -> Any:
+        key = (*getattr(self, "search_paths", ()), *asked, *named.items())
+        if key not in made:
+            made[key] = original(self, *asked, **named)
+        return made[key]
+
+    return kept
 
 
 def same_keys(monkeypatch: pytest.MonkeyPatch) -> None:

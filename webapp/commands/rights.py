@@ -49,7 +49,7 @@ def correct_(who: str, field: str, value: str, reason: str, instance: Path) -> N
             )
         given, now = {field: value}, utc_now()
         if problems := correct_answers(session, person, questions, given, now, record):
-            raise RunError(f"the answer to {field} cannot be stored: {problems[field]}")
+            raise RunError(f"the new answer to {field} cannot be stored: {problems[field]}")
         _note(session, run, person, "answer corrected", reason, field=field)
 
     _change(who, instance, change)

@@ -262,7 +262,8 @@ def validated(section: str, model: type[Model], values: Mapping[str, object]) ->
         return model.model_validate(values)
     except ValidationError as error:
         wrong = "; ".join(
-            f"{flat_name(section, '.'.join(map(str, each['loc'])))}: {said(each)}"
+            f"{flat_name(section, '.'.join(map(str, each['loc'])))}"
+            f"{' is missing' if each['type'] == 'missing' else f': {said(each)}'}"
             for each in error.errors(include_url=False)
         )
         raise SettingError(

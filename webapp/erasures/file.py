@@ -5,6 +5,7 @@ import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from experiment.errors import why_unread
 from webapp.core.instance import replace_text
 from webapp.core.sealing import Sealer
 from webapp.database.locks import FileLock
@@ -41,7 +42,7 @@ def read_record(path: Path) -> list[Entry]:
         return []
     except (OSError, UnicodeDecodeError) as error:
         raise WebappError(
-            f"the record of erasures cannot be read ({error})",
+            f"the record of erasures cannot be read ({why_unread(error)})",
             where=str(path),
             expected="a text file that the server's account may read",
             remedy="Give it back to that account, or take the newest sound copy of the file",
@@ -63,7 +64,7 @@ def append(instance: Path, entries: Iterable[Entry]) -> None:
 def cannot_write(path: Path, error: OSError) -> WebappError:
     """Return the paragraph that is said where the record cannot be written."""
     return WebappError(
-        f"the record of erasures cannot be written ({error})",
+        f"the record of erasures cannot be written ({why_unread(error)})",
         where=str(path),
         expected="a file of the server's account on a disk with space: nothing is erased or"
         " changed before it is written down",
@@ -150,7 +151,8 @@ def take_over_older_file(instance: Path, sealer: Sealer) -> None:
         return
     except (OSError, UnicodeDecodeError) as error:
         raise WebappError(
-            f"the list of forgotten participants cannot be read ({error})", where=str(older)
+            f"the list of forgotten participants cannot be read ({why_unread(error)})",
+            where=str(older),
         ) from error
     # A line without a key is of a still earlier version.
     digests = [each if "." in each else sealer.digest(content(each)) for each in lines]

@@ -60,8 +60,24 @@ def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
                 server.login(settings.smtp_user, settings.smtp_password.get_secret_value())
             server.send_message(message)
     except (smtplib.SMTPException, OSError) as error:
-        what = f"{type(error).__name__}: {error}"
-        raise NotTold(f"{settings.smtp_host} did not take the mail: {what}") from error
+        raise NotTold(
+            f"{settings.smtp_host} did not take the mail: {_why(error)}",
+            remedy="Check smtp_host, smtp_port, smtp_security, smtp_user and smtp_password, and"
+            " the address",
+        ) from error
+
+
+def _why(error: OSError) -> str:
+    """Return what a server, or the way to it, said, in its own words."""
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        _, text = next(iter(error.recipients.values()))
+        return text.decode(errors="replace")
+    if isinstance(error, smtplib.SMTPResponseException):
+        said = error.smtp_error
+        return said.decode(errors="replace") if isinstance(said, bytes) else said
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({error.verify_message})"
+    return error.strerror or str(error) or "it took too long"
 
 
 def _connected(settings: Settings) -> smtplib.SMTP:

@@ -63,9 +63,7 @@ def read_task(path: Path) -> tuple[list[Draft], list[str], str]:
 def _loaded(path: Path, depth: int = 0) -> dict[str, Any]:
     if not path.is_file() or depth > _MOST_INCLUDES:
         raise MaterialsError(
-            "the file does not exist"
-            if depth <= _MOST_INCLUDES
-            else "the files include each other",
+            "there is no such file" if depth <= _MOST_INCLUDES else "the files include each other",
             where=str(path),
             expected="a task of lm-evaluation-harness, with the files it includes beside it",
         )

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.errors import RefusedError
+from marketplace.mturk.errors import RefusedError, unknown, wrong_state
 from marketplace.mturk.events import tell
 from marketplace.mturk.hits import find_hit
 from marketplace.mturk.hits import to_api as hit_to_api
@@ -19,6 +19,7 @@ from marketplace.mturk.wire import Reply, Request
 _DONE = ("submitted", "approved", "rejected")
 _OVERRIDDEN_WITHIN = timedelta(days=30)
 _LONGEST_FEEDBACK = 1024
+_WRONG = "InvalidAssignmentState"
 
 
 def find_assignment(session: Session, assignment_id: str, now: datetime) -> Assignment:
@@ -33,9 +34,7 @@ def find_assignment(session: Session, assignment_id: str, now: datetime) -> Assi
         .order_by(Assignment.id.desc())
     ).first()
     if found is None:
-        raise RefusedError(
-            "AssignmentDoesNotExist", f"Assignment {assignment_id} does not exist.", now
-        )
+        raise unknown("Assignment", assignment_id, now)
     return found
 
 
@@ -71,7 +70,7 @@ def get_assignment(session: Session, now: datetime, request: Request) -> Reply:
     """GetAssignment: a finished one, with its HIT."""
     assignment = find_assignment(session, request["AssignmentId"], now)
     if assignment.status not in _DONE:
-        raise _wrong_state("Reviewable,Approved,Rejected", now)
+        raise wrong_state(_WRONG, "Reviewable,Approved,Rejected", now)
     return {"Assignment": to_api(assignment), "HIT": hit_to_api(session, assignment.hit, now)}
 
 
@@ -111,23 +110,15 @@ def _feedback(request: Request, now: datetime) -> str | None:
 def _refuse_unless_submitted(assignment: Assignment, now: datetime) -> None:
     if assignment.status != "submitted":
         # The service words it so for work that nobody has submitted yet.
-        raise _wrong_state("Submitted" if assignment.status in _DONE else "null", now)
+        raise wrong_state(_WRONG, "Submitted" if assignment.status in _DONE else "null", now)
 
 
 def _refuse_late_override(assignment: Assignment, now: datetime) -> None:
     submitted_at = assignment.submitted_at or now
     if assignment.hit.disposed_at is not None or now > submitted_at + _OVERRIDDEN_WITHIN:
         raise RefusedError(
-            "InvalidAssignmentState",
+            _WRONG,
             "A rejection can be overridden for 30 days after the work was submitted and while the"
             " HIT is not deleted.",
             now,
         )
-
-
-def _wrong_state(allowed: str, now: datetime) -> RefusedError:
-    return RefusedError(
-        "InvalidAssignmentState",
-        f"This operation can be called with a status of: {allowed}",
-        now,
-    )

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.errors import RefusedError
+from marketplace.mturk.errors import RefusedError, wrong_state
 from marketplace.mturk.hits import find_hit
 from marketplace.mturk.money import (
     HIGHEST_CENTS,
@@ -56,11 +56,7 @@ def _refuse_bonus(assignment: Assignment, request: Request, now: datetime) -> No
             now,
         )
     if assignment.status not in ("approved", "rejected"):
-        raise RefusedError(
-            "InvalidAssignmentState",
-            "This operation can be called with a status of: Approved,Rejected",
-            now,
-        )
+        raise wrong_state("InvalidAssignmentState", "Approved,Rejected", now)
     if now > (assignment.judged_at or now) + _AFTER_WORK:
         raise RefusedError(
             "InvalidAssignmentState", "The assignment is too old to award a bonus for it.", now

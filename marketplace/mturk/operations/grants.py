@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.errors import RefusedError
+from marketplace.mturk.errors import RefusedError, unknown, wrong_state
 from marketplace.mturk.paging import page
 from marketplace.mturk.qualifications.checks import find_qualification_type
 from marketplace.mturk.qualifications.system import NAMES
@@ -113,11 +113,7 @@ def _granted(session: Session, now: datetime, request: Request) -> Grant:
             "QualificationDoesNotExist", "You requested a Qualification that does not exist.", now
         )
     if held.status != "Granted":
-        raise RefusedError(
-            "InvalidQualificationState",
-            "This operation can be called with a status of: Granted",
-            now,
-        )
+        raise wrong_state("InvalidQualificationState", "Granted", now)
     return held
 
 
@@ -136,15 +132,7 @@ def _pending(session: Session, request_id: str, now: datetime) -> QualificationR
         select(QualificationRequest).where(QualificationRequest.request_id == request_id)
     )
     if asked is None:
-        raise RefusedError(
-            "QualificationRequestDoesNotExist",
-            f"QualificationRequest {request_id} does not exist.",
-            now,
-        )
+        raise unknown("QualificationRequest", request_id, now)
     if asked.state != "pending":
-        raise RefusedError(
-            "InvalidQualificationRequestState",
-            "This operation can be called with a status of: Pending",
-            now,
-        )
+        raise wrong_state("InvalidQualificationRequestState", "Pending", now)
     return asked

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.errors import RefusedError
+from marketplace.mturk.errors import RefusedError, wrong_state
 from marketplace.mturk.events import tell
 from marketplace.mturk.expiry import tell_if_reviewable
 from marketplace.mturk.hits import find_hit, find_type, place_counts, status, to_api
@@ -141,16 +141,12 @@ def update_expiration(session: Session, now: datetime, request: Request) -> Repl
 
 def _refuse_disposed(hit: Hit, now: datetime) -> None:
     if hit.disposed_at is not None:
-        raise _wrong_state(hit, "Disposed", "Assignable,Unassignable,Reviewable,Reviewing", now)
+        raise _wrong_state("Disposed", "Assignable,Unassignable,Reviewable,Reviewing", now)
 
 
-def _wrong_state(hit: Hit, state: str, allowed: str, now: datetime) -> RefusedError:
-    return RefusedError(
-        "InvalidHITState",
-        f"This HIT is currently in the state '{state}'. This operation can be called with a status"
-        f" of: {allowed}",
-        now,
-    )
+def _wrong_state(state: str, allowed: str, now: datetime) -> RefusedError:
+    before = f"This HIT is currently in the state '{state}'."
+    return wrong_state("InvalidHITState", allowed, now, before)
 
 
 def get_hit(session: Session, now: datetime, request: Request) -> Reply:
@@ -165,7 +161,7 @@ def update_review_status(session: Session, now: datetime, request: Request) -> R
     state = status(hit, place_counts(session, hit), now)
     needed = "Reviewing" if back else "Reviewable"
     if state != needed:
-        raise _wrong_state(hit, state, needed, now)
+        raise _wrong_state(state, needed, now)
     hit.reviewing = not back
     return {}
 
@@ -176,7 +172,7 @@ def delete_hit(session: Session, now: datetime, request: Request) -> Reply:
     places = place_counts(session, hit)
     state = status(hit, places, now)
     if state not in ("Reviewable", "Reviewing"):
-        raise _wrong_state(hit, state, "Reviewable,Reviewing", now)
+        raise _wrong_state(state, "Reviewable,Reviewing", now)
     if places.submitted:
         raise RefusedError(
             "InvalidHITState",

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.errors import RefusedError
+from marketplace.mturk.errors import RefusedError, unknown
 from marketplace.mturk.qualifications.system import LOCALE, NAMES
 from marketplace.mturk.tables import QualificationType
 from marketplace.mturk.wire import Request
@@ -51,9 +51,7 @@ def find_qualification_type(session: Session, type_id: str, now: datetime) -> Qu
         )
     )
     if found is None:
-        raise RefusedError(
-            "QualificationTypeDoesNotExist", f"QualificationType {type_id} does not exist.", now
-        )
+        raise unknown("QualificationType", type_id, now)
     return found
 
 

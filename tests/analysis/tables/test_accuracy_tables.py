@@ -6,9 +6,11 @@ from analysis.tables.text import footnotes
 from tests.analysis import small_run
 
 
-@pytest.fixture
-def compared(export, scores):
-    return small_run.compared(export, scores, resamples=200)
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compared")
+    scores = small_run.write_scores(folder / "scores.parquet")
+    return small_run.compared(small_run.write_export(folder / "run"), scores, resamples=200)
 
 
 def row_of(table, construction):
@@ -83,12 +85,11 @@ def test_notes_name_the_source_and_what_to_know_of_it(compared):
     assert not any("do not rely" in note for note in footnotes(compared.tables[0]))
 
 
-def test_captions_warn_of_simulated_participants(export, scores, tmp_path):
+def test_captions_warn_of_simulated_participants(compared, scores, tmp_path):
     simulated = small_run.write_export(
         tmp_path / "simulated", small_run.tables(simulated=True), small_run.facts(simulated=True)
     )
-    for folder, warned in ((export, False), (simulated, True)):
-        found = small_run.compared(folder, scores)
+    for found, warned in ((compared, False), (small_run.compared(simulated, scores), True)):
         for table in found.tables:
             assert ("SIMULATED PARTICIPANTS: 2 of the 2" in table.caption) is warned
 

@@ -126,8 +126,9 @@ def test_a_missing_word_list_is_named(tmp_path: Path):
     ("old", "new", "said"),
     [
         ('name = "toy"', "name = toy", "line 2"),
-        ('name = "toy"', "", 'in "name": Field required'),
-        ('name = "toy"', 'name = "toy"\ncolour = 1', 'in "colour"'),
+        ('name = "toy"', "", '"name" is missing.'),
+        ('name = "toy"', 'name = "toy"\ncolour = 1', '"colour" is unknown.'),
+        ('name = "toy"', "name = 3", '"name" must be a text, not 3.'),
         ("often", "often | seldom", 'the lexicon "adverb" the entry "often | seldom"'),
         ("waits | wait", "waits", 'the entry "waits" does not have one word for each'),
         (
@@ -169,6 +170,9 @@ def test_a_wrong_grammar_is_refused_with_its_place(tmp_path: Path, old: str, new
 
 
 def test_a_missing_grammar_is_refused(tmp_path: Path):
+    (tmp_path / "latin.toml").write_bytes(b'name = "toy"\n# caf\xe9\n')
+    with pytest.raises(LmError, match=r"latin\.toml: line 2 is no text in UTF-8\.$"):
+        load_text_grammar(tmp_path / "latin.toml")
     with pytest.raises(LmError, match="cannot read the text grammar"):
         load_text_grammar(tmp_path / "absent.toml")
 

@@ -102,5 +102,16 @@ def test_links_can_arrive_broken(client, kind, part):
 def test_an_unknown_kind_of_id_or_study_is_told(client):
     reply = client.post("/control/studies", json={"key": "7", "person": "x", "link": "l"})
     assert (reply.status_code, "there is no kind of id" in reply.json["error"]) == (400, True)
-    assert send(client).status_code == 404
-    assert client.get("/submissions/complete?cc=x").status_code == 404
+    assert send(client).json == {"error": 'no study is listed as "7".'}
+    assert client.get("/submissions/complete?cc=x").json == {
+        "error": "nobody is signed in: start from /people."
+    }
+    list_study(client, "sona")
+    granted = client.post("/control/grants", json={"key": "7", "id": "p9"})
+    assert granted.json == {"error": 'nobody is called "p9" there.'}
+
+
+def test_a_classroom_that_has_no_access_code_left_says_so(client):
+    list_study(client, "classroom", access_codes=["aaaa"])
+    assert send(client).status_code == 303
+    assert send(client, "p2").json == {"error": "every access code was handed out."}

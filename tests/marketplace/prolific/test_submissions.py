@@ -44,7 +44,7 @@ def test_who_does_not_open_or_finish_in_time_loses_the_place(stand_in):
     assert stand_in.submission(working)["status"] == "TIMED-OUT"
     done = {"action": "COMPLETE", "completion_code": OURS}
     late = stand_in.refused("POST", f"/submissions/{working}/transition/", done)
-    assert "TIMED-OUT cannot be completed" in late
+    assert "A submission that is TIMED-OUT cannot be completed" in late
 
 
 def test_the_researchers_code_completes_without_the_participant_knowing_it(stand_in):

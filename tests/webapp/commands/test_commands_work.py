@@ -21,7 +21,7 @@ def test_work_does_every_job_once(shell):
 def test_a_job_that_fails_fails_the_command(shell, monkeypatch):
     broken = periodic.PeriodicJob(60, lambda services: 1 / 0)
     monkeypatch.setattr("webapp.commands.work.PERIODIC", {"broken": broken})
-    with pytest.raises(WebappError, match="broken failed"):
+    with pytest.raises(WebappError, match=r"broken failed\. The log above says why"):
         shell("work", "--once")
 
 

@@ -397,7 +397,7 @@ def test_a_command_for_nobody_or_for_no_question_says_what_it_expected(people, s
     ):
         shell("correct", people[0].ref, "shoe_size", "44", *why)
     with pytest.raises(
-        WebappError, match="answer to native_language cannot be stored: Please answer"
+        WebappError, match="the new answer to native_language cannot be stored: Please answer"
     ):
         shell("correct", people[0].ref, "native_language", " ", *why)
     assert answers(sessions, people[0])["native_language"] == BEFORE

@@ -7,6 +7,8 @@ from tests.webapp.recruiters.mturk.conftest import (  # noqa: F401
     endpoint,
     fail_once,
     instance,
+    mturk_door,
+    new_marketplace,
     participants,
     platform,
     publish_run,

@@ -101,12 +101,16 @@ def test_a_forged_arrival_hides_the_study_from_nobody(ann, forged, news):
     assert len(ann.groups()) == 1
 
 
-def test_nobody_works_under_an_id_whose_work_was_handed_in(ann, forged, news):
+def test_nobody_works_under_an_id_whose_work_was_handed_in(ann, forged, news, client):
     link = ann.accept()
     ann.submit(ann.finish(ann.consent(link)))
     news()
     assert forged(link).status_code == 409
     assert forged(link, "OTHER").status_code == 409
+    somebody = link.replace("workerId=AANN", "workerId=ABEN")
+    assert "Somebody else has handed in this assignment. Please return it." in (
+        client.post(somebody, data={"decision": "accept"}).text
+    )
 
 
 def test_the_same_forged_link_makes_one_session_and_a_shown_session_must_be_the_workers(

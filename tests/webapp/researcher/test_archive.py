@@ -30,7 +30,9 @@ def test_programs_are_asked_to_take_part_in_a_simulated_run_alone(
     assert here.post(f"/runs/{run.ref}/rehearsal", people="2").status_code == 409
     for wrong in ("", "0", "1001", "-1", "2.5", "x"):
         address = f"/runs/{simulated_run.ref}/rehearsal"
-        assert here.post(address, people=wrong).status_code == 400
+        refused = here.post(address, people=wrong)
+        assert refused.status_code == 400
+        assert "The number of programs must be from 1 to 1,000." in refused.text
     assert here.post(address, people="2").status_code == 303
     [job] = Jobs(instance).about(simulated_run.ref)
     assert list(job.steps[0].arguments[:4]) == [

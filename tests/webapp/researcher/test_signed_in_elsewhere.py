@@ -19,7 +19,12 @@ from webapp.users.users import add_user
 
 pytestmark = pytest.mark.one_database
 ANNA = "anna@example.org"
-FAULTS = ("issuer", "audience", "old", "nonce", "unverified", "key", "unsigned")
+UNTRUSTED = "the provider&#39;s token cannot be trusted"
+FAULTS = {
+    **dict.fromkeys(("issuer", "audience", "old", "key", "unsigned"), UNTRUSTED),
+    "nonce": "the provider&#39;s token belongs to another attempt",
+    "unverified": "the provider has not verified the address of the account",
+}
 
 
 @pytest.fixture(scope="module")
@@ -107,8 +112,16 @@ def test_a_token_that_cannot_be_trusted_signs_nobody_in(fault, provided, browser
         add_user(session, name, Role.OWNER, "", by="a test", now=clock())
     here = browser()
     refused = here.get(go_there_and_back(here, name))
-    assert refused.status_code == 401 and "You are not signed in" in refused.text
+    assert refused.status_code == 401
+    assert f"You are not signed in: {FAULTS[fault]}. Please try once more." in refused.text
     assert here.get("/").status_code == 303
+
+
+def test_an_account_without_the_claim_that_names_it_is_told_so(provided, set_up, browser):
+    set_up(oidc_claim="nickname")
+    here = browser()
+    refused = here.get(go_there_and_back(here, ANNA))
+    assert "the provider does not say the &#34;nickname&#34; of the account" in refused.text
 
 
 def test_only_the_browser_that_began_can_end_it_and_once(provided, anna, browser, clock):

@@ -23,6 +23,8 @@ from webapp.database.engine import reading
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export
 
+pytestmark = pytest.mark.one_database
+
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "yes_no"
 MIXED, SCALES = EXAMPLE.parent / "mixed", EXAMPLE.parent / "scales"
 

@@ -48,7 +48,7 @@ def content_of(file: Path) -> Content:
         with engine.connect() as connection:
             said = connection.exec_driver_sql("PRAGMA integrity_check").scalar_one()
             if said != "ok":
-                raise BackupError(f"the backup is damaged: {said}", where=str(file))
+                raise _damaged(said, file)
             revision = revision_of(connection)
             counts = {
                 name: connection.execute(
@@ -57,7 +57,7 @@ def content_of(file: Path) -> Content:
                 for name in inspect(connection).get_table_names()
             }
     except DatabaseError as error:
-        raise BackupError(f"the backup is damaged: {error.orig}", where=str(file)) from error
+        raise _damaged(str(error.orig), file) from error
     finally:
         engine.dispose()
     if revision is None:
@@ -132,6 +132,14 @@ def load(engine: Engine, file: Path, _content: Content) -> None:
 
 def _read_only(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
+
+
+def _damaged(said: str, file: Path) -> BackupError:
+    return BackupError(
+        f"the backup is damaged: {' '.join(said.split())}",
+        where=str(file),
+        remedy="Use an earlier backup",
+    )
 
 
 @contextmanager

@@ -47,14 +47,16 @@ def platform_errors(operation: str) -> Iterator[None]:
     except NoCredentialsError as error:
         raise no_credentials(operation) from error
     except ParamValidationError as error:
-        raise PlatformError(f"the request was not sent: {error}", where=operation) from error
+        said = " ".join(str(error).split())
+        raise PlatformError(f"the request was not sent: {said}", where=operation) from error
     except BotoCoreError as error:
         # A lost connection: the deed may be done all the same.
         raise _unanswered(f"there was no answer: {error}", operation) from error
     except _UNREADABLE as error:
         # So it may where the answer was cut off or lacks what it must hold.
-        detail = f"{type(error).__name__}: {error}".partition("\n")[0]
-        raise _unanswered(f"the answer cannot be read ({detail})", operation) from error
+        raise _unanswered(
+            "the answer was cut off, or is none of the platform's", operation
+        ) from error
 
 
 def _unanswered(problem: str, operation: str) -> PlatformUnreachable:
@@ -88,7 +90,7 @@ def _answered(operation: str, error: ClientError) -> PlatformError:
         )
     if not kind or kind.isdigit():
         # The error itself was cut off, so nobody knows which one it was.
-        return _unanswered(f"the answer cannot be read ({status})", operation)
+        return _unanswered(f"the answer with status {status} cannot be read", operation)
     if kind in _SIGNATURE:
         return PlatformError(
             f"the platform does not accept the AWS credentials ({kind}: {message})",

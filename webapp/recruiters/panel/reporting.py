@@ -59,7 +59,9 @@ def call(
             status, text = response.status_code, _text(response)
     except httpx.HTTPError as error:
         # The error's own words name the address, and with it the secret.
-        raise PlatformUnreachable(f"no answer ({type(error).__name__})") from error
+        late = isinstance(error, httpx.TimeoutException)
+        why = "it took too long" if late else "the connection failed"
+        raise PlatformUnreachable(f"no answer: {why}") from error
     return _judged(report, status, _without(text, secrets))
 
 

@@ -124,7 +124,7 @@ class Calls:
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise NotSent(f"there is no connection: {error}", where=where, remedy=_AGAIN) from error
         except httpx.HTTPError as error:
-            problem = f"there was no answer ({type(error).__name__})"
+            problem = f"there was no answer ({str(error) or 'it took too long'})"
             raise PlatformUnreachable(problem, where=where, remedy=_AGAIN) from error
         if not answer.is_success:
             raise _refusal(answer, where)

@@ -1,6 +1,7 @@
 """A marketplace on this machine, a run for its workers, and the workers."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,6 +20,7 @@ import parallax
 from experiment.studies.load import load_study
 from marketplace.mturk import create_marketplace
 from marketplace.serving import in_thread
+from tests.marketplace.door import Door
 from tests.patience import PATIENCE_S
 from webapp.core.clock import utc_now
 from webapp.database.engine import Sessions, reading
@@ -31,12 +33,27 @@ from webapp.runs.launch import launch
 LINK = "http://127.0.0.1:8000"
 
 
+@pytest.fixture(scope="session")
+def mturk_door() -> Iterator[tuple[Door, str]]:
+    door = Door()
+    with in_thread(door) as url:
+        yield door, url
+
+
+@pytest.fixture(scope="session")
+def new_marketplace(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("new") / "marketplace"
+    create_marketplace(folder).extensions["marketplace"].engine.dispose()
+    return folder
+
+
 @pytest.fixture
-def endpoint(tmp_path: Path) -> Iterator[str]:
-    app = create_marketplace(tmp_path / "marketplace")
-    with in_thread(app) as url:
-        yield url
-    app.extensions["marketplace"].engine.dispose()
+def endpoint(mturk_door: tuple[Door, str], new_marketplace: Path, tmp_path: Path) -> Iterator[str]:
+    door, url = mturk_door
+    shutil.copytree(new_marketplace, tmp_path / "marketplace")
+    door.app = create_marketplace(tmp_path / "marketplace")
+    yield url
+    door.app.extensions["marketplace"].engine.dispose()
 
 
 @pytest.fixture

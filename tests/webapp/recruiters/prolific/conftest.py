@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from click.testing import CliRunner, Result
 from sqlalchemy import select
@@ -18,6 +19,7 @@ import parallax
 from experiment.studies.load import BUILT_IN, load_study
 from marketplace.prolific import create_prolific
 from marketplace.serving import in_thread
+from tests.marketplace.door import Door
 from tests.marketplace.prolific.stand_in import Person, StandIn
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import OutgoingReport, Participant, Payment, Run
@@ -51,15 +53,6 @@ accept = ["Yes"]
 """
 
 
-class Door:
-    """One address behind which each test opens its own stand-in: servers are slow to start."""
-
-    app: Any = None
-
-    def __call__(self, *request: Any) -> Any:
-        return self.app(*request)
-
-
 @pytest.fixture(scope="session")
 def prolific_door() -> Iterator[tuple[Door, str]]:
     door = Door()
@@ -80,7 +73,8 @@ def stand_in(prolific_door, new_prolific: Path, tmp_path: Path, clock) -> Iterat
     door, url = prolific_door
     shutil.copytree(new_prolific, tmp_path / "prolific")
     door.app = app = create_prolific(tmp_path / "prolific", now=clock, webhooks_by_themselves=False)
-    yield StandIn(url, app, clock)
+    # The installation's calls go by its address; people and controls are spared the sockets.
+    yield StandIn(url, app, clock, lambda: httpx.WSGITransport(app=app))
     app.extensions["prolific"].engine.dispose()
 
 
