@@ -1,7 +1,7 @@
 """The cells of the coverage grid that came out lowest and highest, measured on new data sets.
 
-Of thousands of coverages the lowest are low by chance, too. ``python -m benchmarks.coverage_again`` reads
-from the kept output of ``benchmarks.coverage_grid`` which ten were the lowest and which the
+Of thousands of coverages the lowest are low by chance, too. ``python -m benchmarks.coverage_again``
+reads from the kept output of ``benchmarks.coverage_grid`` which ten were the lowest and which the
 highest, and draws data sets for these cells anew.
 """
 
