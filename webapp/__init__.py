@@ -15,6 +15,7 @@ from webapp.core.tokens import Tokens
 from webapp.database.engine import end_idle_transactions
 from webapp.database.retry import retry_failed_requests
 from webapp.errors import SettingError
+from webapp.http.answers_first import let_answers_pass
 from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import register_error_handlers
 from webapp.http.health import health_address
@@ -69,6 +70,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     log_requests(app, app.extensions[METRICS])
     keep_out_nul(app)
     show_the_short_way(app, services, app.extensions[METRICS])
+    let_answers_pass(app)
     answer_the_short_way(app, services, app.extensions[METRICS])
     guard_origins(app, settings)
     translate_pages(app)

@@ -25,7 +25,7 @@ def told(way: type[subprocess.Popen[str]], *words: str, **how: object) -> tuple[
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("end", ["none", "number", "text", "thread"])
+@pytest.mark.parametrize("end", ["none", "number", "text", "thread", "fork", "spawn"])
 def test_a_copy_is_told_and_tells_what_an_interpreter_does(end, tmp_path, monkeypatch):
     monkeypatch.setenv("A_NAME", "ä value")
     monkeypatch.setenv("TZ", "Asia/Tokyo")

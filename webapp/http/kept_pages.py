@@ -13,6 +13,7 @@ from http import HTTPStatus
 
 from flask import Flask, Response, g
 
+KEPT = "kept_pages"
 # Pages of the lists of runs that are open.
 _MOST_PAGES = 1_000
 _LEVEL = 5
@@ -91,10 +92,15 @@ class KeptPages:
     def __init__(self, app: Flask) -> None:
         self._pages = dict[Hashable, KeptPage]()
         app.after_request(self._keep)
+        app.extensions[KEPT] = self
 
     def get(self, key: Hashable) -> KeptPage | None:
         """Return a page; None where none was kept."""
         return self._pages.get(key)
+
+    def forget(self) -> None:
+        """Keep none of them any more, as a new process."""
+        self._pages.clear()
 
     def _keep(self, response: Response) -> Response:
         key, part = g.get("kept_page") or (None, "")
