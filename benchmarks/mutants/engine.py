@@ -23,7 +23,7 @@ import coverage
 import pytest
 
 from benchmarks.mutants.changes import Mutant
-from benchmarks.mutants.put import put
+from benchmarks.mutants.put import forget, put
 
 PATIENCE_S = 240
 _Map = dict[str, dict[int, list[tuple[float, int]]]]
@@ -107,6 +107,7 @@ class Trial:
 
     def _note(self, files: set[str], kept: Path) -> int:
         watch = coverage.Coverage(data_file=None, include=sorted(files), config_file=False)
+        forget()
         watch.start()
         took = dict[str, float]()
         for item in self._items:

@@ -20,7 +20,7 @@ def put(mutant: Mutant) -> bool:
     file = str(mutant.file.resolve())
     made = compile(mutant.tree(), file, "exec")
     gc.unfreeze()  # a server sets aside what it loaded first
-    _forget()
+    forget()
     if mutant.name:
         return _rebound(mutant, file)
     new = {(code.co_qualname, code.co_firstlineno): code for code in _codes(made)}
@@ -40,7 +40,8 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(part)
 
 
-def _forget() -> None:
+def forget() -> None:
+    """Forget what our functions remembered of earlier calls."""
     for one in gc.get_objects():
         if type(one).__name__ == "_lru_cache_wrapper" and str(
             getattr(one, "__module__", "")

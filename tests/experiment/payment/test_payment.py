@@ -57,7 +57,9 @@ def test_what_is_owed_is_told_once_the_rule_can_be_applied():
         bonuses_by_rule(correct, [undecided])
 
 
-@pytest.mark.parametrize(("length", "fits"), [(LONGEST_REASON, True), (LONGEST_REASON + 1, False)])
+@pytest.mark.parametrize(
+    ("length", "fits"), [(1, True), (LONGEST_REASON, True), (LONGEST_REASON + 1, False)]
+)
 def test_a_reason_is_as_long_as_the_platform_takes_and_no_longer(bonus_file, length, fits):
     path = bonus_file(f"participant,amount,reason\nann,1,{'x' * length}\n")
     if fits:
