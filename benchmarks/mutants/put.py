@@ -19,7 +19,6 @@ def put(mutant: Mutant) -> bool:
     """Put the changed code in the place of the true one, everywhere in this process."""
     file = str(mutant.file.resolve())
     made = compile(mutant.tree(), file, "exec")
-    gc.unfreeze()  # a server sets aside what it loaded first
     forget()
     if mutant.name:
         return _rebound(mutant, file)
@@ -42,6 +41,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 def forget() -> None:
     """Forget what our functions remembered of earlier calls."""
+    gc.unfreeze()  # the tests set aside what they load first
     for one in gc.get_objects():
         if type(one).__name__ == "_lru_cache_wrapper" and str(
             getattr(one, "__module__", "")
