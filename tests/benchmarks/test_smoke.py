@@ -42,6 +42,7 @@ RUNS = {
     "request_cost": ["--people", "1", "--turns", "1"],
     "forged_links": ["--forged", "3", "--people", "2"],
     "corpus": [SAMPLE, "--tokens", "5000"],
+    "crowds": ["--short"],
     "counting": ["--answers", "4", "--rounds", "1"],
     "coverage": ["--simulations", "2", "--settings", "1"],
     "few_items": ["--studies", "1", "--items", "2"],
@@ -104,6 +105,7 @@ TESTED_ELSEWHERE = {
     *(
         "capsules",
         "coverage_again",
+        "coverage_elsewhere",
         "coverage_grid",
         "lint",
         "planted_scores",
