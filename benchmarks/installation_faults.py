@@ -1,6 +1,6 @@
 """Break an installation in many ways, and count what is named with its remedy within a minute.
 
-Usage: python benchmarks/installation_faults.py [--database sqlite|postgresql] [--kind KIND]
+Usage: python benchmarks/installation_faults.py [--database sqlite|postgresql|both] [--kind KIND]
            [--only WORDS] [--show]
 
 An installation is at work: database, server, a web server with TLS in front. One fault after the
@@ -18,7 +18,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -50,7 +50,7 @@ def opened(database: str) -> Iterator[Site]:
             return
         with postgres_server(settings=["max_connections=100"]) as server:
             server.folder.chmod(0o755)  # the service has no rights of root's
-            server.execute(f"CREATE ROLE {ROLE} LOGIN")
+            server.execute(f"CREATE ROLE {ROLE} LOGIN CREATEDB")
             with server.database(empty=True) as url:
                 name = make_url(url).database
                 server.execute(f"ALTER DATABASE {name} OWNER TO {ROLE}")
@@ -91,35 +91,55 @@ def tried(site: Site, fault: Fault) -> tuple[float | None, str]:
 def main() -> None:
     """Print a line for each fault, and the counts."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
+    parser.add_argument("--database", choices=("sqlite", "postgresql", "both"), default="sqlite")
     parser.add_argument("--kind", choices=("", *KINDS), default="", help="one kind of faults")
     parser.add_argument("--only", default="", help="faults whose name holds these words")
     parser.add_argument("--show", action="store_true", help="what was said")
     options = parser.parse_args()
+    databases = ["sqlite", "postgresql"] if options.database == "both" else [options.database]
+    found = {database: campaign(database, options) for database in databases}
+    if len(databases) == 2:
+        beside_each_other(found)
+    kind = options.kind or "all"
+    for database, faults in found.items():
+        named = sum(cell.strip().endswith(" s") for cell in faults.values())
+        what = f"{named} of {len(faults)} faults were named with their remedy"
+        print(f"{what} within {WITHIN_S:.0f} s ({database}, {kind})")
+    sys.exit(any(not cell.endswith(" s") for faults in found.values() for cell in faults.values()))
+
+
+def campaign(database: str, options: argparse.Namespace) -> dict[str, str]:
+    """Inject the chosen faults; return for each when it was named, in words, and print it."""
     chosen = [
         each
         for kind, faults in KINDS.items()
         for each in faults
         if options.kind in ("", kind)
-        if each.only in ("", options.database) and options.only in each.name
+        if each.only in ("", database) and options.only in each.name
     ]
-    named = still = 0
-    with opened(options.database) as site:
+    found = {}
+    out = sys.stderr if options.database == "both" else sys.stdout
+    with opened(database) as site:
         before = site.said(0)
         for fault in chosen:
+            said = ""
             if matching(fault, before):
-                print(f"{fault.name:<52}named before it is there", flush=True)
-                still += 1
-                continue
-            took_s, said = tried(site, fault)
-            named += took_s is not None
-            word = "NOT NAMED" if took_s is None else f"{took_s:8.1f} s"
-            print(f"{fault.name:<52}{word}", flush=True)
+                found[fault.name] = "named before it is there"
+            else:
+                took_s, said = tried(site, fault)
+                found[fault.name] = "NOT NAMED" if took_s is None else f"{took_s:8.1f} s"
+            print(f"{fault.name:<52}{found[fault.name]}", file=out, flush=True)
             if options.show:
-                print("   ", said, flush=True)
-    what = f"{named} of {len(chosen)} faults were named with their remedy"
-    print(f"{what} within {WITHIN_S:.0f} s ({options.database}, {options.kind or 'all'})")
-    sys.exit(named < len(chosen) or bool(still))
+                print("   ", said, file=out, flush=True)
+    return found
+
+
+def beside_each_other(found: Mapping[str, Mapping[str, str]]) -> None:
+    """Print a line for each fault, a column for each kind of database."""
+    print(f"{'seconds until it is named with its remedy':<50}{'SQLite':>12}{'PostgreSQL':>19}")
+    for name in dict.fromkeys(name for faults in found.values() for name in faults):
+        cells = (faults.get(name, "").strip() for faults in found.values())
+        print(f"{name:<50}{next(cells):>12}{next(cells):>19}".rstrip())
 
 
 if __name__ == "__main__":

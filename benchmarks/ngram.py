@@ -1,6 +1,7 @@
 """Measure n-gram models: estimation and queries, compared with nltk, KenLM and lmplz.
 
 Usage: python benchmarks/ngram.py TREEBANK.conllu[.gz] [--tokens 1000000 10000000] [--order 5]
+                                  [--arpa]
 
 The treebank's sentences are the text as far as they go. Longer texts are drawn from its word
 sequences (seeded): a word follows the two before it as it does at a random place of the treebank
@@ -9,10 +10,12 @@ n-grams keeps growing as in natural text. Each estimation is a process of its ow
 is its own; seconds are wall-clock, of estimation alone: text in memory in, model in memory out.
 Where ``lmplz`` is on the PATH, it and ``parallax lm train`` go from text to ARPA in turns, on the
 treebank repeated to a million words and on the longer texts; medians of their processor time.
+``--arpa`` does this alone, and prints a Markdown table.
 """
 
 import argparse
 import gzip
+import itertools
 import os
 import shutil
 import subprocess
@@ -49,6 +52,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, nargs="*", default=[1_000_000, 10_000_000])
     parser.add_argument("--order", type=int, default=5)
     parser.add_argument("--part", nargs=2, metavar=("WHAT", "TEXT"), help=argparse.SUPPRESS)
+    parser.add_argument("--arpa", action="store_true", help="only whole commands, text to ARPA")
     options = parser.parse_args()
     if options.part:
         what, text = options.part
@@ -56,8 +60,11 @@ def main() -> None:
         return
     sentences = list(surface_sentences(options.treebank))
     with tempfile.TemporaryDirectory() as folder:
-        estimation(sentences, options, Path(folder))
-        queries(sentences, options.order, Path(folder))
+        if not options.arpa:
+            estimation(sentences, options, Path(folder))
+        whole_commands(sentences, options, Path(folder))
+        if not options.arpa:
+            queries(sentences, options.order, Path(folder))
 
 
 def surface_sentences(path: Path) -> Iterator[list[str]]:
@@ -130,24 +137,42 @@ def estimation(sentences: list[list[str]], options: argparse.Namespace, folder: 
         text = folder / f"{n_tokens}.txt"
         drawn_text(sentences, n_tokens, text)
         _part("ours", text, options)
-    repeated = folder / "repeated.txt"
-    n_tokens = sum(map(len, sentences))
-    repeated.write_text(natural.read_text("utf-8") * round(REPEATED_TOKENS / n_tokens), "utf-8")
-    for text in (repeated, *(folder / f"{n_tokens}.txt" for n_tokens in options.tokens)):
-        text_to_arpa(text, options.order)
 
 
-def text_to_arpa(text: Path, order: int) -> None:
-    """Print the processor time of the whole commands, ours and lmplz's in turns."""
-    lmplz, model = shutil.which("lmplz"), text.with_suffix("")
+def whole_commands(sentences: list[list[str]], options: argparse.Namespace, folder: Path) -> None:
+    """Print a Markdown table of the time from text to ARPA: ours and lmplz's."""
+    lmplz = shutil.which("lmplz")
     if not lmplz:
-        print(f"lmplz is not on the PATH: {text.name} is not taken from text to ARPA")
+        print("lmplz is not on the PATH: no text is taken from text to ARPA")
         return
+    texts = {"the treebank repeated to a million words": folder / "repeated.txt"}
+    repeats = round(REPEATED_TOKENS / sum(map(len, sentences)))
+    once = "".join(f"{' '.join(tokens)}\n" for tokens in sentences)
+    (folder / "repeated.txt").write_text(once * repeats, "utf-8")
+    for n_tokens in options.tokens:
+        text = folder / f"{n_tokens}.txt"
+        if not text.exists():
+            drawn_text(sentences, n_tokens, text)
+        texts[f"{n_tokens:,} words drawn like the treebank's"] = text
+    print("| Text | N-grams | Ours, CPU s | lmplz, CPU s | Ratio |\n|---|---:|---:|---:|---:|")
+    for name, text in texts.items():
+        mine, other, ratio, n_grams = text_to_arpa(text, options.order, lmplz)
+        print(f"| {name} | {n_grams:,} | {mine:.2f} | {other:.2f} | {ratio:.2f} |", flush=True)
+
+
+def text_to_arpa(text: Path, order: int, lmplz: str) -> tuple[float, float, float, int]:
+    """Return the processor time of the whole commands, ours and lmplz's in turns.
+
+    Returns:
+        Medians of our seconds and of lmplz's, the median of the turns' ratios, and how many
+        n-grams lmplz wrote.
+    """
+    model, arpa = text.with_suffix(""), text.with_suffix(".arpa")
     ours = [sys.executable, str(Path(__file__).parents[1] / "parallax.py"), "lm", "train"]
     ours += ["--type", "ngram", "--order", str(order), "--text", str(text), "--out", str(model)]
     # Without it lmplz refuses a text in which everything is repeated.
     theirs = [lmplz, "-o", str(order), "-S", "2G", "--discount_fallback", "--text", str(text)]
-    theirs += ["--arpa", str(text.with_suffix(".arpa"))]
+    theirs += ["--arpa", str(arpa)]
     seconds = np.empty((TURNS, 2))
     for turn in seconds:
         shutil.rmtree(model, ignore_errors=True)
@@ -155,10 +180,11 @@ def text_to_arpa(text: Path, order: int) -> None:
             with Stopwatch() as watch:
                 subprocess.run(command, capture_output=True, check=True)
             turn[side] = watch.processor_seconds
-    mine, other = np.median(seconds, axis=0)
-    ratio = np.median(seconds[:, 0] / seconds[:, 1])
-    print(f"{text.stem}, text to ARPA, CPU s: ours {mine:.2f}, lmplz {other:.2f}, "
-          f"ratio of each turn {ratio:.2f}", flush=True)  # fmt: skip
+    with arpa.open(encoding="utf-8") as file:
+        counts = itertools.takewhile(lambda line: line.strip(), file)
+        n_grams = sum(int(line.rpartition("=")[2]) for line in counts if "=" in line)
+    mine, other = np.median(seconds, axis=0).tolist()
+    return mine, other, float(np.median(seconds[:, 0] / seconds[:, 1])), n_grams
 
 
 def _part(what: str, text: Path, options: argparse.Namespace) -> None:

@@ -8,6 +8,7 @@ For every table that both have, the first of these lines that is true is printed
 bytes       the files are the same, byte for byte
 rows        the rows are the same; only what the file says of its making differs, which is named
 references  the same once people are called by list and place, and times are left out
+columns     so are all columns that both have; a column that one lacks is named
 orders      the same once the trials' positions are left out too: only their order differs
 differs     the columns that differ, and in how many rows
 
@@ -52,7 +53,7 @@ def main() -> None:
     parser.add_argument("after", type=Path)
     parser.add_argument("--seed", type=int, default=1, help="the run's")
     options = parser.parse_args()
-    counts = dict.fromkeys(("bytes", "rows", "references", "orders", "differs"), 0)
+    counts = dict.fromkeys(("bytes", "rows", "references", "columns", "orders", "differs"), 0)
     for name, verdict, detail in compared(options.before, options.after):
         counts[verdict] += 1
         print(f"{verdict:<11} {name:<32} {detail}".rstrip())
@@ -83,18 +84,28 @@ def _tables(path: Path, other: Path) -> tuple[str, str]:
     first, second = _without_run(first, path.parent), _without_run(second, other.parent)
     if first.equals(second):
         return "references", ""
+    shared = [column for column in first if column in set(second)]
+    only = _only("before", first, shared) + _only("after", second, shared)
+    first, second = first[shared], second[shared]
+    if first.equals(second):
+        return "columns", "; ".join(only)
     keys = [key for key in ("list", "place", "item_id") if key in first]
     first, second = (
         table.drop(columns="position", errors="ignore").sort_values(keys, ignore_index=True)
         for table in (first, second)
     )
     if first.equals(second):
-        return "orders", ""
-    if len(first) != len(second) or list(first) != list(second):
-        return "differs", f"{len(first)} and {len(second)} rows of {list(first)} and {list(second)}"
+        return "orders", "; ".join(only)
+    if len(first) != len(second):
+        return "differs", f"{len(first)} and {len(second)} rows"
     differing = {column: int(_differs(first[column], second[column]).sum()) for column in first}
-    found = (f"{column} in {n:,}" for column, n in differing.items() if n)
-    return "differs", f"{', '.join(found)} of {len(first):,} rows"
+    found = ", ".join(f"{column} in {n:,}" for column, n in differing.items() if n)
+    return "differs", "; ".join([f"{found} of {len(first):,} rows", *only])
+
+
+def _only(which: str, table: pd.DataFrame, shared: list[str]) -> list[str]:
+    alone = [column for column in table if column not in shared]
+    return [f"only {which}: {', '.join(alone)}"] if alone else []
 
 
 def replayed(export: Path, seed: int) -> tuple[int, int]:

@@ -6,6 +6,7 @@ import signal
 import ssl
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import cache
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from httpx._transports import default as transports
 
 from tests import prerequisites
+from tests.programs import start
 from tests.temporary import keep_in_memory
 
 # One thread of arithmetic for each process of the tests, set before a test loads a library that
@@ -28,6 +30,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 keep_in_memory()
+start.use()
 
 
 def share_certificates() -> None:
@@ -51,6 +54,14 @@ def share_certificates() -> None:
 
 
 share_certificates()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin the process of which programs are copies, once for all that run tests."""
+    if start.ADDRESS not in os.environ:
+        warm = ExitStack()
+        config.add_cleanup(warm.close)
+        warm.enter_context(start.warm_process())
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -77,6 +88,12 @@ def _own_umask() -> Iterator[None]:
     os.umask(before)
     yield
     os.umask(before)
+
+
+@pytest.fixture
+def new_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start each program of the test, and what that starts, in a new interpreter."""
+    monkeypatch.delenv(start.ADDRESS, raising=False)
 
 
 def pytest_report_header() -> list[str]:

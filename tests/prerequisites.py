@@ -76,13 +76,19 @@ def _on_path(program: str) -> Path | None:
     return Path(found) if found else None
 
 
+_LOADED: set[tuple[Path, str]] = set()
+
+
 def _r_with(package: str) -> Path | None:
-    """Rscript, where it can load a package."""
+    """Rscript, where it can load a package; that takes a second, so what it could it still can."""
     script = _on_path("Rscript")
-    if script is None:
-        return None
+    if script is None or (script, package) in _LOADED:
+        return script
     asked = subprocess.run([script, "-e", f"library({package})"], capture_output=True)
-    return script if asked.returncode == 0 else None
+    if asked.returncode:
+        return None
+    _LOADED.add((script, package))
+    return script
 
 
 def _kenlm() -> Path | None:

@@ -15,6 +15,7 @@ from webapp.core.tokens import Tokens
 from webapp.database.engine import end_idle_transactions
 from webapp.database.retry import retry_failed_requests
 from webapp.errors import SettingError
+from webapp.http.answers_first import let_answers_pass
 from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import register_error_handlers
 from webapp.http.health import health_address
@@ -27,6 +28,7 @@ from webapp.opening import installation_keys, open_installation
 from webapp.participant import register_participant_pages
 from webapp.participant.assets import Assets, serve_assets
 from webapp.participant.plain_answers import answer_the_short_way
+from webapp.participant.plain_pages import show_the_short_way
 from webapp.participant.response_files import find_templates, response_scripts
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import load_settings
@@ -67,6 +69,8 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     services = app.extensions[EXTENSION] = Services(settings, engine, Tokens.of(keys), now, folder)
     log_requests(app, app.extensions[METRICS])
     keep_out_nul(app)
+    show_the_short_way(app, services, app.extensions[METRICS])
+    let_answers_pass(app)
     answer_the_short_way(app, services, app.extensions[METRICS])
     guard_origins(app, settings)
     translate_pages(app)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 from broken_installation.fault import Fault, Injection
 from broken_installation.injections import changed, with_settings
@@ -87,7 +88,7 @@ FAULTS = (
     ),
     Fault(
         "pg_dump is not installed",
-        command("db", "backup", "/tmp/never.backup", PATH="/nowhere"),
+        command("db", "backup", f"/tmp/{uuid4()}.backup", PATH="/nowhere", WITHOUT_PROGRAMS="1"),
         "pg_dump is not",
         "apt install",
         "postgresql",

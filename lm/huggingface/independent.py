@@ -1,8 +1,8 @@
 """Log-probabilities of Hugging Face models computed again, by code of its own.
 
-Nothing here is the scorer's: the model and its tokenizer are loaded anew, each text is run by
-itself through the library's own ``forward``, and what a text begins with, what is hidden and which
-tokens make a word is worked out another way.
+Nothing here is the scorer's: the model and its tokenizer are loaded anew, whole texts go through
+the library's own ``forward``, beside others of the same length at most, and what a text begins
+with, what is hidden and which tokens make a word is worked out another way.
 """
 
 import unicodedata
@@ -31,7 +31,8 @@ _UNSPACED_NAMES = (
     "HIRAGANA", "HENTAIGANA", "KATAKANA", "HALFWIDTH KATAKANA LETTER", "THAI", "LAO", "MYANMAR",
     "KHMER",
 )  # fmt: skip
-_ROWS = 64
+# Rows of one masked text, and tokens of texts of one length, that are run beside each other.
+_ROWS, _TOKENS = 64, 256
 
 
 @torch.inference_mode()
@@ -62,7 +63,7 @@ def logprobs_again(
         return [_decoded(model, tokenizer, text.strip()) for text in texts]
     first = beginning or _special(tokenizer, "bos_token") or _special(tokenizer, "eos_token")
     start = tokenizer.get_vocab()[first]
-    return [_causal(model, tokenizer, _trimmed(text), start) for text in texts]
+    return _causal(model, tokenizer, [_trimmed(text) for text in texts], start)
 
 
 @lru_cache(maxsize=1)
@@ -94,11 +95,25 @@ def _trimmed(text: str) -> str:
     return f"{' ' if text != text.lstrip() else ''}{text.strip()}"
 
 
-def _causal(model: Any, tokenizer: Any, text: str, start: int) -> NDArray[np.float64]:  # noqa: ANN401
-    ids = [start, *tokenizer(text, add_special_tokens=False)["input_ids"]]
-    logits = model(torch.tensor([ids], device=model.device), use_cache=False).logits[0]
-    said = torch.log_softmax(logits.double(), dim=-1).cpu().numpy()
-    return np.array([said[n, token] for n, token in enumerate(ids[1:])], np.float64)
+def _causal(
+    model: Any,  # noqa: ANN401
+    tokenizer: Any,  # noqa: ANN401
+    texts: Sequence[str],
+    start: int,
+) -> list[NDArray[np.float64]]:
+    rows = [[start, *tokenizer(text, add_special_tokens=False)["input_ids"]] for text in texts]
+    found = [np.empty(0)] * len(rows)
+    for length in {len(row) for row in rows}:
+        alike = [number for number, row in enumerate(rows) if len(row) == length]
+        size = max(1, _TOKENS // length)
+        for begin in range(0, len(alike), size):
+            some = alike[begin : begin + size]
+            ids = torch.tensor([rows[number] for number in some], device=model.device)
+            said = model(ids, use_cache=False).logits[:, :-1].double()
+            chosen = said.gather(2, ids[:, 1:, None])[..., 0] - said.logsumexp(2)
+            for number, own in zip(some, chosen.cpu().numpy(), strict=True):
+                found[number] = own
+    return found
 
 
 def _decoded(model: Any, tokenizer: Any, text: str) -> NDArray[np.float64]:  # noqa: ANN401

@@ -1,11 +1,15 @@
 """Recurrent models as folders: config.json, vocab.txt, weights.safetensors, perhaps tags.txt."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
+from torch.nn import init
+from torch.overrides import TorchFunctionMode
 
 from lm.corpora.vocab import Vocabulary, read_vocabulary
 from lm.errors import LmError
@@ -58,11 +62,27 @@ def load_network(folder: Path) -> TrainedNetwork:
             f"({len(vocabulary.words):,} words; expected {shape.vocabulary_size:,}, hash "
             f"{str(expected)[:12]}). Put the model's own {VOCABULARY} back."
         )
-    network = build_network(shape)
+    with _Undrawn():
+        network = build_network(shape)
     load_weights(network, folder / WEIGHTS)
     tags = tuple(_lines(folder / TAGS)) if shape.n_tags else ()
     name, trained_on = (str(config.get(key, folder.name)) for key in ("name", "trained_on"))
     return TrainedNetwork(network.eval(), vocabulary, tags, name, trained_on)
+
+
+class _Undrawn(TorchFunctionMode):
+    """Leaves out the drawing of first weights, which those of a file replace at once."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: object,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401
+        if func in (init.uniform_, init.normal_, init.kaiming_uniform_):
+            return (kwargs or {})["tensor"]
+        return func(*args, **(kwargs or {}))
 
 
 def _lines(path: Path) -> list[str]:

@@ -12,6 +12,9 @@ from safetensors.numpy import load_file
 Array = NDArray[np.float32]
 Weights = Mapping[str, Array]
 
+# What is held at a time; all words' logits at so many places are 13 MB for 50,000 words.
+_TEXTS, _ROWS = 128, 64
+
 
 def logprobs_again(
     source: str, texts: Sequence[str], *, identity: str = ""
@@ -30,11 +33,14 @@ def logprobs_again(
     known = {word: n for word, n in words.items() if word != "<s>"} | {"</s>": end}
     if "<s>" in words:
         divider = words["<s>"]
-    found = []
-    for text in texts:
-        ids = [divider] + [known.get(word, words["<unk>"]) for word in text.split()]
-        hidden = _hidden(net, weights, ids[:-1])
-        found.append(_of_words(net, weights, hidden, ids[1:]))
+    found: list[NDArray[np.float64]] = []
+    for start in range(0, len(texts), _TEXTS):
+        some = [text.split() for text in texts[start : start + _TEXTS]]
+        ids = [[divider, *(known.get(word, words["<unk>"]) for word in own)] for own in some]
+        hidden = _hidden(net, weights, [own[:-1] for own in ids])
+        read = [tuple(own[: n + 1]) for own in ids for n in range(len(own) - 1)]
+        said = _of_words(net, weights, hidden, read, [word for own in ids for word in own[1:]])
+        found += np.split(said, np.cumsum([len(own) for own in some])[:-1])
     return found
 
 
@@ -46,31 +52,39 @@ def _loaded(source: str, identity: str = "") -> tuple[dict[str, object], dict[st
     return net, {word: n for n, word in enumerate(lines)}, load_file(folder / "weights.safetensors")
 
 
-def _hidden(net: Mapping[str, object], weights: Weights, ids: Sequence[int]) -> Array:
-    """Return the top layer after each word, shape ``(words, hidden)``."""
+def _hidden(net: Mapping[str, object], weights: Weights, texts: Sequence[Sequence[int]]) -> Array:
+    """Return the top layer after each word of each text, shape ``(words, hidden)``."""
     window = int(str(net.get("window", 0)))
     if not window:
-        return _read(net, weights, ids)
+        return _read(net, weights, texts)
     # A windowed network sees the last words alone, and begins anew before them.
-    reads = [ids[max(0, n + 2 - window) : n + 1] for n in range(len(ids))]
-    return np.stack([_read(net, weights, own)[-1] for own in reads])
+    reads = [own[max(0, n + 2 - window) : n + 1] for own in texts for n in range(len(own))]
+    ends = np.cumsum([len(own) for own in reads])
+    return np.asarray(_read(net, weights, reads)[ends - 1], np.float32)
 
 
-def _read(net: Mapping[str, object], weights: Weights, ids: Sequence[int]) -> Array:
+def _read(net: Mapping[str, object], weights: Weights, texts: Sequence[Sequence[int]]) -> Array:
+    """Read texts word by word; a weight is fetched once for all that read a word then."""
     cell = _CELLS[str(net["kind"])]
-    read = weights["embedding.weight"][list(ids)]
-    size = int(str(net["hidden_size"]))
-    for layer in range(int(str(net["layers"]))):
+    size, layers = int(str(net["hidden_size"])), int(str(net["layers"]))
+    lengths = np.array([len(own) for own in texts], np.int64)
+    longest_first = np.argsort(-lengths, kind="stable")
+    starts = (np.cumsum(lengths) - lengths)[longest_first]
+    n_reading = [int((lengths > place).sum()) for place in range(lengths.max(initial=0))]
+    read = weights["embedding.weight"][np.array([word for own in texts for word in own], np.int64)]
+    for layer in range(layers):
         w_in, w_own, b_in, b_own = (
             weights[f"recurrence.{name}_l{layer}"]
             for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         )
-        state = (np.zeros(size, np.float32), np.zeros(size, np.float32))
-        out = []
-        for word in read:
-            state = cell(w_in @ word + b_in, w_own @ state[0] + b_own, state)
-            out.append(state[0])
-        read = np.stack(out)
+        out = np.empty((len(read), size), np.float32)
+        before = np.zeros((2, len(texts), size), np.float32)
+        for place, n in enumerate(n_reading):
+            now = starts[:n] + place
+            given, own = read[now] @ w_in.T + b_in, before[0, :n] @ w_own.T + b_own
+            out[now], cells = cell(given, own, (before[0, :n], before[1, :n]))
+            before = np.stack([out[now], cells])
+        read = out
     return read
 
 
@@ -82,13 +96,15 @@ State = tuple[Array, Array]
 
 
 def _lstm(given: Array, own: Array, state: State) -> State:
-    let_in, forget, new, out = np.split(given + own, 4)
+    let_in, forget, new, out = np.split(given + own, 4, axis=-1)
     cell = _sigmoid(forget) * state[1] + _sigmoid(let_in) * np.tanh(new)
     return _sigmoid(out) * np.tanh(cell), cell
 
 
 def _gru(given: Array, own: Array, state: State) -> State:
-    (reset, update, new), (own_reset, own_update, own_new) = np.split(given, 3), np.split(own, 3)
+    (reset, update, new), (own_reset, own_update, own_new) = (
+        np.split(part, 3, axis=-1) for part in (given, own)
+    )
     kept = _sigmoid(update + own_update)
     fresh = np.tanh(new + _sigmoid(reset + own_reset) * own_new)
     return (1 - kept) * fresh + kept * state[0], state[1]
@@ -111,13 +127,35 @@ _CELLS: Mapping[str, Callable[[Array, Array, State], State]] = {
 
 
 def _of_words(
-    net: Mapping[str, object], weights: Weights, hidden: Array, wanted: Sequence[int]
+    net: Mapping[str, object],
+    weights: Weights,
+    hidden: Array,
+    read: Sequence[tuple[int, ...]],
+    wanted: Sequence[int],
 ) -> NDArray[np.float64]:
+    """Return log P of each wanted word after what was read, for which ``hidden`` stands."""
     if net.get("softmax") == "adaptive":
-        return _adaptive(weights, hidden, wanted)
+        parts = [slice(start, start + _ROWS) for start in range(0, len(wanted), _ROWS)]
+        found = [_adaptive(weights, hidden[part], wanted[part]) for part in parts]
+        return np.concatenate([np.empty(0), *found])
     matrix = weights["embedding.weight" if net.get("softmax") == "tied" else "decoder.weight"]
-    said = _log_softmax(hidden @ matrix.T + weights["decoder.bias"])
-    return said[np.arange(len(wanted)), list(wanted)]
+    bias = weights["decoder.bias"]
+    # Texts that begin alike share the sum over all words, and nothing else.
+    place = {words: row for row, words in enumerate(read)}
+    sums: dict[tuple[int, ...], float] = {}
+    for start in range(0, len(place), _ROWS):
+        some = list(place)[start : start + _ROWS]
+        logits = hidden[[place[words] for words in some]] @ matrix.T + bias
+        sums |= zip(some, _log_of_sums(logits).tolist(), strict=True)
+    words = np.array(wanted, np.int64)
+    own = (hidden * matrix[words]).sum(axis=-1) + bias[words]
+    return np.asarray(own - np.array([sums[each] for each in read]), np.float64)
+
+
+def _log_of_sums(logits: Array) -> NDArray[np.float64]:
+    largest = logits.max(axis=-1, keepdims=True)
+    sums = np.exp(logits - largest).sum(axis=-1, dtype=np.float64)
+    return np.asarray(np.log(sums) + largest[:, 0], np.float64)
 
 
 def _log_softmax(logits: Array) -> NDArray[np.float64]:

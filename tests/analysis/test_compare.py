@@ -1,8 +1,9 @@
 import json
 import re
+import shutil
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from html import unescape
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS
 from analysis.options import ComparisonOptions
+from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from experiment.tables.atomic_write import WritingError
 from tests.analysis import small_run
@@ -34,6 +36,25 @@ FIGURES = {
 FEW = ComparisonOptions(resamples=100)
 
 
+@dataclass(frozen=True)
+class Made:
+    """A comparison of the small run with a model, in its folder."""
+
+    export: Path
+    scores: Path
+    out: Path
+    found: Comparison
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """A comparison that no test changes."""
+    folder = tmp_path_factory.mktemp("made")
+    export = small_run.write_export(folder / "export")
+    scores = small_run.write_scores(folder / "scores.parquet")
+    return Made(export, scores, folder / "out", compare(export, [scores], folder / "out", FEW))
+
+
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
@@ -42,17 +63,16 @@ def files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_a_comparison_writes_tables_figures_report_and_results(export, scores, tmp_path):
-    out = tmp_path / "out"
-    found = compare(export, [scores], out, FEW)
-    assert files(out) >= REPORT | FIGURES
-    assert {path.relative_to(out).as_posix() for path in found.files} == files(out)
-    assert found.files[0] == out / "report.html"
-    assert names(tmp_path) == {"export", "scores.parquet", "out"}
+def test_a_comparison_writes_tables_figures_report_and_results(made):
+    assert files(made.out) >= REPORT | FIGURES
+    assert {path.relative_to(made.out).as_posix() for path in made.found.files} == files(made.out)
+    assert made.found.files[0] == made.out / "report.html"
+    assert names(made.out.parent) == {"export", "scores.parquet", "out"}
 
 
 def test_results_hold_every_accuracy_and_its_origin(export, scores, tmp_path):
-    compare(export, [scores], tmp_path / "out", ComparisonOptions(resamples=100, seed=5))
+    options = ComparisonOptions(resamples=100, seed=5)
+    compare(export, [scores], tmp_path / "out", options, figures=False)
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     assert set(results["files"]) == files(tmp_path / "out")
     assert set(results["tables"]) >= {"table_1", "metrics", "multiverse"}
@@ -67,11 +87,11 @@ def test_results_hold_every_accuracy_and_its_origin(export, scores, tmp_path):
     ] == [0.75]  # fmt: skip
 
 
-def test_the_same_inputs_and_seed_give_the_same_files(export, scores, tmp_path):
-    for name in ("one", "two"):
-        compare(export, [scores], tmp_path / name, FEW)
-    for name in files(tmp_path / "one"):
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+def test_the_same_inputs_and_seed_give_the_same_files(made, tmp_path):
+    compare(made.export, [made.scores], tmp_path / "again", FEW)
+    assert files(tmp_path / "again") == files(made.out)
+    for name in files(made.out):
+        assert (made.out / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
 
 
 def test_figures_can_be_left_out(export, scores, tmp_path):
@@ -103,14 +123,18 @@ def test_curves_of_tokens_that_are_no_words_are_refused_and_nothing_is_written(
 
 def test_each_model_has_a_column_of_its_own(export, scores, tmp_path):
     other = small_run.write_scores(tmp_path / "other.parquet", model="RNN")
-    found = compare(export, [scores, other], tmp_path / "out", FEW)
+    found = compare(export, [scores, other], tmp_path / "out", FEW, figures=False)
     assert [c.spanner for c in found.tables[0].columns if c.title == "judged"] == ["5-gram", "RNN"]
 
 
-def test_an_earlier_comparison_is_replaced(export, scores, tmp_path):
-    compare(export, [scores], tmp_path / "out", FEW)
+def test_an_earlier_comparison_is_replaced(made, export, scores, tmp_path):
+    shutil.copytree(made.out, tmp_path / "out")
     (export / "study" / "published.csv").unlink()
-    compare(export, [scores], tmp_path / "out", FEW)
+    found = compare(export, [scores], tmp_path / "out", FEW, figures=False)
+    assert {path.relative_to(tmp_path / "out").as_posix() for path in found.files} == files(
+        tmp_path / "out"
+    )
+    assert (made.out / "tables" / "table_2.csv").exists()
     assert not (tmp_path / "out" / "tables" / "table_2.csv").exists()
 
 
@@ -122,8 +146,8 @@ def test_other_files_are_never_replaced(export, scores, tmp_path):
     assert (tmp_path / "out" / "report.html").read_text() == "mine"
 
 
-def test_a_file_laid_among_the_tables_is_never_taken_away(export, scores, tmp_path):
-    compare(export, [scores], tmp_path / "out", FEW, figures=False)
+def test_a_file_laid_among_the_tables_is_never_taken_away(made, export, scores, tmp_path):
+    shutil.copytree(made.out, tmp_path / "out")
     (tmp_path / "out" / "tables" / "mine.txt").write_text("mine")
     with pytest.raises(WritingError, match="would remove tables"):
         compare(export, [scores], tmp_path / "out", FEW, figures=False)
@@ -166,9 +190,9 @@ def test_without_scores_the_report_is_about_people_alone(export, tmp_path):
         assert word not in page
 
 
-def test_people_alone_are_the_same_people_as_beside_models(export, scores, tmp_path):
-    alone = compare(export, [], tmp_path / "alone", FEW)
-    beside = compare(export, [scores], tmp_path / "beside", FEW)
+def test_people_alone_are_the_same_people_as_beside_models(made, tmp_path):
+    alone = compare(made.export, [], tmp_path / "alone", FEW, figures=False)
+    beside = made.found
     of_people = beside.by_construction[beside.by_construction["judge"] == "people"]
     wanted = [*alone.by_construction.columns]
     pd.testing.assert_frame_equal(

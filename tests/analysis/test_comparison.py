@@ -1,6 +1,7 @@
 """What a comparison prints stays true where people or a model leave nothing to compute with."""
 
 import re
+from functools import cache
 
 import pandas as pd
 import pytest
@@ -63,13 +64,18 @@ MODELS = {
 }
 
 
-@pytest.fixture
-def compared(tmp_path):
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    """The comparison of people with a model, each made once; no test changes one."""
+
+    @cache
     def compare(people, model):
-        export = small_run.write_export(tmp_path / "export", PEOPLE[people]())
+        folder = tmp_path_factory.mktemp("compared")
+        export = small_run.write_export(folder / "export", PEOPLE[people]())
         rows = small_run.score_rows(MODELS[model])
-        scores = small_run.write_scores(tmp_path / "scores.parquet", rows)
-        return small_run.compared(export, scores)
+        return small_run.compared(
+            export, small_run.write_scores(folder / "scores.parquet", rows), resamples=50
+        )
 
     return compare
 
@@ -106,7 +112,7 @@ def test_words_stand_with_the_most_difficult_first(compared, people):
     assert tables["words"]["people"].is_monotonic_increasing
 
 
-def test_judgments_that_repeat_an_item_are_counted_and_said(tmp_path):
+def test_judgments_that_repeat_an_item_are_counted_and_said(compared, tmp_path):
     rows = small_run.tables()
     trial, answer = next(
         (trial, answer)
@@ -121,7 +127,7 @@ def test_judgments_that_repeat_an_item_are_counted_and_said(tmp_path):
     found = small_run.compared(small_run.write_export(tmp_path / "export", rows), scores)
     said = "1 judgment of an item that the same participant had judged before; all count."
     assert any(said in each for each in found.provenance.sentences)
-    once = small_run.compared(small_run.write_export(tmp_path / "once", small_run.tables()), scores)
+    once = compared("as they were", "as it was")
     assert not any("judged before" in each for each in once.provenance.sentences)
 
 

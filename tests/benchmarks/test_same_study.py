@@ -52,3 +52,16 @@ def test_other_answers_are_counted_by_column(folders):
     )  # fmt: skip
     [(_, verdict, detail)] = [each for each in compared(*folders) if "responses" in each[0]]
     assert verdict == "differs" and detail.startswith("chose_good in 2 of ")
+
+
+def test_a_column_that_one_version_lacks_is_named_and_the_others_are_compared(folders):
+    file = folders[1] / "export" / "responses.csv"
+    table = pd.read_csv(file, dtype=str, keep_default_na=False)
+    table.insert(1, "screen", "A")
+    table.to_csv(file, index=False)
+    assert next(
+        (verdict, detail) for name, verdict, detail in compared(*folders) if "responses" in name
+    ) == ("columns", "only after: screen")
+    change(folders[1], "responses", "rt_ms", lambda times: "1" + times)
+    [(_, verdict, detail)] = [each for each in compared(*folders) if "responses" in each[0]]
+    assert verdict == "differs" and detail.endswith("rows; only after: screen")

@@ -4,7 +4,7 @@ import gzip
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,11 +12,13 @@ from click.testing import CliRunner
 
 from lm.commands.train import train
 from tests.analysis import small_run
-from tests.benchmarks.forked import reader
 from tests.prerequisites import CHROMIUM
+from tests.programs.start import ADDRESS
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = "experiment/studies/gulordava_2018_italian/treebank.conllu"
+# It asks what its own children used, and a copy is the child of another process.
+PARENTS = {"scoring_command"}
 FOR_NOTHING = {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 # What each needs besides its name; {folder} is a folder of the test's own.
 RUNS = {
@@ -37,9 +39,10 @@ RUNS = {
         "{folder}/programs.json",
     ],
     "arrivals": ["--places", "20"],
-    "request_cost": ["--people", "2", "--turns", "1"],
+    "request_cost": ["--people", "1", "--turns", "1"],
     "forged_links": ["--forged", "3", "--people", "2"],
     "corpus": [SAMPLE, "--tokens", "5000"],
+    "crowds": ["--short"],
     "counting": ["--answers", "4", "--rounds", "1"],
     "coverage": ["--simulations", "2", "--settings", "1"],
     "few_items": ["--studies", "1", "--items", "2"],
@@ -56,7 +59,7 @@ RUNS = {
     "many_sentences": ["{folder}/model", "--sentences", "20"],
     "mixed_model": ["recovery", "--simulations", "2"],
     "masked_words": ["--kinds", "1"],
-    "measure_statistics": ["large", "--participants", "20", "--models", "1", "--resamples", "10"],
+    "measure_statistics": ["large", "--participants", "8", "--models", "1", "--resamples", "10"],
     "model_types": ["--type", "gpt2", "--sentences", "4"],
     "mutation": ["money", "--sample", "2"],
     "mouse_rest": ["{folder}/paths.csv"],
@@ -72,6 +75,7 @@ RUNS = {
         *("--share", "1000000", "--busy", "--words", "1000", "--profile"),
         *("--part", "lstm", "--part", "ngram", "--part", "unrelated"),
     ],
+    "scoring_command": ["--share", "1000000", "--words", "3000", "--threads", "1"],
     "page_faults": ["--chromium", "{chromium}", "--most", "1", "--sequences", "1"],
     "people_flagged": ["--people", "5"],
     "people_not_fitted": ["--data", "{folder}/times"],
@@ -101,6 +105,7 @@ TESTED_ELSEWHERE = {
     *(
         "capsules",
         "coverage_again",
+        "coverage_elsewhere",
         "coverage_grid",
         "lint",
         "planted_scores",
@@ -133,16 +138,15 @@ def write_batch(path: Path) -> None:
     path.write_text(f"{head}\n{row}\n{rejected}\n", encoding="utf-8")
 
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture(scope="module")
-def run() -> Iterator[Run]:
-    """Return a function that runs a benchmark with some arguments."""
-    with reader() as reading:
-        yield lambda name, *arguments: reading.run(
-            ROOT / "benchmarks" / f"{name}.py", [*arguments], {**os.environ, **FOR_NOTHING}
-        )
+def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a benchmark with some arguments."""
+    environment = {**os.environ, **FOR_NOTHING}
+    if name in PARENTS:
+        environment.pop(ADDRESS, None)
+    return subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), *arguments],
+        cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    )  # fmt: skip
 
 
 def test_every_benchmark_has_a_short_run():
@@ -189,7 +193,7 @@ def folder(name: str, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_it_runs_on_a_tiny_input_and_prints_a_number(run: Run, folder: Path, name: str):
+def test_it_runs_on_a_tiny_input_and_prints_a_number(folder: Path, name: str):
     chromium = CHROMIUM.require() if "{chromium}" in RUNS[name] else None
     arguments = [each.format(folder=folder, chromium=chromium) for each in RUNS[name]]
     done = run(name, *arguments)
@@ -207,14 +211,12 @@ def test_it_runs_on_a_tiny_input_and_prints_a_number(run: Run, folder: Path, nam
         ("mixed_model", "equal"),
     ],
 )
-def test_each_measurement_of_the_statistics_runs(run: Run, name: str, what: str):
+def test_each_measurement_of_the_statistics_runs(name: str, what: str):
     done = run(name, what, "--simulations", "2")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_a_peer_that_cannot_be_installed_is_named_in_one_line_and_left_out(
-    run: Run, tmp_path: Path
-):
+def test_a_peer_that_cannot_be_installed_is_named_in_one_line_and_left_out(tmp_path: Path):
     options = ["--share", "1000000", "--words", "1000", "--part", "gpt2"]
     done = run("scoring", *options, "--peers", str(tmp_path / "peers"))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -223,7 +225,7 @@ def test_a_peer_that_cannot_be_installed_is_named_in_one_line_and_left_out(
     assert "largest difference of a token's score" in done.stdout
 
 
-def test_a_crowd_is_sent_though_other_platforms_cannot_be_installed(run: Run, tmp_path: Path):
+def test_a_crowd_is_sent_though_other_platforms_cannot_be_installed(tmp_path: Path):
     options = ["--study", "minimal", "--participants", "2", "--peers-folder", str(tmp_path)]
     options += ["--viewers", "1"]
     done = run("load", *options, "--platforms", "otree", "psiturk", "parallax")

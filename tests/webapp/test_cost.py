@@ -5,7 +5,6 @@ the commit what people get for it; where something got cheaper, lower it.
 """
 
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +12,8 @@ from typing import NamedTuple
 import pytest
 from flask.testing import FlaskClient
 from sqlalchemy import Engine, event
+
+from tests.function_calls import counted
 
 
 class Cost(NamedTuple):
@@ -32,9 +33,9 @@ class Cost(NamedTuple):
 # In a study of eight trials. Budgets of calls and bytes stand a twentieth above what was
 # measured; those of statements are what was measured.
 BUDGETS = {
-    "link": Cost(7, 4_190, 7_780),
-    "consent": Cost(19, 5_640, 323),
-    "page": Cost(5, 5_730, 10_250),
+    "link": Cost(4, 1_240, 7_780),
+    "consent": Cost(18, 5_640, 323),
+    "page": Cost(4, 1_610, 10_250),
     "answer": Cost(5, 1_010, 26),
     "program": Cost(0, 722, 29_450),
     "questions": Cost(3, 3_280, 5_310),
@@ -58,22 +59,6 @@ def asked(app) -> list[str]:
 
     event.listen(engine, "checkout", lambda driver, *_: driver.set_trace_callback(note))
     return found
-
-
-def counted(do: Callable[[], object]) -> tuple[int, object]:
-    """Return how many functions something calls, and what it returns."""
-    calls = 0
-
-    def note(_frame: object, event: str, _value: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    sys.setprofile(note)
-    try:
-        result = do()
-    finally:
-        sys.setprofile(None)
-    return calls, result
 
 
 def cost_of(do: Callable[[], object], asked: list[str]) -> tuple[Cost, object]:

@@ -6,12 +6,10 @@ lock.
 """
 
 import os
-from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from threading import Lock
 from time import monotonic, sleep
 
 from sqlalchemy import Connection, Engine, text
@@ -19,50 +17,6 @@ from sqlalchemy import Connection, Engine, text
 from experiment.machine import lock_file, unlock_file
 
 _BETWEEN_LOOKS_S = 0.005
-
-
-class FairLock:
-    """A lock between threads that goes to the thread that has waited longest."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._waiting = deque[Lock]()
-        self._taken = False
-
-    def acquire(self, timeout_s: float) -> bool:
-        """Wait for the lock, and return whether it came in time."""
-        gate = Lock()
-        gate.acquire()
-        with self._lock:
-            if not self._taken:
-                self._taken = True
-                return True
-            self._waiting.append(gate)
-        try:
-            came = gate.acquire(timeout=timeout_s)
-        except BaseException:
-            # Interrupted: nobody would take the lock that is handed to this gate.
-            if not self._leave(gate):
-                self.release()
-            raise
-        # It may have been handed over in the very moment that the time was over.
-        return came or not self._leave(gate)
-
-    def release(self) -> None:
-        """Hand the lock over."""
-        with self._lock:
-            if self._waiting:
-                self._waiting.popleft().release()
-            else:
-                self._taken = False
-
-    def _leave(self, gate: Lock) -> bool:
-        """Wait no longer, and return whether the lock had not come yet."""
-        with self._lock:
-            if gate not in self._waiting:
-                return False
-            self._waiting.remove(gate)
-            return True
 
 
 class FileLock:

@@ -4,7 +4,7 @@ import logging
 from threading import Lock
 
 from sqlalchemy.exc import TimeoutError
-from sqlalchemy.pool import PoolProxiedConnection, QueuePool
+from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection, QueuePool
 
 from webapp.core.processes import OF_PARTICIPANTS
 
@@ -32,6 +32,7 @@ class CountedPool(QueuePool):
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **{**options, "timeout": None})  # type: ignore[arg-type]
         self._counting, self._asking = Lock(), 0
+        self._is_over = False
 
     def connect(self) -> PoolProxiedConnection:
         """Return a connection, once one is free.
@@ -48,6 +49,17 @@ class CountedPool(QueuePool):
         finally:
             with self._counting:
                 self._asking -= 1
+
+    def dispose(self) -> None:
+        """Close every connection: now, or when whoever has one gives it back."""
+        self._is_over = True
+        super().dispose()
+
+    def _do_return_conn(self, record: ConnectionPoolEntry) -> None:
+        # SQLAlchemy would keep it open until the collector of garbage finds the pool.
+        if self._is_over:
+            record.close()
+        super()._do_return_conn(record)
 
 
 # SQLAlchemy names a pool's logger after its class, which puts it among our own: a library's

@@ -6,6 +6,8 @@ the few statements that every answer waits for are written with it, and run with
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import (
@@ -63,6 +65,9 @@ class Prepared:
         self._names = tuple(self._order or to_driver)
         self._to_driver = tuple((name, to_driver[name]) for name in dict.fromkeys(self._names))
         self._from_driver = _readers(statement, dialect)
+        # Where nothing is fixed or to be changed, a row's values are picked at once.
+        as_they_are = self._order and not self._fixed and not any(to_driver.values())
+        self._pick = itemgetter(*self._names) if as_they_are and len(self._names) > 1 else None
 
     def all(
         self, connection: PoolProxiedConnection, values: Mapping[str, object]
@@ -123,6 +128,9 @@ class Prepared:
             cursor.close()
 
     def _given(self, values: Mapping[str, object]) -> Any:  # noqa: ANN401 - as the driver takes it
+        if self._pick is not None:
+            with suppress(KeyError):  # what is not given is null
+                return self._pick(values)
         fixed = self._fixed
         ready = {
             name: value if process is None else process(value)

@@ -7,7 +7,7 @@ ends.
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -92,11 +92,13 @@ class _InDatabase:
         self._engine.dispose()
 
     def _taken(self) -> Connection | None:
-        connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        if connection_lock(connection, _LOCK, shared=True):
+        with ExitStack() as closing:
+            connection = closing.enter_context(self._engine.connect())
+            connection.execution_options(isolation_level="AUTOCOMMIT")
+            if not connection_lock(connection, _LOCK, shared=True):
+                return None
+            closing.pop_all()
             return connection
-        connection.close()
-        return None
 
     def _keep(self) -> None:
         """Take the lock again whenever the database, restarted, has forgotten it."""
@@ -108,6 +110,8 @@ class _InDatabase:
                     self._connection.execute(text("SELECT 1"))
             except SQLAlchemyError:
                 self._let_go()
+        # What was taken while the hold was given back, nobody else lets go.
+        self._let_go()
 
     def _let_go(self) -> None:
         connection, self._connection = self._connection, None

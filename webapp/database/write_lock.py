@@ -22,7 +22,8 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
-from webapp.database.locks import FairLock, FileLock
+from webapp.database.fair_lock import FairLock
+from webapp.database.locks import FileLock
 
 _PATIENCE_S = 30.0
 _BETWEEN_LOOKS_S = 0.0005
@@ -41,15 +42,18 @@ class WriteLock:
         self._threads, self._processes = FairLock(), FileLock(path)
         self._next = FileLock(path.with_name(f"{path.name}-next"))
 
-    def acquire(self) -> bool:
+    def acquire(self, *, quick: bool = False) -> bool:
         """Wait for the right, and return whether it came in time.
+
+        Args:
+            quick: Whether it will be given back at once: then this process's others let it pass.
 
         Raises:
             OSError: The file cannot be opened or locked; the next one may fare better, and need
                 not wait for this.
         """
         until = monotonic() + _PATIENCE_S
-        if not self._threads.acquire(_PATIENCE_S):
+        if not self._threads.acquire(_PATIENCE_S, quick=quick):
             return False
         held = False
         try:
@@ -88,7 +92,7 @@ def serialize_writers(engine: Engine) -> None:
             connection.exec_driver_sql("BEGIN")
             return
         try:
-            _begin_in_turn(connection.info, lock, connection.exec_driver_sql)
+            _begin_in_turn(connection.info, lock, connection.exec_driver_sql, quick=False)
         except OSError as error:
             # Like SQLite's own failures, which are answered kindly.
             raise OperationalError(_BEGIN, None, error) from error
@@ -107,7 +111,8 @@ def serialize_writers(engine: Engine) -> None:
 def driver_transaction(engine: Engine) -> Iterator[PoolProxiedConnection]:
     """Yield a connection in a writing transaction, without what SQLAlchemy does around each.
 
-    It takes its turn like every other, is committed at the end, and is rolled back where the block
+    It is for what takes little time, such as answers: who arrives, or ends, lets it pass. It is
+    committed at the end, and is rolled back where the block
     fails.
 
     Raises:
@@ -116,7 +121,8 @@ def driver_transaction(engine: Engine) -> Iterator[PoolProxiedConnection]:
     connection = engine.raw_connection()
     try:
         if engine.dialect.name == "sqlite":
-            _begin_in_turn(connection.info, _LOCKS[engine], connection.cursor().execute)
+            begin = connection.cursor().execute
+            _begin_in_turn(connection.info, _LOCKS[engine], begin, quick=True)
         yield connection
         connection.commit()
     except BaseException as error:
@@ -129,10 +135,12 @@ def driver_transaction(engine: Engine) -> Iterator[PoolProxiedConnection]:
         connection.close()
 
 
-def _begin_in_turn(info: dict[Any, Any], lock: WriteLock, execute: Callable[[str], object]) -> None:
+def _begin_in_turn(
+    info: dict[Any, Any], lock: WriteLock, execute: Callable[[str], object], *, quick: bool
+) -> None:
     until = monotonic() + _PATIENCE_S
     if not info.get(_MINE):
-        info[_MINE] = lock.acquire()
+        info[_MINE] = lock.acquire(quick=quick)
     # A plain BEGIN that reads and then writes fails at once when another writer came between;
     # taking the write lock first makes it wait for its turn instead.
     while True:

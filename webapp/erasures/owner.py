@@ -5,6 +5,7 @@ nobody whom it names would be found: whoever asked to be out would come back uns
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from webapp.core.instance import replace_text
@@ -58,11 +59,17 @@ def begins_foreign(path: Path, sealer: Sealer) -> bool:
 
 
 def _is_foreign(lines: Sequence[str], sealer: Sealer) -> bool:
-    own = set(sealer.digests(_TEXT))
+    own = _own(sealer)
     held = {each.partition(".")[0] for each in own}
     made = {each.removeprefix(OWNER) for each in lines}
     told = {each for each in made if each.partition(".")[0] in held}
     return bool(told) and told.isdisjoint(own)
+
+
+# Newcomers ask for it, and keys do not change while a process has them.
+@lru_cache(8)
+def _own(sealer: Sealer) -> frozenset[str]:
+    return frozenset(sealer.digests(_TEXT))
 
 
 def sign(instance: Path, sealer: Sealer) -> None:

@@ -6,7 +6,7 @@ from sqlalchemy import Connection, Dialect, Engine
 
 from webapp.errors import WebappError
 from webapp.gate import erasures, keys, ledger, told
-from webapp.gate.premises import Act, Check, Objection, Premises
+from webapp.gate.premises import EVERY_ACT, Act, Check, Objection, Premises
 
 # A new check is a file of this folder and a line here.
 CHECKS: Mapping[str, Check] = {
@@ -16,6 +16,8 @@ CHECKS: Mapping[str, Check] = {
 }
 # What forbids nothing but what a job does is not asked for every newcomer.
 _OF_JOBS: Mapping[str, Check] = {"told": told.check}
+# What the checks that never forbid everything may forbid.
+_FORBIDS = {"ledger": ledger.FORBIDS}
 _PREMISES = "parallax_premises"
 
 
@@ -43,7 +45,9 @@ def refuse(act: Act, connection: Connection) -> None:
     Raises:
         GateError: One does; the error says why, and what to do.
     """
-    for _, each in _objections(connection, CHECKS):
+    # What forbids payments alone is not asked for newcomers.
+    asked = {name: check for name, check in CHECKS.items() if act in _FORBIDS.get(name, EVERY_ACT)}
+    for _, each in _objections(connection, asked):
         if act in each.forbids:
             raise GateError(
                 f"the server does not {act} now: {each.says}",

@@ -27,7 +27,7 @@ _LOST = (
     f"the file {FILE}, which tells how far the ledger of payments had come, is not in the instance "
     "folder or cannot be read"
 )
-_FORBIDS = frozenset({Act.PAY, Act.PUBLISH})
+FORBIDS = frozenset({Act.PAY, Act.PUBLISH})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def check(connection: Connection, premises: Premises) -> Iterator[Objection]:
             f"{why}, so people may have been paid, or places offered, that it does not know of",
             "Compare each open run with its platform, and write down what it shows: "
             + "; ".join(f"parallax reconcile {ref} --fix" for ref in left),
-            _FORBIDS,
+            FORBIDS,
         )
 
 

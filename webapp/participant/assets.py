@@ -126,7 +126,7 @@ def serve_assets(
         began = perf_counter()
         clear_contextvars()
         bind_contextvars(request_id=new_request_id(environ))
-        headers, body = replies[name, _takes_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))]
+        headers, body = replies[name, takes_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))]
         start("200 OK", headers)
         method = environ["REQUEST_METHOD"]
         log_request(metrics, method, _SEND, HTTPStatus.OK, perf_counter() - began)
@@ -161,7 +161,8 @@ def _asked(environ: "WSGIEnvironment", version: str) -> str:
 
 
 @lru_cache(_MOST_HEADERS)
-def _takes_gzip(accepted: str) -> bool:
+def takes_gzip(accepted: str) -> bool:
+    """Return whether a browser that accepts these encodings takes what is packed with gzip."""
     return parse_accept_header(accepted, Accept).quality("gzip") > 0
 
 

@@ -17,6 +17,7 @@ from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.http.error_handlers import refused
+from webapp.http.kept_pages import keep_page
 from webapp.participant.data_notice import answerable, consent_text, rights_notice, stored_data
 from webapp.participant.leaving import report_ending, turned_away, turned_back
 from webapp.participant.lookup import requested_run
@@ -38,6 +39,7 @@ from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcom
 from webapp.sessions.consent_texts import text_hash
 from webapp.sessions.crowding import TooManyArrivalsError, count_arrival
 from webapp.sessions.earlier_runs import refuse_earlier
+from webapp.sessions.first_page import of_link
 from webapp.sessions.link_visits import keep_visit, note_refused
 from webapp.sessions.links import is_of_link, person_of
 from webapp.sessions.lookup import find_run
@@ -68,7 +70,10 @@ def show(ref: str) -> ResponseReturnValue:
                 refuse_newcomers(session, run, services.now())
         except NoRoomError as error:
             return turned_away(run, study, arrival, error)
-    return _consent(study, arrival)
+    visit = new_reference()
+    if not request.query_string and arrival == Arrival(link=arrival.link):
+        keep_page(of_link(ref), visit)
+    return _consent(study, arrival, visit=visit)
 
 
 @consent_pages.post("/run/<ref>")
@@ -206,7 +211,7 @@ def _text(study: Study, arrival: Arrival) -> str:
     return consent_text(study, known_to_platform=not is_of_link(arrival.platform_id))
 
 
-def _consent(study: Study, arrival: Arrival, *, changed: bool = False) -> str:
+def _consent(study: Study, arrival: Arrival, *, changed: bool = False, visit: str = "") -> str:
     return render_template(
         "consent.html",
         study=study,
@@ -217,7 +222,7 @@ def _consent(study: Study, arrival: Arrival, *, changed: bool = False) -> str:
         rights=rights_notice(),
         answerable=list(answerable(study)),
         known_to_platform=not is_of_link(arrival.platform_id),
-        visit=new_reference(),
+        visit=visit or new_reference(),
         preview=arrival.preview,
         script=trial_script(study),
     )

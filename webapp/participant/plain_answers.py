@@ -10,7 +10,6 @@ counts, which nobody waits for, follow the acknowledgement.
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from io import BytesIO
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from flask import Flask
 from pydantic import ValidationError
 from structlog.contextvars import bind_contextvars, clear_contextvars
-from werkzeug.sansio.utils import host_is_trusted
 
 from webapp.core.metrics import Metrics
+from webapp.http.origins import our_hosts
 from webapp.http.request_log import log_request, new_request_id
 from webapp.http.security_headers import headers_of_programs
 from webapp.participant.answers import LARGEST_ANSWER_BYTES, SAVE
@@ -35,7 +34,6 @@ _ADDRESS = re.compile(r"/p/([\w.-]+)/answers", re.ASCII)
 # How many bytes a body has; Python reads no number of thousands of digits.
 _LENGTH = re.compile(r"[0-9]{1,9}", re.ASCII)
 _OWN_SITE = ("same-origin", "none")
-_MOST_HOSTS = 1000
 
 
 class _Sent(NamedTuple):
@@ -55,13 +53,7 @@ def answer_the_short_way(app: Flask, services: Services, metrics: Metrics | None
     """
     inner = app.wsgi_app
     headers = list(headers_of_programs(services.settings.public_url).items())
-
-    @lru_cache(_MOST_HOSTS)
-    def is_ours(host: str) -> bool:
-        try:
-            return host_is_trusted(host, app.config["TRUSTED_HOSTS"] or (host,))
-        except UnicodeError:  # the app says what is wrong with it
-            return False
+    is_ours = our_hosts(app)
 
     def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
         began = perf_counter()

@@ -18,6 +18,7 @@ from webapp.participant.leaving import exit_of, report_ending
 from webapp.participant.lookup import count_who_is_back, requested_participant
 from webapp.participant.markdown import as_html
 from webapp.participant.over import finished_before, is_shut
+from webapp.participant.plain_pages import keep_first_page
 from webapp.participant.trial_page import working_page
 from webapp.recruitment.assignments import current_assignment
 from webapp.services import current_services
@@ -106,6 +107,8 @@ def _working(session: Session, participant: Participant, run: Run, study: Study)
     for_all = participant.platform_id is None
     invitation = url_for("consent.show", ref=run.ref) if for_all else ""
     work = serve(session, run, participant, study)
+    if for_all:
+        keep_first_page(run, study, participant.list, work)
     return working_page(study, work, invitation=invitation, lease_minutes=run.lease_minutes)
 
 

@@ -36,7 +36,7 @@ from sqlalchemy import (
     true,
     update,
 )
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from webapp.database.models import Participant, Place, Run, RunCount
 from webapp.database.prepared import Prepared
@@ -119,9 +119,7 @@ class _Statements:
     """What every arrival waits for, in one database's words."""
 
     def __init__(self, dialect: Dialect) -> None:
-        n_free = case((RunCount.subject == PLACES, RunCount.n), else_=-RunCount.n)
-        counted = RunCount.run_id == _RUN, _OF_PLACES
-        self.free = Prepared(select(func.sum(n_free)).where(*counted), dialect)
+        self.free = Prepared(select(free_in(_RUN)), dialect)
         self.next = Prepared(_next_place(dialect), dialect)
         self.next_of_list = Prepared(_next_place(dialect, RunCount.list == _ONLY), dialect)
         self.take = Prepared(
@@ -130,6 +128,12 @@ class _Statements:
             .values(participant_id=bindparam("participant_id", type_=Integer)),
             dialect,
         )
+
+
+def free_in(run: ColumnElement[int] | InstrumentedAttribute[int]) -> ScalarSelect[int]:
+    """Return how many places of a run are free, as part of a statement; null where it has none."""
+    n_free = case((RunCount.subject == PLACES, RunCount.n), else_=-RunCount.n)
+    return select(func.sum(n_free)).where(RunCount.run_id == run, _OF_PLACES).scalar_subquery()
 
 
 # Not as a list, whose length the words of a statement would have to know.

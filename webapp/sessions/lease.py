@@ -50,13 +50,13 @@ def release_expired(session: Session, run: Run, now: datetime) -> list[Participa
     """
     # Two steps: an answer that was committed after the first began is seen by the second.
     session.flush()
-    connection, (begins, ends) = session.connection(), _span(run, now)
+    connection, (begins, ends) = session.connection(), span(run.lease_minutes, now)
     found = _silent(connection.dialect).find(connection, run=run.id, begins=begins, ends=ends)
     if not found:
         return []
     held = select(Participant).where(Participant.id.in_([id_ for (id_,) in found]))
     silent = session.scalars(held.execution_options(populate_existing=True)).all()
-    answering = _answered_within(session, [p.id for p in silent], _span(run, now))
+    answering = _answered_within(session, [p.id for p in silent], span(run.lease_minutes, now))
     leaving = [participant for participant in silent if participant.id not in answering]
     for participant in leaving:
         participant.state = move(State(participant.state), State.ABANDONED)
@@ -75,7 +75,7 @@ def expired(session: Session, run: Run, now: datetime) -> list[Participant]:
     silent = session.scalars(
         select(Participant).where(_silent_outside_trials(run, now)).order_by(Participant.id)
     ).all()
-    answering = _answered_within(session, [p.id for p in silent], _span(run, now))
+    answering = _answered_within(session, [p.id for p in silent], span(run.lease_minutes, now))
     return [participant for participant in silent if participant.id not in answering]
 
 
@@ -83,7 +83,7 @@ def is_over(session: Session, participant: Participant, run: Run, now: datetime)
     """Return whether a participant's place was given away, or may be at any moment."""
     if participant.state not in ACTIVE_STATES:
         return participant.state == State.ABANDONED
-    begins, ends = _span(run, now)
+    begins, ends = span(run.lease_minutes, now)
     signs = (participant.consented_at, participant.returned_at)
     if any(sign is not None and begins <= sign <= ends for sign in signs):
         return False
@@ -142,14 +142,14 @@ def _free_again(participant: Participant) -> ColumnElement[bool]:
     )
 
 
-def _span(run: Run, now: datetime) -> tuple[datetime, datetime]:
+def span(lease_minutes: int, now: datetime) -> tuple[datetime, datetime]:
     """Return from when on, and until when, a sign of life holds a place at this moment."""
-    lease = timedelta(minutes=run.lease_minutes)
+    lease = timedelta(minutes=lease_minutes)
     return now - lease - clock_watch.ahead(lease), now + _AHEAD
 
 
 def _silent_outside_trials(run: Run, now: datetime) -> ColumnElement[bool]:
-    begins, ends = _span(run, now)
+    begins, ends = span(run.lease_minutes, now)
     return _outside_trials(
         literal(run.id), literal(begins, UtcDateTime), literal(ends, UtcDateTime)
     )

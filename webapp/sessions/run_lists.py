@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Dialect, Engine, Integer, bindparam, select
@@ -10,12 +10,24 @@ from sqlalchemy import Connection, Dialect, Engine, Integer, bindparam, select
 from experiment.design.lists import ListEntry
 from experiment.materials.read import item_from_row
 from experiment.records import Kind
-from webapp.database.models import Run, RunItem
+from webapp.database.models import RunItem
 from webapp.database.prepared import Prepared
 from webapp.sessions.session_payload import ShownTrial
 
 # Lists of studies that are running.
 _MOST_LISTS = 500
+
+
+class RunKey(Protocol):
+    """Whatever names a run: its row, or a part of it."""
+
+    @property
+    def id(self) -> int:
+        """Its key."""
+
+    @property
+    def ref(self) -> str:
+        """Its reference."""
 
 
 class RunList(NamedTuple):
@@ -27,18 +39,20 @@ class RunList(NamedTuple):
         by_row: The entries by their rows.
         shown: Trials as browsers got them, by the item's row, the good side and the options;
             whoever makes them looks after how many there are.
+        written: The same as JSON.
     """
 
     entries: list[ListEntry]
     row_ids: Mapping[str, int]
     by_row: Mapping[int, ListEntry]
     shown: dict[tuple[int, str, str | None], ShownTrial]
+    written: dict[tuple[int, str, str | None], str]
 
 
 _LISTS = WeakKeyDictionary[Engine, dict[tuple[str, int], RunList]]()
 
 
-def run_list(connection: Connection, run: Run, list_: int) -> RunList:
+def run_list(connection: Connection, run: RunKey, list_: int) -> RunList:
     """Return a list of a launched run."""
     known = _LISTS.setdefault(connection.engine, {})
     # Another thread may empty what is known at any moment.
@@ -48,7 +62,7 @@ def run_list(connection: Connection, run: Run, list_: int) -> RunList:
         if len(known) >= _MOST_LISTS:
             known.clear()
         row_ids = {entry.item.item_id: id_ for id_, entry in entries.items()}
-        found = known[run.ref, list_] = RunList(list(entries.values()), row_ids, entries, {})
+        found = known[run.ref, list_] = RunList(list(entries.values()), row_ids, entries, {}, {})
     return found
 
 

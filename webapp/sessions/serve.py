@@ -1,8 +1,9 @@
 """The working page of somebody who works: their stored trials, and how far they are."""
 
 from functools import cache
+from typing import Any
 
-from sqlalchemy import Dialect, Integer, bindparam, select
+from sqlalchemy import Connection, Dialect, Integer, bindparam, select
 from sqlalchemy.orm import Session
 
 from experiment.records import Side
@@ -13,7 +14,7 @@ from webapp.sessions.run_lists import RunList, run_list
 from webapp.sessions.session_payload import Screen, ShownTrial, Work
 
 # A pair can be shown in two ways, several options in as many as they have orders.
-_WAYS_KEPT = 4
+WAYS_KEPT = 4
 
 
 class _Statements:
@@ -51,7 +52,7 @@ def serve(session: Session, run: Run, participant: Participant, study: Study) ->
     """
     connection, who = session.connection(), participant.id
     statements = _statements(connection.dialect)
-    rows = statements.trials.find(connection, who=who)
+    rows = stored_trials(connection, who)
     assert participant.list is not None, "who works has a list"
     items = run_list(connection, run, participant.list)
     screen, block_of = Screen(study), study.design.block_of
@@ -63,13 +64,22 @@ def serve(session: Session, run: Run, participant: Participant, study: Study) ->
     )
 
 
+def stored_trials(connection: Connection, who: int) -> list[tuple[Any, ...]]:
+    """Return a participant's trials in order.
+
+    Of each its position, the row of its item, the side of the good option, the options on the
+    screen, and the key of its answer, None where it has none.
+    """
+    return _statements(connection.dialect).trials.find(connection, who=who)
+
+
 def _shown(
     screen: Screen, items: RunList, position: int, row: int, side: str, options: str | None
 ) -> ShownTrial:
     """Return a trial as the browser gets it; its texts are made once in each process."""
     way = row, side, options
     if (known := items.shown.get(way)) is None:
-        if len(items.shown) >= _WAYS_KEPT * len(items.by_row):
+        if len(items.shown) >= WAYS_KEPT * len(items.by_row):
             items.shown.clear()
         item, good = items.by_row[row].item, Side(side) if side else None
         known = items.shown[way] = screen.trial(0, item, good, options)

@@ -19,6 +19,7 @@ rounded.
 """
 
 import random
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -96,23 +97,31 @@ def draw_sequence(
     Returns:
         The number of the group at each position.
     """
-    layers = count_layers(sizes, most_alike)
     entries: list[tuple[int, int]] = []
-    length = sum(sizes)
-    for n, (layer, then) in zip(reversed(sizes), reversed(list(pairwise(layers))), strict=True):
-        length -= n
+    for group in reversed(range(len(sizes))):
         # The ways into a layer's count sum to it.
-        left = rng.randrange(then[alike])
-        into = _ways_into(n, alike, length, layer)
-        alike, k, l_, ways = next(into)
-        while left >= ways:
-            left -= ways
-            alike, k, l_, ways = next(into)
+        upto, ways_in = _steps_into(sizes, most_alike, group, alike)
+        alike, k, l_ = ways_in[bisect_right(upto, rng.randrange(upto[-1]))]
         entries.append((k, l_))
     sequence: list[int] = []
     for group, (n, (k, l_)) in enumerate(zip(sizes, reversed(entries), strict=True)):
         sequence = _insert(sequence, group, n, k, l_, rng)
     return sequence
+
+
+# Every session of a study asks for some of the same ones.
+@lru_cache(maxsize=16_384)
+def _steps_into(
+    sizes: tuple[int, ...], most_alike: int, group: int, alike: int
+) -> tuple[list[int], list[tuple[int, int, int]]]:
+    """Return how many ways lead up to each step by which a group comes in, and the steps.
+
+    A step is what was alike before, the group's runs, and those between alike neighbours.
+    """
+    layer = count_layers(sizes, most_alike)[group]
+    found = list(_ways_into(sizes[group], alike, sum(sizes[:group]), layer))
+    upto = list(accumulate(ways for *_, ways in found))
+    return upto, [(before, k, l_) for before, k, l_, _ in found]
 
 
 def _ways_into(
@@ -136,8 +145,11 @@ def _insert(
 ) -> list[int]:
     alike = set(alike_at(sequence))
     others = [gap for gap in range(len(sequence) + 1) if gap not in alike]
-    gaps = sorted([*rng.sample(sorted(alike), l_), *rng.sample(others, k - l_)])
-    cuts = [0, *sorted(rng.sample(range(1, n), k - 1)), n]
+    # Nothing is drawn where nothing is taken, which is often.
+    between = rng.sample(sorted(alike), l_) if l_ else []
+    beside = rng.sample(others, k - l_) if k > l_ else []
+    gaps = sorted([*between, *beside])
+    cuts = [0, *(sorted(rng.sample(range(1, n), k - 1)) if k > 1 else ()), n]
     longer, taken = list[int](), 0
     for gap, (start, end) in zip(gaps, pairwise(cuts), strict=True):
         longer += sequence[taken:gap]

@@ -79,6 +79,7 @@ def propose_spread(sizes: tuple[int, ...], n_spread: int, rng: random.Random) ->
     return None if rejected else _placed(others, placements, rng)
 
 
+@lru_cache(maxsize=256)
 def share_accepted(sizes: tuple[int, ...], n_spread: int) -> float:
     """Return about which share of proposals is accepted; 1 where there is nothing to propose.
 
@@ -96,6 +97,7 @@ def share_accepted(sizes: tuple[int, ...], n_spread: int) -> float:
     return accepted / sum(words[alike] * bounds[alike] for alike in words)
 
 
+@lru_cache(maxsize=256)
 def _words_and_bounds(sizes: tuple[int, ...], n_spread: int) -> tuple[dict[int, int], list[int]]:
     """Return ``W`` for each number of alike neighbours that can be parted, and ``B``."""
     bounds = placement_bounds(stretch_lengths(sum(sizes) + n_spread, n_spread))

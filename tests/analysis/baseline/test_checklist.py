@@ -10,6 +10,7 @@ from analysis.compare import compare
 from analysis.options import ComparisonOptions
 from experiment.errors import StudyError
 from experiment.studies.publication import About, Baseline, Publication, read_about
+from tests.analysis import small_run
 
 FAST = {"resamples": 100}
 Answers = dict[str, dict[str, str]]
@@ -17,13 +18,26 @@ Answers = dict[str, dict[str, str]]
 
 def answers(run: Path, out: Path, scores: list[Path], about: About | None = None) -> Answers:
     compare(run, scores, out, ComparisonOptions(about=about, **FAST), figures=False)
+    return read(out)
+
+
+def read(out: Path) -> Answers:
     found = json.loads((out / "human_baseline" / "human_baseline.json").read_text("utf-8"))
     return {one["number"]: one for one in found["items"]}
 
 
+@pytest.fixture(scope="module")
+def plain_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small run beside a model, and the answers in ``out``; no test changes it."""
+    folder = tmp_path_factory.mktemp("plain")
+    scores = small_run.write_scores(folder / "scores.parquet")
+    answers(small_run.write_export(folder / "export"), folder / "out", [scores])
+    return folder
+
+
 @pytest.fixture
-def plain(export: Path, scores: Path, tmp_path: Path) -> Answers:
-    return answers(export, tmp_path / "out", [scores])
+def plain(plain_folder: Path) -> Answers:
+    return read(plain_folder / "out")
 
 
 def test_all_33_numbered_items_and_their_sub_items_have_a_line(plain: Answers):
@@ -64,9 +78,8 @@ def test_without_a_model_nothing_is_said_of_models(export: Path, tmp_path: Path)
         assert found[number]["answer"] is None and "compare" in found[number]["evidence"]
 
 
-def test_people_and_models_stand_side_by_side(export: Path, scores: Path, tmp_path: Path):
-    answers(export, tmp_path / "out", [scores])
-    lines = (tmp_path / "out/human_baseline/items.csv").read_text("utf-8").splitlines()
+def test_people_and_models_stand_side_by_side(plain_folder: Path):
+    lines = (plain_folder / "out/human_baseline/items.csv").read_text("utf-8").splitlines()
     assert lines[0].startswith("item_id,people_good,people_contrast,")
     assert lines[1].startswith("s-1,") and "child" in lines[1]
     assert len(lines) == 5

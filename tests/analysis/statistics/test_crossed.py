@@ -71,7 +71,7 @@ def test_the_gradient_is_the_derivative_of_the_likelihood(points):
 
 def test_ratings_with_a_correlated_slope_are_fitted_as_ordinal_fits_them(tmp_path):
     script = ORDINAL.require()
-    rows = rated(2)
+    rows = rated(2, n_people=14, frames=10)
     own = fit_crossed(rows["rating"].to_numpy(), fixed(rows), terms(rows))
     rows.to_csv(tmp_path / "rows.csv", index=False)
     (tmp_path / "model.R").write_text(_R)

@@ -106,7 +106,7 @@ def test_people_minus_a_model_holds_the_truth_where_frames_repeat():
     early, late = truth(study)
     share = share_of_late(study)
     held = 0
-    for _ in range(100):
+    for _ in range(60):
         judged = simulated(study, rng)
         items = judged.drop_duplicates("item_id")[["item_id", "frame", "construction", "late"]]
         # A model that goes by the frame alone, as models err on words.
@@ -114,7 +114,8 @@ def test_people_minus_a_model_holds_the_truth_where_frames_repeat():
         model = items.assign(correct=right[items["frame"]])
         found = people_against_models(judged, {"m": model}, ["construction"]).iloc[0]
         held += found["low"] <= share * late + (1 - share) * early - 0.7 <= found["high"]
-    assert held / 100 > 0.95 - 0.065
+    # Of 60 true 95% intervals fewer than 53 hold the truth twice in a hundred times.
+    assert held >= 53
 
 
 def test_without_repeated_frames_nothing_changes():

@@ -12,12 +12,12 @@ from tests.analysis.known_choices import crossed, decided, people_and_an_equal_m
 
 def test_an_equally_accurate_model_is_called_different_about_five_times_in_a_hundred():
     alarms = 0
-    for seed in range(100):
+    for seed in range(60):
         study = people_and_an_equal_model(np.random.default_rng(seed))
         found = people_against_models(*study, ["construction"])
         alarms += found.loc[0, "p"] < 0.05
-    # Of 100 true tests at .05 more than 10 reject once in a hundred times.
-    assert 1 <= alarms <= 10
+    # Of 60 true tests at .05 more than 7 reject twice in a hundred times.
+    assert 1 <= alarms <= 7
 
 
 def test_the_difference_is_peoples_accuracy_minus_the_models_on_the_same_items():
@@ -90,12 +90,12 @@ def test_equal_accuracies_are_equivalent_with_many_items_and_not_with_few():
 
 def test_a_true_difference_of_the_margin_is_called_equivalent_at_most_five_times_in_a_hundred():
     called = 0
-    for seed in range(100):
+    for seed in range(60):
         rng = np.random.default_rng(seed)
         judged, correct = rng.random((30, 100)) < 0.8, rng.random(100) < 0.7
         found = people_against_models(crossed(judged), {"m": decided(correct)}, ["construction"])
         called += found.loc[0, "p_equivalence"] < 0.05
-    assert called <= 10
+    assert called <= 7
 
 
 def test_the_more_groups_the_larger_the_adjusted_p():
@@ -114,7 +114,7 @@ def test_the_more_groups_the_larger_the_adjusted_p():
 
 def test_two_models_p_and_interval_never_contradict_each_other():
     rng = np.random.default_rng(3)
-    for _ in range(150):
+    for _ in range(75):
         n = int(rng.integers(10, 60))
         first, second = rng.random(n) < rng.uniform(0.4, 1), rng.random(n) < rng.uniform(0.4, 1)
         models = {"a": decided(first.astype(int)), "b": decided(second.astype(int))}

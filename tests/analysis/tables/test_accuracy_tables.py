@@ -1,12 +1,16 @@
+import pandas as pd
 import pytest
 
+from analysis.tables.accuracy_table import _few
 from analysis.tables.text import footnotes
 from tests.analysis import small_run
 
 
-@pytest.fixture
-def compared(export, scores):
-    return small_run.compared(export, scores, resamples=200)
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("compared")
+    scores = small_run.write_scores(folder / "scores.parquet")
+    return small_run.compared(small_run.write_export(folder / "run"), scores, resamples=200)
 
 
 def row_of(table, construction):
@@ -77,15 +81,19 @@ def test_notes_name_the_source_and_what_to_know_of_it(compared):
     assert row_of(compared.tables[0], "simple")["published_rnn_note"] == "A misprint"
     assert "A misprint" in footnotes(compared.tables[0])
     # Its judgments are eight: too few for an interval, and so for a warning about it.
-    assert any("fewer than 40 judgments" in note for note in compared.tables[0].notes)
-    assert not any("Fewer than 10" in note for note in footnotes(compared.tables[0]))
+    assert any("fewer than 60 judgments" in note for note in compared.tables[0].notes)
+    assert not any("do not rely" in note for note in footnotes(compared.tables[0]))
 
 
-def test_captions_warn_of_simulated_participants(export, scores, tmp_path):
+def test_captions_warn_of_simulated_participants(compared, scores, tmp_path):
     simulated = small_run.write_export(
         tmp_path / "simulated", small_run.tables(simulated=True), small_run.facts(simulated=True)
     )
-    for folder, warned in ((export, False), (simulated, True)):
-        found = small_run.compared(folder, scores)
+    for found, warned in ((compared, False), (small_run.compared(simulated, scores), True)):
         for table in found.tables:
             assert ("SIMULATED PARTICIPANTS: 2 of the 2" in table.caption) is warned
+
+
+def test_a_footnote_marks_intervals_of_fewer_people_or_items_than_coverage_was_measured_for():
+    counted = pd.DataFrame({"participants": [0, 7, 8, 30, 30], "items": [5, 20, 5, 4, 5]})
+    assert _few(counted).tolist() == [False, True, False, True, False]

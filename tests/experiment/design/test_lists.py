@@ -36,7 +36,7 @@ def squares(draw: st.DrawFn) -> tuple[list[dict[str, Any]], int, int, list[Item]
     return described, n_lists, n_trials, items
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(squares(), st.integers(0, 2**63), st.integers(1, 5))
 def test_lists_of_every_shape_pass_every_check(
     drawn: tuple[list[dict[str, Any]], int, int, list[Item]], seed: int, places: int

@@ -31,7 +31,7 @@ def built(study: Study, items: list[Item]) -> BuiltLists:
 
 def test_ten_lists_of_76_pass_every_check(study: Study, items: list[Item], built: BuiltLists):
     assert [len(entries) for entries in built.lists] == [76] * 10
-    assert [each for each in audit(study, built, items) if not each.passed] == []
+    assert [each for each in audit(study, built, items, order_seeds=300) if not each.passed] == []
 
 
 def test_a_list_has_66_conditions_once_and_ten_simple_agreement_pairs(built: BuiltLists):

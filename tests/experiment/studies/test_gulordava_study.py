@@ -24,7 +24,7 @@ def built() -> BuiltLists:
 
 
 def test_every_check_of_the_design_passes(built: BuiltLists):
-    assert all(each.passed for each in audit(STUDY, built))
+    assert all(each.passed for each in audit(STUDY, built, order_seeds=300))
 
 
 def test_everyone_sees_a_balanced_share_and_as_many_fillers_as_targets(built: BuiltLists):

@@ -15,9 +15,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from tests.patience import PATIENCE_S
-from webapp.database import locks
+from webapp.database import fair_lock, locks
 from webapp.database.engine import make_engine, make_sessions
-from webapp.database.locks import FairLock, FileLock
+from webapp.database.fair_lock import FairLock
+from webapp.database.locks import FileLock
 from webapp.database.write_lock import WriteLock
 
 ROOT = Path(__file__).parents[3]
@@ -153,7 +154,7 @@ def test_who_is_interrupted_while_waiting_for_a_thread_leaves_nothing_behind(
     lock = FairLock()
     assert lock.acquire(0)
     with monkeypatch.context() as patched:
-        patched.setattr(locks, "Lock", lambda: Interrupted(handed_over, lock))
+        patched.setattr(fair_lock, "Lock", lambda: Interrupted(handed_over, lock))
         with pytest.raises(KeyboardInterrupt):
             lock.acquire(10)
     if not handed_over:
@@ -178,6 +179,25 @@ def test_who_waits_longest_is_next_and_who_lost_patience_is_forgotten():
                 Event().wait(0.001)
         lock.release()
     assert order == [0, 1, 2, 3, 4]
+    assert lock.acquire(0)
+
+
+def test_who_is_quick_goes_before_the_others_but_never_twice_in_a_row():
+    lock, order = FairLock(), []
+    assert lock.acquire(0)
+
+    def wait(name: str) -> None:
+        assert lock.acquire(10, quick=name.startswith("quick"))
+        order.append(name)
+        lock.release()
+
+    with ThreadPoolExecutor(5) as pool:
+        for number, name in enumerate(("other 1", "other 2", "quick 1", "quick 2", "quick 3")):
+            pool.submit(wait, name)
+            while len(lock._waiting) + len(lock._quick) <= number:
+                Event().wait(0.001)
+        lock.release()
+    assert order == ["quick 1", "other 1", "quick 2", "other 2", "quick 3"]
     assert lock.acquire(0)
 
 

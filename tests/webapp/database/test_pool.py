@@ -71,6 +71,15 @@ def test_a_disposed_pool_still_counts(engine: Engine):
         assert connection.execute(text("SELECT 1")).scalar_one() == 1
 
 
+def test_a_connection_that_comes_back_after_its_pool_was_disposed_of_is_closed(engine: Engine):
+    with engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        engine.dispose()
+        assert connection.execute(text("SELECT 1")).scalar_one() == 1
+    with pytest.raises(engine.dialect.loaded_dbapi.Error, match="closed"):
+        driver.execute("SELECT 1")
+
+
 def test_a_pool_says_nothing_where_commands_print(engine: Engine, caplog: pytest.LogCaptureFixture):
     with caplog.at_level("INFO", logger="webapp"):
         engine.dispose()

@@ -14,9 +14,12 @@ from tests.webapp.researcher.conftest import (  # noqa: F401 - fixtures
 )
 from webapp.database.engine import reading
 from webapp.database.models import ConsentText, Participant
+from webapp.http.kept_pages import KEPT
 from webapp.participant import consent, rights
 from webapp.sessions.consent_texts import consent_texts
 from webapp.users.roles import Role
+
+pytestmark = pytest.mark.one_database
 
 
 def form_of(client, run) -> dict[str, str]:
@@ -30,7 +33,7 @@ def saved_text(client, run) -> str:
 
 
 @pytest.fixture
-def say_more(monkeypatch):
+def say_more(monkeypatch, app):
     """Return a function that lets the pages say one sentence more, as a new version would."""
 
     def more() -> None:
@@ -38,6 +41,7 @@ def say_more(monkeypatch):
             name = "text_of_consent" if module is rights else "consent_text"
             before = getattr(module, name)
             monkeypatch.setattr(module, name, lambda *a, _b=before, **k: _b(*a, **k) + "More.\n")
+        app.extensions[KEPT].forget()
 
     return more
 
@@ -68,6 +72,7 @@ def test_nobody_agrees_to_a_text_that_they_did_not_see(client, run, sessions, sa
     assert client.post(f"/run/{run.ref}", data=declines).status_code == 303
 
 
+@pytest.mark.both_databases
 def test_another_text_is_another_version_and_each_person_has_their_own(
     client,
     run,
