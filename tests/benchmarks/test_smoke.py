@@ -17,8 +17,8 @@ from tests.programs.start import ADDRESS
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = "experiment/studies/gulordava_2018_italian/treebank.conllu"
-# They wait for each program that they start, as a parent alone can.
-PARENTS = {"main_job", "many_sentences"}
+# It asks what its own children used, and a copy is the child of another process.
+PARENTS = {"scoring_command"}
 FOR_NOTHING = {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 # What each needs besides its name; {folder} is a folder of the test's own.
 RUNS = {
@@ -42,6 +42,7 @@ RUNS = {
     "request_cost": ["--people", "1", "--turns", "1"],
     "forged_links": ["--forged", "3", "--people", "2"],
     "corpus": [SAMPLE, "--tokens", "5000"],
+    "crowds": ["--short"],
     "counting": ["--answers", "4", "--rounds", "1"],
     "coverage": ["--simulations", "2", "--settings", "1"],
     "few_items": ["--studies", "1", "--items", "2"],
