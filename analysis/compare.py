@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -20,6 +21,7 @@ sys.path.sort(key=lambda entry: Path(entry).resolve() == Path(__file__).parent)
 from analysis import comparison
 from analysis.data.load import ExportedRun, load_all_scores, load_run, load_scores
 from analysis.data.longitudinal import longitudinal
+from analysis.data.part_scores import scores_of_parts
 from analysis.data.takers import load_all_taken
 from analysis.data.tasks import parts
 from analysis.data.word_predictors import read_surprisal
@@ -96,7 +98,8 @@ def compare(
     multiple=True,
     type=_PATH,
     help="A file that `parallax lm score` wrote; repeat it for more models. Without one the "
-    "report is about people alone.",
+    "report is about people alone. Of a study in parts each part's materials have files of their "
+    "own.",
 )
 @click.option(
     "--takers",
@@ -194,12 +197,16 @@ def command(
         options = replace(options, takers=load_all_taken(takers, people))
     if judgments and not accept_low_accuracy:
         check_accuracy(people)
-    for part, folder in parts(people, task, out):
-        # Of several tasks, surprisals are of those that are read step by step.
-        own = options if part is people or part.readings is not None else _without_steps(options)
-        if folder != out:
-            click.echo(f"{folder.name}\n")
-        _say(compare(part, scores, folder, own, figures=not no_figures), folder)
+    with TemporaryDirectory() as merged:
+        if people.of_parts:
+            scores = tuple(scores_of_parts(people, scores, Path(merged)))
+        for part, folder in parts(people, task, out):
+            # Of several tasks, surprisals are of those that are read step by step.
+            read = part is people or part.readings is not None
+            if folder != out:
+                click.echo(f"{folder.name}\n")
+            own = options if read else _without_steps(options)
+            _say(compare(part, scores, folder, own, figures=not no_figures), folder)
 
 
 def _without_steps(options: ComparisonOptions) -> ComparisonOptions:

@@ -6,7 +6,8 @@ differ by participant and by frame, participants who drop out. It counts how oft
 interval holds the truth (the mean over all participants and frames there could be). Choices and
 ratings alike. The formulas are those of ``analysis.statistics``, written over whole arrays of data
 sets; a test holds both against each other. ``--part 1/8 --save FILE`` does a part, ``--batch 2``
-further data sets of the same cells, and ``--read FILE`` (repeated) prints the table of all saved.
+further data sets of the same cells, ``--only small`` the cells of few frames or people alone, and
+``--read FILE`` (repeated) prints the table of all saved.
 """
 
 import time
@@ -19,8 +20,9 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from scipy.stats import norm
 
-from analysis.statistics.clustered import quantile, wilson
+from analysis.statistics.clustered import quantile, share_ends, wilson
 from analysis.statistics.withheld import CONTRAST, MEAN, SHARE, ends
 from benchmarks.grid_variances import Answers, of_contrast, of_mean
 
@@ -30,6 +32,8 @@ FRAMES, PEOPLE = (5, 8, 12, 16, 32, 100), (8, 12, 20, 50, 200)
 FRAME_SDS, SLOPES, BASES = (0.0, 0.5, 1.0, 1.5), (0.0, 0.5), (0.5, 2.0)
 DROPOUT = (0.0, 0.3)
 PERSON_SD, EFFECT = 0.7, 0.6
+# With so many frames and people no interval is withheld.
+FRAMES_TOLD, PEOPLE_TOLD = 16, 20
 _CUTS = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5])
 _CHUNK = 40_000
 _SEED = 35
@@ -132,13 +136,17 @@ def intervals(studies: Studies, weights: Floats) -> tuple[Floats, Floats]:
             total, variance, freedom = of_contrast(arrays, weights)
             half = quantile(freedom) * np.sqrt(variance)
             return ends(total - half, total + half, n, CONTRAST)
-        total, variance, freedom = of_mean(arrays)
+        found = of_mean(arrays)
+        mean = found.mean
         if is_share:
-            # All alike: as many judgments as there are clusters, as accuracy prints it.
-            n_effective = np.where(variance > 0, total * (1 - total) / variance, freedom + 1)
-            return ends(*wilson(total, n_effective, quantile(freedom)), n, SHARE)
-        half = quantile(freedom) * np.sqrt(variance)
-    return ends(total - half, total + half, n, MEAN)
+            low, high = share_ends(mean, found.variances, found.parts, found.freedoms)
+            # All alike: Wilson's of as many judgments as clusters, as ``accuracy.interval`` has it.
+            fewer = np.minimum(*found.freedoms[:2]) + 1
+            alike, normal = (mean == 0) | (mean == 1), np.full(len(mean), norm.ppf(0.975))
+            told = wilson(mean, fewer, normal)
+            return ends(np.where(alike, told[0], low), np.where(alike, told[1], high), n, SHARE)
+        half = quantile(found.variances.freedom) * np.sqrt(found.variances.total)
+    return ends(mean - half, mean + half, n, MEAN)
 
 
 def _kinds() -> Iterator[tuple[str, int, bool, Floats]]:
@@ -209,11 +217,23 @@ def _mean(name: str, cell: Cell, batches: Sequence[Covered]) -> Covered:
 
 @click.command()
 @click.option("--datasets", default=1000, show_default=True)
+@click.option(
+    "--only",
+    type=click.Choice(["small", "large"]),
+    help="The cells with fewer than 16 frames or 20 people, or the others.",
+)
 @click.option("--part", default="1/1", show_default=True, help="Which part of the grid, as 1/2.")
 @click.option("--batch", default=1, show_default=True, help="Which data sets of the same cells.")
 @click.option("--save", type=click.Path(path_type=Path), help="Write the part to a file.")
 @click.option("--read", multiple=True, type=click.Path(path_type=Path), help="Print saved parts.")
-def main(datasets: int, part: str, batch: int, save: Path | None, read: tuple[Path, ...]) -> None:
+def main(
+    datasets: int,
+    only: str | None,
+    part: str,
+    batch: int,
+    save: Path | None,
+    read: tuple[Path, ...],
+) -> None:
     """Print the coverage of each statistic over the grid; with --read, of that many data sets."""
     found: list[Covered] = []
     if read:
@@ -223,7 +243,9 @@ def main(datasets: int, part: str, batch: int, save: Path | None, read: tuple[Pa
         own, of = map(int, part.split("/"))
         began = time.monotonic()
         for number, cell in enumerate(GRID):
-            if number % of == own - 1:
+            is_small = cell.frames < FRAMES_TOLD or cell.people < PEOPLE_TOLD
+            wanted = only is None or is_small == (only == "small")
+            if wanted and number % of == own - 1:
                 found += measure(cell, datasets, number, batch)
         click.echo(f"{time.monotonic() - began:.0f} s")
     if save:
@@ -238,7 +260,7 @@ def report(found: list[Covered], datasets: int) -> None:
     click.echo(
         f"{cells} cells of the grid, {datasets} data sets each; error of a coverage {error:.1f}"
     )
-    withheld = np.array([one.printed for one in found]) < _HARDLY
+    withheld = np.array([one.printed for one in found]) < HARDLY
     click.echo(f"{len(found)} coverages; {withheld.sum()} ({withheld.mean():.1%}) of them withheld")
     click.echo("statistic | people | frames | cells | withheld | covered %: lowest, mean, highest "
                "| cells below 93 | cells above 97")  # fmt: skip
@@ -249,12 +271,22 @@ def report(found: list[Covered], datasets: int) -> None:
             if one.statistic == name and one.cell.frames == frames and fits(one.cell.people)
         ]  # fmt: skip
         if own:
-            click.echo(f"{name} | {words} | {frames} | {_line(own)}")
-    told = [one for one in found if one.printed >= _HARDLY]
-    promised = [one for one in told if one.cell.frames >= 16 and one.cell.people >= 20]
-    for words, some in (("printed", told), ("16 frames, 20 people or more", promised)):
+            click.echo(f"{name} | {words} | {frames} | {line_of(own)}")
+    told = [one for one in found if one.printed >= HARDLY]
+    promised = [
+        one for one in told if one.cell.frames >= FRAMES_TOLD and one.cell.people >= PEOPLE_TOLD
+    ]
+    others = [one for one in told if one not in promised]
+    for words, some in (
+        ("printed", told),
+        ("16 frames, 20 people or more", promised),
+        ("fewer frames or people", others),
+    ):
+        if not some:
+            continue
         click.echo(
-            f"{words}: {_line(some)}; as far outside 93 to 97 as two errors: {_far(some, error)}"
+            f"{words}: {line_of(some)}; as far outside 93 to 97 as two errors: "
+            f"{outside(some, datasets)}"
         )
     click.echo("the ten lowest and the ten highest:")
     order = sorted(told, key=lambda one: one.covered)
@@ -263,12 +295,13 @@ def report(found: list[Covered], datasets: int) -> None:
 
 
 # An interval printed in a smaller share of data sets counts as withheld.
-_HARDLY = 0.05
+HARDLY = 0.05
 
 
-def _line(some: list[Covered]) -> str:
-    withheld = sum(one.printed < _HARDLY for one in some)
-    shown = 100 * np.array([one.covered for one in some if one.printed >= _HARDLY])
+def line_of(some: list[Covered]) -> str:
+    """Return the cells, those withheld, what the others cover, and which lie outside 93 to 97 %."""
+    withheld = sum(one.printed < HARDLY for one in some)
+    shown = 100 * np.array([one.covered for one in some if one.printed >= HARDLY])
     if not len(shown):
         return f"{len(some)} | {withheld} | | |"
     ends_of = f"{shown.min():.1f}, {shown.mean():.1f}, {shown.max():.1f}"
@@ -276,9 +309,12 @@ def _line(some: list[Covered]) -> str:
     return f"{len(some)} | {withheld} | {ends_of} | {low} | {high}"
 
 
-def _far(some: list[Covered], error: float) -> int:
+def outside(some: list[Covered], datasets: int) -> int:
+    """Return how many coverages lie further outside 93 to 97 % than two of their own errors."""
     shown = 100 * np.array([one.covered for one in some])
-    return int(((shown < 93 - 2 * error) | (shown > 97 + 2 * error)).sum())
+    printed = datasets * np.array([one.printed for one in some])
+    most = 2 * 100 * np.sqrt(0.95 * 0.05 / printed)
+    return int(((shown < 93 - most) | (shown > 97 + most)).sum())
 
 
 if __name__ == "__main__":

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.statistics.clustered import combined, corrected
-from analysis.statistics.levels_off import ADDED, RIDGE
+from analysis.statistics.clustered import Variances, combined, corrected
+from analysis.statistics.levels_off import RIDGE
 from analysis.statistics.resample import Floats
-from analysis.statistics.variance_parts import components
+from analysis.statistics.variance_parts import crossed, freedom_by_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,25 @@ class Answers:
         )
 
 
-def of_mean(answers: Answers) -> tuple[Floats, Floats, Floats]:
-    """Return the means, their variances (``clustered.two_way``) and degrees of freedom."""
+@dataclass(frozen=True, slots=True)
+class Means:
+    """Means of data sets, each of shape ``(data sets,)``.
+
+    Attributes:
+        mean: The means.
+        variances: As ``clustered.two_way`` has them.
+        parts: By people, by frames, by answers.
+        freedoms: Of each part.
+    """
+
+    mean: Floats
+    variances: Variances
+    parts: list[Floats]
+    freedoms: tuple[Floats, ...]
+
+
+def of_mean(answers: Answers) -> Means:
+    """Return the means and their variances."""
     there = answers.there
     n = there.sum((1, 2)).astype(float)
     mean = (answers.value * there).sum((1, 2)) / n
@@ -47,8 +64,9 @@ def of_mean(answers: Answers) -> tuple[Floats, Floats, Floats]:
     people, frames = (there.any(axis).sum(1).astype(float) for axis in (2, 1))
     squares = [(influence.sum(axis) ** 2).sum(1) for axis in (2, 1)] + [(influence**2).sum((1, 2))]
     parts = [corrected(*one) for one in zip(squares, (people, frames, n), strict=True)]
-    _, freedom = components(parts, (people - 1, frames - 1, n - 1))
-    return mean, combined(*parts), freedom
+    freedoms = people - 1, frames - 1, n - 1
+    variances = Variances(combined(*parts), freedom_by_parts(parts, freedoms))
+    return Means(mean, variances, parts, freedoms)
 
 
 def of_contrast(answers: Answers, weights: Floats) -> tuple[Floats, Floats, Floats]:
@@ -59,7 +77,10 @@ def of_contrast(answers: Answers, weights: Floats) -> tuple[Floats, Floats, Floa
     if answers.there.shape[1] < answers.there.shape[2]:
         return of_contrast(answers.turned(), weights)
     there, conditions = answers.there.astype(float), np.flatnonzero(weights)
-    cells = [there * (answers.condition == one) for one in conditions]
+    if (there == there[:1]).all():
+        # Where nobody stopped, what hangs on places alone is the same in all data sets.
+        there = there[:1]
+    cells = [there * (answers.condition[: len(there)] == one) for one in conditions]
     n = np.stack([one.sum((1, 2)) for one in cells], -1)
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(n > 0, weights[conditions] / n, 0.0)
@@ -106,7 +127,7 @@ def _variance(
     alone = (influence**2).sum((1, 2)) * n / free
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = [square / share for square, share in zip(squares, left, strict=True)]
-        total, freedom = components((*spread, alone), (*freedoms, free), added=ADDED)
+        total, freedom = crossed((*spread, alone), (*freedoms, free))
     noise = (residual**2).sum((1, 2)) / free
     for own, counts, sums in (
         (levels, n_first, weight.sum(2)), (found[:, :k], n_second, weight.sum(1)),

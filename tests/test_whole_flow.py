@@ -13,6 +13,7 @@ from werkzeug.serving import make_server
 import parallax
 from analysis.compare import compare
 from analysis.options import ComparisonOptions
+from analysis.result import Comparison
 from experiment.studies.load import load_study
 from webapp import create_app
 from webapp.database.engine import reading
@@ -75,8 +76,12 @@ def scores(folder: Path) -> Path:
     return scores
 
 
-def test_people_who_came_over_http_stand_beside_a_model_in_table_1(exported, scores, folder):
-    comparison = compare(exported, [scores], folder / "report", FEW)
+@pytest.fixture(scope="module")
+def comparison(exported: Path, scores: Path, folder: Path) -> Comparison:
+    return compare(exported, [scores], folder / "report", FEW)
+
+
+def test_people_who_came_over_http_stand_beside_a_model_in_table_1(comparison):
     table = comparison.tables[0]
     assert table.name == "table_1"
     people = comparison.by_construction.query("judge == 'people'")
@@ -87,8 +92,7 @@ def test_people_who_came_over_http_stand_beside_a_model_in_table_1(exported, sco
     assert people["accuracy"].between(0, 1).all()
 
 
-def test_every_output_says_that_the_participants_were_simulated(exported, scores, folder):
-    comparison = compare(exported, [scores], folder / "report", FEW)
+def test_every_output_says_that_the_participants_were_simulated(comparison, exported):
     package = json.loads((exported / "datapackage.json").read_text("utf-8"))
     assert package["parallax"]["simulated"] is True
     for path in comparison.files:

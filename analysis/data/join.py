@@ -21,8 +21,8 @@ from experiment.tables.schemas import RESPONSES
 
 _SHOWN = 10
 _OF_PARTS = (
-    "The parts have items of their own, and a score file is of one part's materials: compare the "
-    "parts together without --scores, or each with its --run alone and the scores of its materials"
+    "Score the materials of each part, and name each file with --scores; or compare the parts "
+    "together without --scores"
 )
 
 

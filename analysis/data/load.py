@@ -148,6 +148,7 @@ class ExportedRun:
     verdicts: pd.DataFrame
     answers: pd.DataFrame | None = None  # to the questionnaire; None where nobody knows them
     readings: pd.DataFrame | None = None  # word by word; None where nothing is read so
+    parts: tuple["ExportedRun", ...] = ()  # as they were exported, of several parts of a study
 
     @property
     def of_parts(self) -> bool:

@@ -37,6 +37,7 @@ def longitudinal(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
     _refuse_other_tasks(parts)
     people = _people(parts, codes)
     _refuse_other_levels(parts, people)
+    exported = tuple(part.run for part in parts)
     items, parts = apart(parts)
     trials = _of_trials(parts)
     verdicts = pd.concat([part.renamed(part.run.verdicts) for part in parts], ignore_index=True)
@@ -60,6 +61,7 @@ def longitudinal(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
         verdicts=_first_kept(verdicts),
         answers=_first_answers(parts),
         readings=trials.get("readings"),
+        parts=exported,
     )
 
 

@@ -12,19 +12,36 @@ OF_TRIALS = ("trials", "responses", "readings")
 
 
 def apart(parts: Sequence[Part]) -> tuple[pd.DataFrame, list[Part]]:
-    """Return the items of all parts, and the parts with what items were renamed to.
+    """Return the items of all parts, and the parts with what items were renamed to."""
+    items, renamed = together([part.run.items for part in parts])
+    found = []
+    for part, names in zip(parts, renamed, strict=True):
+        tables = {
+            table: frame.assign(item_id=frame["item_id"].astype(str).replace(names))
+            for table in OF_TRIALS
+            if (frame := getattr(part.run, table)) is not None and "item_id" in frame
+        }
+        found.append(replace(part, run=replace(part.run, **tables)))
+    return items, found
+
+
+def together(tables: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[dict[str, str]]]:
+    """Return the items of all parts, and what each part's items were renamed to.
 
     Items of the same id with other words or another condition are told apart by an ``@`` and the
     place of the first part that has them among the parts, from 1; so are their frames.
+
+    Args:
+        tables: Each part's items, in the order of their sessions.
     """
-    taken = {str(name) for part in parts for name in part.run.items["item_id"]}
+    taken = {str(name) for items in tables for name in items["item_id"]}
     used: set[str] = set()
     rows: list[dict[str, str]] = []
     ids: dict[tuple[tuple[str, str], ...], str] = {}
     renamed = []
-    for place, part in enumerate(parts, start=1):
+    for place, items in enumerate(tables, start=1):
         names = {}
-        for row in part.run.items.astype(str).to_dict("records"):
+        for row in items.astype(str).to_dict("records"):
             own = {str(key): str(value) for key, value in row.items()}
             name, content = own["item_id"], tuple(sorted(own.items()))
             if content not in ids:
@@ -36,12 +53,7 @@ def apart(parts: Sequence[Part]) -> tuple[pd.DataFrame, list[Part]]:
                 rows.append(own)
             if ids[content] != name:
                 names[name] = ids[content]
-        tables = {
-            table: frame.assign(item_id=frame["item_id"].astype(str).replace(names))
-            for table in OF_TRIALS
-            if (frame := getattr(part.run, table)) is not None and "item_id" in frame
-        }
-        renamed.append(replace(part, run=replace(part.run, **tables)))
+        renamed.append(names)
     return pd.DataFrame(rows).fillna(""), renamed
 
 

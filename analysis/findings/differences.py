@@ -1,5 +1,7 @@
 """People against models and models against one another, as tables."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from analysis.data.join import Joined
@@ -25,11 +27,10 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
         context: The study and where the numbers come from.
         margin: Differences smaller than this count as none in tests of equivalence.
     """
-    people, tied = data.judgments, [n for n, one in data.decisions.items() if one["tie"].all()]
-    decisions = {name: one for name, one in data.decisions.items() if name not in tied}
+    people, (decisions, tied) = data.judgments, apart_from_tied(data.decisions)
     left_out = tuple(
-        f"{name} gave both versions of every item the same score: no difference from people, or "
-        "from another model, is a difference of its choices."
+        f"{alike(name)}: no difference from people, or from another model, is a difference of its "
+        "choices."
         for name in tied
     )
     if not decisions:
@@ -50,6 +51,19 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
         tables.append(_models_table(models, margin, context))
         statistics["models_compared"] = models
     return Findings(tuple(tables), statistics, left_out)
+
+
+def apart_from_tied(
+    decisions: Mapping[str, pd.DataFrame],
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Return the decisions of models that choose at all, and the names of those that never do."""
+    tied = [name for name, one in decisions.items() if one["tie"].all()]
+    return {name: one for name, one in decisions.items() if name not in tied}, tied
+
+
+def alike(model: str) -> str:
+    """Return the words for a model that never chooses."""
+    return f"{model} gave both versions of every item the same score"
 
 
 def _people_table(found: pd.DataFrame, margin: float, context: Context) -> Table:

@@ -12,6 +12,7 @@ from analysis.data.join import Joined
 from analysis.data.load import SESSION
 from analysis.data.own_columns import header
 from analysis.data.participants import columns_of_participants
+from analysis.findings.differences import alike, apart_from_tied
 from analysis.findings.finding import Finding
 from analysis.findings.findings import Context, Findings, full_titles
 from analysis.report.mixed_scripts import write_scripts
@@ -46,7 +47,7 @@ def mixed_findings(
     Raises:
         AnalysisError: The formula cannot be used.
     """
-    judgments, decisions = data.judgments, data.decisions
+    judgments, (decisions, tied) = data.judgments, apart_from_tied(data.decisions)
     if judgments["participant"].isna().all():
         return _none("no participants are known")
     n_choices = len(judgments) + sum(map(len, decisions.values()))
@@ -57,7 +58,7 @@ def mixed_findings(
         )
     known = [name for name in of_participants if name in judgments]
     if _names(formula, known):
-        decisions = {}
+        decisions, tied = {}, []
     rows = choices(judgments, decisions, known)
     if formula is None and (clusters(rows) < FEWEST_CLUSTERS).any(axis=None):
         return _none(
@@ -80,6 +81,7 @@ def mixed_findings(
     return Findings(
         tuple(tables),
         statistics,
+        tuple(f"{alike(name)}: the mixed model has no choices of it." for name in tied),
         folders={"mixed_model": partial(write_scripts, rows=rows, model=model)},
     )
 

@@ -6,7 +6,8 @@ Robust inference with multiway clustering. Journal of Business & Economic Statis
 judgments of one frame do, which both hold. Where no frame is known, each item is one of its own. It
 takes any statistic whose influences are known: by how much each judgment moves it. The interval of
 an accuracy is Wilson's with as many judgments as would give that variance if they were independent,
-and Student's t in place of the normal quantile, with degrees of freedom by what each part adds.
+and Student's t in place of the normal quantile, with degrees of freedom by what each part adds;
+with fewer than ten participants or items it reaches further where accuracies are skewed.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,10 +16,11 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 from scipy.stats import t as student
 
 from analysis.statistics.resample import LEVEL, Floats
-from analysis.statistics.variance_parts import components
+from analysis.statistics.variance_parts import crossed, freedom_by_parts
 
 Codes = NDArray[np.intp]
 
@@ -26,6 +28,8 @@ Codes = NDArray[np.intp]
 FEWEST_CLUSTERS = 10
 # What an agreement's variance is worth, found by benchmarks/coverage.py.
 _ITEMS_PER_FREEDOM, _FEWEST_FREEDOM = 4, 5.0
+# How much further the long side of few clusters reaches, found by benchmarks/coverage_grid.py.
+_FURTHER = 2.0
 # A smaller share of the variance of independent judgments is what rounding leaves.
 _NOTHING = 1e-12
 # Nearer to 1, the scale of log F has no end.
@@ -89,17 +93,34 @@ def two_way(
         least: Below which of ``V_P`` and ``V_I`` the variance is not to fall: the greater; of
             statistics that neither participants nor items are expected to differ in, the lesser.
     """
-    by_person, n_people = _within(influence, participant, group)
-    by_item, n_items = _within(influence, item, group)
-    by_cell, n_cells = _within(influence, participant * (item.max() + 1) + item, group)
-    squares = (by_person, n_people), (by_item, n_items), (by_cell, n_cells)
-    parts = [corrected(*one) for one in squares]
-    total = combined(*parts, least=least)
-    _, freedom = components(parts, (n_people - 1, n_items - 1, n_cells - 1))
+    parts, freedoms = _parts(influence, participant, item, group)
+    return _variances(influence, group, parts, freedoms, least)
+
+
+def _parts(
+    influence: Floats, participant: Codes, item: Codes, group: Codes
+) -> tuple[list[Floats], list[Floats]]:
+    """Return the variance by participants, by items and by cells, and the freedom of each."""
+    cell = participant * (item.max() + 1) + item
+    squares = [_within(influence, way, group) for way in (participant, item, cell)]
+    return [corrected(*one) for one in squares], [n - 1 for _, n in squares]
+
+
+def _variances(
+    influence: Floats,
+    group: Codes,
+    parts: Sequence[Floats],
+    freedoms: Sequence[Floats],
+    least: Callable[[Floats, Floats], Floats] = np.maximum,
+) -> Variances:
+    of_people, of_items, of_cells = parts
+    total = combined(of_people, of_items, of_cells, least=least)
+    freedom = freedom_by_parts(parts, freedoms)
     if least is not np.maximum:
         # A variance that may fall so low is given no more freedom than the fewer clusters.
-        several = np.where(n_people > 1, np.minimum(n_people, n_items), n_items)
-        freedom = np.where(n_items > 1, several, n_people) - 1
+        people, items, _ = freedoms
+        several = np.where(people > 0, np.minimum(people, items), items)
+        freedom = np.where(items > 0, several, people)
     alone = corrected(
         np.bincount(group, influence**2).astype(float), np.bincount(group).astype(float)
     )
@@ -245,11 +266,50 @@ def clustered_intervals(
     total = np.bincount(group, weight).astype(float)
     accuracy = np.bincount(group, weight * correct) / total
     influence = weight / total[group] * (correct - accuracy[group])
-    found = two_way(influence, participant, item, group)
+    parts, freedoms = _parts(influence, participant, item, group)
+    found = _variances(influence, group, parts, freedoms)
     with np.errstate(divide="ignore", invalid="ignore"):
         n_effective = accuracy * (1 - accuracy) / found.total
-    low, high = wilson(accuracy, n_effective, quantile(found.freedom))
+    low, high = share_ends(accuracy, found, parts, freedoms)
     return Clustered(accuracy, np.sqrt(found.total), n_effective, low, high)
+
+
+def share_ends(
+    accuracy: Floats, variances: Variances, parts: Sequence[Floats], freedoms: Sequence[Floats]
+) -> tuple[Floats, Floats]:
+    """Return the ends of the 95% intervals of accuracies.
+
+    They are Wilson's. Of fewer than ten participants or items the variance is ``crossed``, and the
+    side away from the nearer of 0 and 1 is the logit's, for there misses of Wilson's gather: a few
+    items that happen to be easy have too high an accuracy and too small a variance. It reaches
+    further by ``2 s |1 - 2 p| / f``, with s the share of the variance that clusters add and f the
+    fewer clusters' degrees of freedom; the 2 makes intervals cover (benchmarks/coverage_grid.py).
+
+    Args:
+        accuracy: Shape ``(groups,)``.
+        variances: Of each accuracy.
+        parts: Their parts: by participants, by items, by single answers.
+        freedoms: Degrees of freedom of each.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n = accuracy * (1 - accuracy) / variances.total
+    low, high = wilson(accuracy, n, quantile(variances.freedom))
+    fewer = np.minimum(*freedoms[:2])
+    few = (fewer > 0) & (fewer < FEWEST_CLUSTERS - 1) & (accuracy > 0) & (accuracy < 1)
+    total, freedom = crossed(parts, freedoms)
+    few &= total > 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = accuracy * (1 - accuracy)
+        z = quantile(freedom)
+        near = wilson(accuracy, spread / total, z)
+        added = np.clip(1 - parts[2] / total, 0, 1)
+        further = z * (1 + _FURTHER * added * np.abs(1 - 2 * accuracy) / fewer)
+        half = further * np.sqrt(total) / spread
+    is_high, at = accuracy > 0.5, logit(accuracy)
+    return (
+        np.where(few, np.where(is_high, expit(at - half), near[0]), low),
+        np.where(few, np.where(is_high, near[1], expit(at + half)), high),
+    )
 
 
 def _within(influence: Floats, cluster: Codes, group: Codes) -> tuple[Floats, Floats]:

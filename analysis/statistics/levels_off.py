@@ -16,12 +16,10 @@ from scipy import sparse
 
 from analysis.statistics.clustered import Codes
 from analysis.statistics.resample import Floats
-from analysis.statistics.variance_parts import components
+from analysis.statistics.variance_parts import crossed
 
 # A way cancels where its clusters hold less than this share of the weights without an opposite.
 _CANCELS = 0.5
-# How much of what a way adds counts for its freedom, in place of its whole variance.
-ADDED = 0.5
 # Keeps the equations solvable where some constants follow from others.
 RIDGE = 1e-7
 
@@ -35,12 +33,14 @@ class _Fit:
         n_constants: How many constants the answers determined.
         left: What was left of each way's sum of squares, as a share.
         moved: The variance from levels that do not cancel quite.
+        stays: Of each way whether its levels stay.
     """
 
     residual: Floats
     n_constants: float
     left: tuple[float, ...]
     moved: float
+    stays: tuple[bool, ...]
 
 
 def contrast_variance(
@@ -69,20 +69,19 @@ def contrast_variance(
     answers = np.unique(np.stack(several), axis=1, return_inverse=True)[1].ravel()
     rest = max(answers.max() + 1 - fit.n_constants, 1.0)
     alone = float(np.sum(np.bincount(answers, influence) ** 2)) * (answers.max() + 1) / rest
-    total, freedom = components(
+    total, freedom = crossed(
         [np.array([one]) for one in (*spread, alone)],
         [np.array([one]) for one in (*n, rest)],
-        added=ADDED,
+        fit.stays,
     )
     return float(total[0]) + fit.moved, float(freedom[0])
 
 
 def _fitted(values: Floats, weight: Floats, cell: Codes, ways: Sequence[Codes]) -> _Fit:
     loose = [np.abs(np.bincount(way, weight)).sum() for way in ways]
-    most = _CANCELS * np.abs(weight).sum()
+    stays = tuple(bool(one >= _CANCELS * np.abs(weight).sum()) for one in loose)
     off = sorted(
-        (way for way, one in zip(ways, loose, strict=True) if one < most),
-        key=lambda way: -way.max(),
+        (way for way, one in zip(ways, stays, strict=True) if not one), key=lambda way: -way.max()
     )
     constants = sparse.hstack([_indicators(way) for way in (*off[1:], cell)]).tocsr()
     first = _indicators(off[0]) if off else sparse.csr_array((len(values), 0))
@@ -109,7 +108,7 @@ def _fitted(values: Floats, weight: Floats, cell: Codes, ways: Sequence[Codes]) 
         n = np.bincount(way).astype(float)
         spread = max(float(np.var(own[: len(n)], ddof=1) - noise * np.mean(1 / n)), 0.0)
         moved += spread * float(np.sum(np.bincount(way, weight) ** 2))
-    return _Fit(residual, n_constants, tuple(left), moved)
+    return _Fit(residual, n_constants, tuple(left), moved, stays)
 
 
 def _indicators(codes: Codes) -> sparse.csr_array:

@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from analysis.statistics.accuracy import interval
-from analysis.statistics.clustered import combined, corrected, quantile, wilson
+from analysis.statistics.clustered import Variances, combined, corrected, share_ends
 from analysis.statistics.resample import Floats, codes
-from analysis.statistics.variance_parts import components
+from analysis.statistics.variance_parts import freedom_by_parts
 from analysis.statistics.withheld import SHARE, ends
 
 Codes = NDArray[np.intp]
@@ -36,11 +36,8 @@ def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> 
         for values in (judgments["chose_good"].to_numpy(dtype=float), np.ones(len(judgments)))
     )
     member = coo_array((np.ones(len(item)), (item, column)), (n, len(groups))).tocsr()
-    accuracy, n_judged, variance, freedom, clusters = _clustered(right, judged, member)
+    accuracy, n_judged, told, clusters = _clustered(right, judged, member)
     n_right = np.rint(accuracy * n_judged)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        n_effective = accuracy * (1 - accuracy) / variance
-    told = wilson(accuracy, n_effective, quantile(freedom))
     intervals = map(interval, *told, n_right.astype(int), n_judged.astype(int), clusters)
     found = pd.DataFrame(list(intervals))
     low, high = ends(found["low"], found["high"], n_judged, SHARE)
@@ -58,8 +55,8 @@ def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> 
 
 def _clustered(
     right: csr_array, judged: csr_array, member: csr_array
-) -> tuple[Floats, Floats, Floats, Floats, Codes]:
-    """Return each group's accuracy, judgments, ``clustered.two_way`` of it, and clusters."""
+) -> tuple[Floats, Floats, tuple[Floats, Floats], Codes]:
+    """Return each group's accuracy, judgments, its interval's ends, and clusters."""
     n_right, n = (np.asarray(counts.sum(axis=0)) @ member for counts in (right, judged))
     accuracy = n_right / n
     of_people, n_people = _squares(right @ member, judged @ member, accuracy)
@@ -71,10 +68,11 @@ def _clustered(
     of_judgments = n * accuracy * (1 - accuracy)
     squares = ((of_people, n_people), (of_items, n_items), (of_judgments, n))
     parts = [corrected(total / n**2, size) for total, size in squares]
-    _, freedom = components(parts, (n_people - 1, n_items - 1, n - 1))
+    freedoms = (n_people - 1, n_items - 1, n - 1)
+    variances = Variances(combined(*parts), freedom_by_parts(parts, freedoms))
     several = np.where(n_people > 1, np.minimum(n_people, n_items), n_items)
     clusters = np.where(n_items > 1, several, n_people).astype(np.intp)
-    return accuracy, n, combined(*parts), freedom, clusters
+    return accuracy, n, share_ends(accuracy, variances, parts, freedoms), clusters
 
 
 def _squares(right: csr_array, judged: csr_array, accuracy: Floats) -> tuple[Floats, Floats]:

@@ -1,9 +1,9 @@
 """Where no interval of people's answers is printed, and why.
 
-With few answers no formula that we know covers 95 %: it covers too much or, over five frames that
-differ much, too little. Which numbers of answers these are was measured over a stated grid of
-designs (benchmarks/coverage_grid.py; docs/statistics.md has its table). Nothing is withheld with 16
-frames, 20 participants and 8 trials of each participant in a cell.
+With few answers no formula that we know covers 95 %: an accuracy's covers too much, a difference's
+too little. Which numbers of answers these are was measured over a stated grid of designs
+(benchmarks/coverage_grid.py; docs/statistics.md has its table). Nothing is withheld with 16 frames,
+20 participants and 8 trials of each participant in a cell.
 """
 
 from collections.abc import Sequence
@@ -15,17 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from analysis.statistics.resample import Floats
 
 # The fewest answers that an interval of each statistic is printed for.
-SHARE, MEAN, CONTRAST = 40, 35, 70
+SHARE, MEAN, CONTRAST = 60, 25, 50
 # And the fewest participants, and frames, that one of a difference is printed for: the fewest
 # frames of that grid. Two accuracies of two items always correlate by 1 or -1.
 UNITS = 5
-# From so many frames and participants on, that grid has 93 to 97% in nearly all of its designs.
-FRAMES_TOLD, PEOPLE_TOLD = 16, 20
-CAUTION = (
-    f"Fewer than {FRAMES_TOLD} frames or {PEOPLE_TOLD} participants: an interval of a difference "
-    "holds the true value in 91 to 99% of studies, depending on how much these differ, and not "
-    "always in 93 to 97%."
-)
+# The fewest participants of that grid: below, what an accuracy's interval covers is not known.
+PEOPLE = 8
 REASON = (
     f"No interval where there are fewer than {SHARE} judgments ({MEAN} ratings; {CONTRAST} answers "
     "for a difference): with so few, no formula that we tried holds the true value in 93 to 97% of "
@@ -63,8 +58,6 @@ def too_few_units(participants: ArrayLike, frames: ArrayLike) -> NDArray[np.bool
 def reasons(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     """Return what to say below a table some of whose estimates have no interval for that reason.
 
-    And where contrasts of a design have one that rests on few frames or participants.
-
     Args:
         rows: The table's rows, with ``<key>_low`` of each estimate and n_judgments or n_ratings;
             of differences with n_participants and n_frames as well.
@@ -75,15 +68,8 @@ def reasons(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     )
     if counted is None:
         return []
-    few = rows[counted].astype(float) < CONTRAST
+    few = rows[counted].astype(float) < max(SHARE, MEAN, CONTRAST)
     if "n_frames" in rows and "n_participants" in rows:
         few |= too_few_units(rows["n_participants"], rows["n_frames"])
     bare = [rows[key].notna() & rows[f"{key}_low"].isna() for key in keys if f"{key}_low" in rows]
-    found = [REASON] if any((few & one).any() for one in bare) else []
-    if "contrast" in rows and "n_frames" in rows and "n_participants" in rows:
-        people = rows["n_participants"]
-        # Of models, whose rows have no participants, that was not measured.
-        small = people.gt(0) & (rows["n_frames"].lt(FRAMES_TOLD) | people.lt(PEOPLE_TOLD))
-        told = [rows[f"{key}_low"].notna() for key in keys if f"{key}_low" in rows]
-        found += [CAUTION] if any((small & one).any() for one in told) else []
-    return found
+    return [REASON] if any((few & one).any() for one in bare) else []

@@ -10,8 +10,8 @@ import pandas as pd
 
 from analysis.data.load import PEOPLE
 from analysis.statistics.accuracy import ALL, JUDGED
-from analysis.statistics.clustered import FEWEST_CLUSTERS
-from analysis.statistics.withheld import reasons
+from analysis.statistics.withheld import PEOPLE as FEWEST_PEOPLE
+from analysis.statistics.withheld import UNITS, reasons
 from analysis.tables.provenance import Provenance
 from analysis.tables.section import Section
 from experiment.studies.published import Published
@@ -26,7 +26,7 @@ PUBLISHED_TITLES = {
     "ngram": "n-gram",
 }
 _MOST_SOURCES = 3
-FEW = f"Fewer than {FEWEST_CLUSTERS} participants or items: do not rely on the interval."
+FEW = f"Fewer than {FEWEST_PEOPLE} participants or {UNITS} items: do not rely on the interval."
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +119,8 @@ def accuracy_table(
 def _few(rows: pd.DataFrame) -> "pd.Series[bool]":
     """Return where people's interval rests on too few participants (where known) or items."""
     participants = rows["participants"].where(rows["participants"] > 0)
-    fewest = pd.concat([participants, rows["items"]], axis=1).min(axis=1)
-    return (fewest < FEWEST_CLUSTERS).fillna(value=False).astype(bool)
+    few = (participants < FEWEST_PEOPLE) | (rows["items"] < UNITS)
+    return few.fillna(value=False).astype(bool)
 
 
 def _notes(rows: pd.DataFrame, printed: Sequence[Published]) -> list[str]:

@@ -8,10 +8,12 @@ from click.testing import CliRunner
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.rating_contrasts import contrasts
 from analysis.statistics.withheld import CONTRAST, MEAN, SHARE
-from benchmarks import coverage_again
-from benchmarks.coverage_grid import GRID, Cell, draw, intervals, measure, truth
+from benchmarks import coverage_again, coverage_elsewhere
+from benchmarks.coverage_grid import GRID, STATISTICS, Cell, draw, intervals, measure, truth
 
 _CELL = Cell(frames=16, people=20, frame_sd=1.0, slope_sd=0.5, base=0.5, dropout=0.3)
+# Few frames, of which intervals are made otherwise; and nobody who stops early.
+_FEW = Cell(frames=8, people=40, frame_sd=1.0, slope_sd=0.5, base=0.5, dropout=0.0)
 
 
 def rows_of(studies, number: int) -> pd.DataFrame:
@@ -30,24 +32,31 @@ def rows_of(studies, number: int) -> pd.DataFrame:
     )
 
 
+@pytest.mark.parametrize("cell", [_CELL, _FEW])
 @pytest.mark.parametrize("rated", [False, True])
 @pytest.mark.parametrize("weights", [[1.0, -1.0], [1.0, -1.0, -1.0, 1.0]])
-def test_a_difference_has_the_interval_that_the_report_prints(rated, weights):
-    studies = draw(_CELL, 4, len(weights), rated, np.random.default_rng(1))
+def test_a_difference_has_the_interval_that_the_report_prints(cell, rated, weights):
+    studies = draw(cell, 4, len(weights), rated, np.random.default_rng(1))
     low, high = intervals(studies, np.array(weights))
     for number in range(4):
         wanted = {"x": {str(cell): weight for cell, weight in enumerate(weights)}}
         printed = contrasts(rows_of(studies, number), "value", wanted).iloc[0]
-        assert (low[number], high[number]) == pytest.approx((printed["low"], printed["high"]))
+        ends = printed["low"], printed["high"]
+        assert (low[number], high[number]) == pytest.approx(ends, nan_ok=True)
 
 
-def test_a_share_has_the_interval_that_the_report_prints():
-    studies = draw(_CELL, 4, 2, False, np.random.default_rng(2))
+@pytest.mark.parametrize(
+    "cell", [_CELL, _FEW, Cell(5, 30, frame_sd=0.0, slope_sd=0.0, base=4.0, dropout=0.3)]
+)
+def test_a_share_has_the_interval_that_the_report_prints(cell):
+    """Where all are right, too, as in the last cell."""
+    studies = draw(cell, 12, 2, False, np.random.default_rng(2))
     low, high = intervals(studies, np.array([1.0, 0.0]))
-    for number in range(4):
+    for number in range(12):
         rows = rows_of(studies, number).assign(chose_good=lambda r: r["value"] > 0)
         printed = people_accuracy(rows, ["condition"]).set_index("condition").loc["0"]
-        assert (low[number], high[number]) == pytest.approx((printed["low"], printed["high"]))
+        ends = printed["low"], printed["high"]
+        assert (low[number], high[number]) == pytest.approx(ends, nan_ok=True)
 
 
 def test_the_truth_is_what_many_participants_and_frames_give():
@@ -101,3 +110,13 @@ def test_the_lowest_and_highest_cells_of_the_kept_output_are_measured_again():
     said = CliRunner().invoke(coverage_again.main, ["--datasets", "2"])
     assert said.exit_code == 0, said.output
     assert said.output.count("\n") == 2 + len(told)
+
+
+def test_designs_that_the_grid_does_not_have_are_measured_too():
+    drawn = coverage_elsewhere.designs(40)
+    assert drawn == coverage_elsewhere.designs(40)
+    assert not set(drawn) & set(GRID) and len(set(drawn)) == 40
+    said = CliRunner().invoke(coverage_elsewhere.main, ["--designs", "3", "--datasets", "40"])
+    assert said.exit_code == 0, said.output
+    assert [line.split(" | ")[0] for line in said.output.splitlines()[2:9]] == [*STATISTICS, "all"]
+    assert "3 designs" in said.output

@@ -13,9 +13,12 @@ from click.testing import CliRunner
 from lm.commands.train import train
 from tests.analysis import small_run
 from tests.prerequisites import CHROMIUM
+from tests.programs.start import ADDRESS
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = "experiment/studies/gulordava_2018_italian/treebank.conllu"
+# It asks what its own children used, and a copy is the child of another process.
+PARENTS = {"scoring_command"}
 FOR_NOTHING = {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 # What each needs besides its name; {folder} is a folder of the test's own.
 RUNS = {
@@ -36,9 +39,10 @@ RUNS = {
         "{folder}/programs.json",
     ],
     "arrivals": ["--places", "20"],
-    "request_cost": ["--people", "2", "--turns", "1"],
+    "request_cost": ["--people", "1", "--turns", "1"],
     "forged_links": ["--forged", "3", "--people", "2"],
     "corpus": [SAMPLE, "--tokens", "5000"],
+    "crowds": ["--short"],
     "counting": ["--answers", "4", "--rounds", "1"],
     "coverage": ["--simulations", "2", "--settings", "1"],
     "few_items": ["--studies", "1", "--items", "2"],
@@ -55,7 +59,7 @@ RUNS = {
     "many_sentences": ["{folder}/model", "--sentences", "20"],
     "mixed_model": ["recovery", "--simulations", "2"],
     "masked_words": ["--kinds", "1"],
-    "measure_statistics": ["large", "--participants", "20", "--models", "1", "--resamples", "10"],
+    "measure_statistics": ["large", "--participants", "8", "--models", "1", "--resamples", "10"],
     "model_types": ["--type", "gpt2", "--sentences", "4"],
     "mutation": ["money", "--sample", "2"],
     "mouse_rest": ["{folder}/paths.csv"],
@@ -101,6 +105,7 @@ TESTED_ELSEWHERE = {
     *(
         "capsules",
         "coverage_again",
+        "coverage_elsewhere",
         "coverage_grid",
         "lint",
         "planted_scores",
@@ -135,10 +140,12 @@ def write_batch(path: Path) -> None:
 
 def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a benchmark with some arguments."""
+    environment = {**os.environ, **FOR_NOTHING}
+    if name in PARENTS:
+        environment.pop(ADDRESS, None)
     return subprocess.run(
         [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), *arguments],
-        cwd=ROOT, env={**os.environ, **FOR_NOTHING}, stdin=subprocess.DEVNULL,
-        capture_output=True, text=True,
+        cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
     )  # fmt: skip
 
 

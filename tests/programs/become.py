@@ -10,6 +10,7 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 _FREE_FROM = 400
@@ -62,12 +63,16 @@ def _run(words: list[str]) -> int:
     """Return the status of Python's end; below zero for an interrupt."""
     sys.orig_argv = [sys.executable, *words]
     try:
+        # What is pickled, or started by ``multiprocessing``, looks for the program under its name.
+        own = sys.modules["__main__"] = sys.modules["__mp_main__"] = ModuleType("__main__")
         if words[0] == "-m":
             sys.argv, sys.path[0] = words[1:], os.getcwd()  # noqa: PTH109
-            runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+            runpy._run_module_as_main(words[1])
         else:
             sys.argv, sys.path[0] = words, str(Path(words[0]).absolute().parent)
-            runpy.run_path(words[0], run_name="__main__")
+            own.__file__ = words[0]
+            source = Path(words[0]).read_bytes()
+            exec(compile(source, words[0], "exec", dont_inherit=True), own.__dict__)
     except SystemExit as error:
         if error.code is None or isinstance(error.code, int):
             return (error.code or 0) & 0xFF

@@ -25,7 +25,7 @@ def told(way: type[subprocess.Popen[str]], *words: str, **how: object) -> tuple[
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("end", ["none", "number", "text", "thread"])
+@pytest.mark.parametrize("end", ["none", "number", "text", "thread", "fork", "spawn"])
 def test_a_copy_is_told_and_tells_what_an_interpreter_does(end, tmp_path, monkeypatch):
     monkeypatch.setenv("A_NAME", "ä value")
     monkeypatch.setenv("TZ", "Asia/Tokyo")
@@ -85,6 +85,14 @@ def test_every_module_is_started_as_a_copy_and_its_own_programs_too():
     assert (done[0], done[2]) == (0, "") and done[1].startswith("parallax ")
     assert subprocess.Popen is WarmPopen
     assert json.loads(told(WarmPopen, TOLD, "none")[1])["starts"] == "WarmPopen"
+
+
+def test_what_a_program_used_is_asked_for_as_of_a_child():
+    process = subprocess.Popen([sys.executable, TOLD, "number"], **NOTHING)
+    pid, status, used = os.wait4(process.pid, 0)
+    assert (pid, os.waitstatus_to_exitcode(status)) == (process.pid, 7)
+    assert used.ru_utime + used.ru_stime > 0 and used.ru_maxrss > 0
+    assert process.wait() == 7
 
 
 def test_a_test_can_ask_for_new_interpreters(new_interpreter):

@@ -6,6 +6,17 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+
+class Own:
+    """What another process gives back, by its name in this program."""
+
+
+def make(_: int) -> Own:
+    """Return one."""
+    return Own()
 
 
 def main() -> None:
@@ -45,6 +56,9 @@ def main() -> None:
             subprocess.run(again, stdin=subprocess.DEVNULL, check=True)
         case "file":
             os.write(int(sys.argv[2]), b"written")
+        case "fork" | "spawn" as how:
+            with ProcessPoolExecutor(1, get_context(how)) as pool:
+                print([type(each) is Own for each in pool.map(make, [1])])
         case "wait":
             sys.stdout.flush()
             time.sleep(600)

@@ -2,7 +2,8 @@
 
 Every test that asks for ``instance``, or for what is made from it, runs on SQLite and again on
 PostgreSQL; ``one_database`` marks those that have nothing to do with the database, or with one
-alone.
+alone. In a module that is marked so, ``both_databases`` marks the tests that meet a statement of
+their own, a lock, a transaction or a migration.
 """
 
 import json
@@ -85,9 +86,11 @@ class Visitor:
         return self.client.post(f"{self.home}questionnaire", data=form)
 
 
-@pytest.fixture(autouse=True)
-def _drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn_once(monkeypatch)
+@pytest.fixture(scope="package", autouse=True)
+def _drawn_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        drawn_once(patch)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -163,13 +166,17 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "one_database(name): the test runs on one, SQLite by default"
     )
+    config.addinivalue_line(
+        "markers", "both_databases: the test runs on both though its module runs on one"
+    )
     config.addinivalue_line("markers", "empty_database: the database has no table yet")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "database_url" in metafunc.fixturenames:
         only = metafunc.definition.get_closest_marker("one_database")
-        databases = ["sqlite", "postgresql"] if only is None else [*only.args] or ["sqlite"]
+        both = only is None or metafunc.definition.get_closest_marker("both_databases")
+        databases = ["sqlite", "postgresql"] if both else [*only.args] or ["sqlite"]
         metafunc.parametrize("database_url", databases, indirect=True)
 
 

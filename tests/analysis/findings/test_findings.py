@@ -140,6 +140,20 @@ def test_the_mixed_model_says_what_only_a_penalty_bounds(context):
     assert scales.frame.loc[2, "model"] > scales.frame.loc[2, "people"]
 
 
+def test_a_model_that_ties_on_every_pair_is_no_judge_of_the_mixed_model(context):
+    data = crossed()
+    tied = data.decisions["lstm"].assign(correct=False, tie=True)
+    both = replace(data, decisions={**data.decisions, "flat": tied})
+    found = mixed_findings(both, context)
+    terms = found.statistics["mixed_model"]["term"]
+    assert any("lstm" in term for term in terms) and not any("flat" in term for term in terms)
+    assert set(found.statistics["mixed_model_one_scale"]["judge"]) == {"lstm"}
+    assert found.left_out == (
+        "flat gave both versions of every item the same score: the mixed model has no choices of "
+        "it.",
+    )
+
+
 def test_the_mixed_models_terms_bear_titles_not_names(context):
     data = crossed()
     renamed = {"a": "simple", "b": "polarity"}

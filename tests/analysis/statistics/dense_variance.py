@@ -25,11 +25,7 @@ def dense(values, weight, cell, person, frame) -> tuple[float, float]:
         freedoms.append(clusters.shape[1] * share)
     rest = np.trace(left)
     alone = float((moved**2).sum()) * len(values) / rest
-    more = [max(one - alone, 0.0) for one in found]
-    total = alone + sum(more)
-    each = alone**2 / rest + sum(
-        one * (one + add) / 2 / free
-        for one, add, free in zip(found, more, freedoms, strict=True)
-        if add > 0
-    )
+    least = (1 - 3.5 / (min(freedoms) + 1)) * max(found)
+    total = max(sum(found) - alone, least)
+    each = sum(one**2 / free for one, free in zip((*found, alone), (*freedoms, rest), strict=True))
     return total, float(np.clip(total**2 / each, min(freedoms), rest))

@@ -48,8 +48,8 @@ def test_where_all_judgments_agree_wilsons_interval_stands_in(right, ends):
     assert (round(found["low"], 2), round(found["high"], 2)) == ends
 
 
-@pytest.mark.parametrize(("n_people", "printed"), [(1, False), (9, False), (10, True)])
-def test_fewer_than_forty_judgments_have_no_interval(n_people, printed):
+@pytest.mark.parametrize(("n_people", "printed"), [(1, False), (14, False), (15, True)])
+def test_fewer_than_sixty_judgments_have_no_interval(n_people, printed):
     person, item = np.divmod(np.arange(n_people * 4), 4)
     frame = pd.DataFrame({"participant": person, "item_id": item, "construction": "c"})
     found = people(frame.assign(chose_good=(person + item) % 3 > 0), "construction").loc["c"]

@@ -52,8 +52,27 @@ def test_a_jackknife_takes_the_fewer_clusters_less_one():
 
 
 def test_the_printed_interval_of_an_accuracy_takes_them_at_95_percent():
-    person, item = (each.ravel() for each in np.indices((3, 8)))
-    correct = (np.random.default_rng(2).random(24) < 0.7).astype(float)
-    found = clustered_intervals(correct, person, item, np.zeros(24, dtype=int))
-    low, high = wilson(found.accuracy, found.n_effective, np.array([student.ppf(0.975, 2)]))
+    person, item = (each.ravel() for each in np.indices((10, 40)))
+    easy = np.random.default_rng(2).normal(1, 1, 10)[person]
+    correct = (np.random.default_rng(3).random(400) < 1 / (1 + np.exp(-easy))).astype(float)
+    group = np.zeros(400, dtype=int)
+    found = clustered_intervals(correct, person, item, group)
+    freedom = two_way((correct - correct.mean()) / 400, person, item, group).freedom
+    low, high = wilson(found.accuracy, found.n_effective, student.ppf(0.975, freedom))
     assert (found.low[0], found.high[0]) == pytest.approx((low[0], high[0]))
+
+
+@pytest.mark.parametrize("easy", [True, False])
+def test_an_accuracy_of_few_items_reaches_further_from_the_nearer_end(easy):
+    person, item = (each.ravel() for each in np.indices((60, 6)))
+    difficult = np.array([0.5, 0.7, 0.95, 0.97, 0.99, 0.99])[item]
+    right = np.random.default_rng(4).random(360) < (difficult if easy else 1 - difficult)
+    correct, group = right.astype(float), np.zeros(360, dtype=int)
+    found = clustered_intervals(correct, person, item, group)
+    p, t = found.accuracy, student.ppf(0.975, 5)
+    low, high = wilson(p, found.n_effective, np.array([t]))
+    assert 0 < found.low[0] < found.accuracy[0] < found.high[0] < 1
+    if easy:
+        assert found.low[0] < low[0] and found.high[0] == pytest.approx(high[0], rel=0.02)
+    else:
+        assert found.high[0] > high[0] and found.low[0] == pytest.approx(low[0], rel=0.05)

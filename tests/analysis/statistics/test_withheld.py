@@ -8,7 +8,7 @@ from analysis.statistics.accuracy import accuracy_difference
 from analysis.statistics.paired import people_against_models
 from analysis.statistics.rating_contrasts import contrasts
 from analysis.statistics.ratings import rating_differences
-from analysis.statistics.withheld import CAUTION, REASON, reasons
+from analysis.statistics.withheld import REASON, SHARE, reasons
 from tests.analysis.known_choices import crossed, decided
 
 ITEMS = 120
@@ -72,6 +72,12 @@ def test_ratings_of_unknown_people_have_the_floor_of_frames(frames: int, few: bo
     assert contrasts(rows, "rating", wanted, people=False).iloc[0][["low", "p"]].notna().all()
 
 
+@pytest.mark.parametrize(("number", "said"), [(SHARE - 1, [REASON]), (SHARE, [])])
+def test_the_note_below_accuracies_says_why_few_judgments_have_no_interval(number, said):
+    row = {"people": 0.9, "people_low": np.nan, "n_judgments": number}
+    assert reasons(pd.DataFrame([row]), ["people"]) == said
+
+
 def test_the_note_below_the_table_says_why_one_person_has_no_interval():
     models = {"m": decided(np.arange(ITEMS) % 3 > 0)}
     one, unknown = judged(1), judged(1).assign(participant=None)
@@ -80,17 +86,3 @@ def test_the_note_below_the_table_says_why_one_person_has_no_interval():
     assert reasons(named[named["construction"] == ""], ["difference"]) == [REASON]
     rows = people_against_models(unknown, models, ["construction"])
     assert rows["n_participants"].eq(0).all() and rows["low"].notna().all()
-
-
-FEW = [(16, 20, []), (15, 20, [CAUTION]), (16, 19, [CAUTION]), (12, 0, [])]
-
-
-@pytest.mark.parametrize(("frames", "people", "said"), FEW)
-def test_the_note_below_contrasts_says_where_the_intervals_coverage_is_not_promised(
-    frames: int, people: int, said: list[str]
-):
-    row = {"contrast": "a - b", "estimate": 0.1, "estimate_low": 0.0, "estimate_high": 0.2}
-    counted = {"n_ratings": 300, "n_frames": frames, "n_participants": people}
-    assert reasons(pd.DataFrame([row | counted]), ["estimate"]) == said
-    without = {"estimate_low": np.nan, "estimate_high": np.nan}
-    assert reasons(pd.DataFrame([row | counted | without]), ["estimate"]) == []

@@ -1,5 +1,7 @@
+import pandas as pd
 import pytest
 
+from analysis.tables.accuracy_table import _few
 from analysis.tables.text import footnotes
 from tests.analysis import small_run
 
@@ -79,8 +81,8 @@ def test_notes_name_the_source_and_what_to_know_of_it(compared):
     assert row_of(compared.tables[0], "simple")["published_rnn_note"] == "A misprint"
     assert "A misprint" in footnotes(compared.tables[0])
     # Its judgments are eight: too few for an interval, and so for a warning about it.
-    assert any("fewer than 40 judgments" in note for note in compared.tables[0].notes)
-    assert not any("Fewer than 10" in note for note in footnotes(compared.tables[0]))
+    assert any("fewer than 60 judgments" in note for note in compared.tables[0].notes)
+    assert not any("do not rely" in note for note in footnotes(compared.tables[0]))
 
 
 def test_captions_warn_of_simulated_participants(compared, scores, tmp_path):
@@ -90,3 +92,8 @@ def test_captions_warn_of_simulated_participants(compared, scores, tmp_path):
     for found, warned in ((compared, False), (small_run.compared(simulated, scores), True)):
         for table in found.tables:
             assert ("SIMULATED PARTICIPANTS: 2 of the 2" in table.caption) is warned
+
+
+def test_a_footnote_marks_intervals_of_fewer_people_or_items_than_coverage_was_measured_for():
+    counted = pd.DataFrame({"participants": [0, 7, 8, 30, 30], "items": [5, 20, 5, 4, 5]})
+    assert _few(counted).tolist() == [False, True, False, True, False]

@@ -15,6 +15,8 @@ from webapp.commands.runs import close, open_
 from webapp.errors import RunError, WebappError
 from webapp.server import process as server
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def launched(shell) -> str:
@@ -27,6 +29,7 @@ def row_of(shell, run: str) -> list[str]:
     return row
 
 
+@pytest.mark.both_databases
 def test_the_whole_flow_from_launch_to_export(shell, launched, instance):
     shell("serve", "--background", "--port", "0")
     assert "8 simulated participants finished" in shell("simulate", launched)

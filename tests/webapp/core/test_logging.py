@@ -14,6 +14,8 @@ from webapp.http.request_log import REQUEST_ID
 from webapp.recruiters.arrivals import Arrival
 from webapp.recruiters.direct import DirectRecruiter
 
+pytestmark = pytest.mark.one_database
+
 PLATFORM_ID = "raw.worker@platform"
 
 
@@ -68,6 +70,7 @@ def take_part(client, run) -> str:
     return home
 
 
+@pytest.mark.both_databases
 def test_a_whole_study_leaves_neither_token_nor_platform_id_in_the_log(
     of_a_platform, client, run, log
 ):
@@ -79,6 +82,7 @@ def test_a_whole_study_leaves_neither_token_nor_platform_id_in_the_log(
     assert PLATFORM_ID not in written
 
 
+@pytest.mark.both_databases
 def test_a_failure_leaves_its_trace_without_token_or_platform_id(
     of_a_platform, app, client, run, log, monkeypatch
 ):
@@ -144,7 +148,6 @@ def test_a_number_given_by_a_server_in_front_is_kept(client, log):
     assert requests(log)[0]["request_id"] == "front-0123456789"
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("given", ["short", "x" * 65, 'a"b c<d>e', "ünïcödé8"])
 def test_a_number_that_is_none_is_replaced(client, log, given):
     client.get("/p/nobody/", headers={REQUEST_ID: given})

@@ -4,8 +4,10 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from threading import Event
 
 import httpx
 import pytest
@@ -13,6 +15,7 @@ from click.testing import CliRunner
 
 import parallax
 from tests.patience import PATIENCE_S
+from webapp.database import use
 from webapp.database.engine import DatabaseAwayError
 from webapp.database.use import alone, hold
 from webapp.errors import WebappError
@@ -35,6 +38,30 @@ def test_servers_hold_the_database_together_and_who_replaces_it_has_it_alone(eng
         with pytest.raises(WebappError, match="using the database"), alone(engine):
             pytest.fail("two replace it at a time")
     hold(engine).release()
+
+
+@pytest.mark.one_database("postgresql")
+def test_a_hold_that_is_given_back_while_it_is_taken_anew_keeps_no_connection(engine, monkeypatch):
+    monkeypatch.setattr(use, "_BETWEEN_LOOKS_S", 0.01)
+    mine = hold(engine)
+    take, taken, given_back = mine._taken, Event(), Event()
+
+    def slowly():
+        connection = take()
+        taken.set()
+        assert given_back.wait(PATIENCE_S)
+        mine.seen = connection
+        return connection
+
+    mine._taken = slowly
+    mine._let_go()  # as where the database, restarted, has forgotten it
+    assert taken.wait(PATIENCE_S)
+    mine.release()
+    looking = [thread for thread in threading.enumerate() if thread.name == "use"]
+    given_back.set()
+    for thread in looking:
+        thread.join(PATIENCE_S)
+    assert mine.seen.closed
 
 
 def test_a_server_in_the_foreground_is_not_replaced_under(instance, run, engine, tmp_path):

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.one_database
+
 FIELDS = {
     "uuid": "7b0a9f5e-0a43-4f6b-9a52-6a4c2d1f3e10", "position": 1, "side": "first",
     "input_method": "key",
@@ -58,12 +60,14 @@ def test_a_questionnaire_that_is_too_long_is_a_clear_page(visitor, rows):
     assert rows() == before
 
 
+@pytest.mark.both_databases
 def test_answers_out_of_order_are_stored_by_their_position(visitor):
     for position in (8, 3, 5):
         assert visitor.answer(position).status_code == 200
     assert visitor.session()["answered"] == [3, 5, 8]
 
 
+@pytest.mark.both_databases
 def test_a_failure_inside_shows_no_trace_and_stores_nothing(app, visitor, rows, monkeypatch):
     app.testing = False
     before = rows()

@@ -7,6 +7,8 @@ from webapp.database.engine import reading
 from webapp.database.models import Participant, Response
 from webapp.sessions.lease import release_expired
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def state(sessions):
@@ -47,6 +49,7 @@ def test_who_comes_back_to_a_free_place_goes_on(visitor, run, clock, state, sess
     assert state() == "working"
 
 
+@pytest.mark.both_databases
 def test_who_lost_the_place_meets_a_kind_page_and_keeps_the_answers(
     visitor, run, start, clock, state, sessions
 ):

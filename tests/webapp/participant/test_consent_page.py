@@ -6,6 +6,8 @@ from webapp.database.engine import reading
 from webapp.database.models import Participant, StudyFile
 from webapp.runs.runs import close_run, open_run
 
+pytestmark = pytest.mark.one_database
+
 
 def n_participants(sessions) -> int:
     with reading(sessions) as session:
@@ -34,6 +36,7 @@ def test_declining_is_respected_and_recorded(client, run, sessions):
     assert (participant.state, participant.list) == ("declined", None)
 
 
+@pytest.mark.both_databases
 def test_pressing_the_button_twice_makes_one_participant(client, run, sessions):
     form = {"decision": "accept", "visit": "abcdefgh2345"}
     addresses = {client.post(f"/run/{run.ref}", data=form).location for _ in range(3)}

@@ -19,6 +19,8 @@ from webapp.participant import consent, rights
 from webapp.sessions.consent_texts import consent_texts
 from webapp.users.roles import Role
 
+pytestmark = pytest.mark.one_database
+
 
 def form_of(client, run) -> dict[str, str]:
     page = client.get(f"/run/{run.ref}").text
@@ -70,6 +72,7 @@ def test_nobody_agrees_to_a_text_that_they_did_not_see(client, run, sessions, sa
     assert client.post(f"/run/{run.ref}", data=declines).status_code == 303
 
 
+@pytest.mark.both_databases
 def test_another_text_is_another_version_and_each_person_has_their_own(
     client,
     run,

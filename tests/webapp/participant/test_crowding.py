@@ -14,6 +14,8 @@ from webapp.database.engine import reading
 from webapp.database.models import ArrivalAddress, Participant, Place, Run, Verdict
 from webapp.jobs.leases import delete_addresses, give_places_to_workers, release_leases
 
+pytestmark = pytest.mark.one_database
+
 __all__ = ["come", "launch_panel", "link"]
 HERE, THERE = "203.0.113.5", "198.51.100.7"
 
@@ -124,6 +126,7 @@ def test_people_at_work_get_places_so_many_a_minute_and_idle_browsers_do_not(
     assert arrive(THERE).status_code == 409
 
 
+@pytest.mark.both_databases
 def test_idle_browsers_never_get_a_place(arrive, n_places, sessions, clock, limited, give):
     limited(unanswered_places=2)
     for _ in range(n_places):
@@ -184,6 +187,7 @@ def test_one_address_is_not_taken_without_end(arrive, n_places, limited, session
     assert arrive(THERE).status_code == 303
 
 
+@pytest.mark.both_databases
 def test_posts_at_the_same_moment_never_hold_more_than_there_is(app, run, n_places, sessions):
     def post(n: int) -> int:
         headers = {"X-Forwarded-For": HERE if n % 2 else f"192.0.2.{n}"}
@@ -329,6 +333,7 @@ def test_one_browser_that_came_early_makes_no_room_for_many_at_once(
     assert held(sessions, sender(HERE)) <= 1 + 2
 
 
+@pytest.mark.both_databases
 def test_so_many_arrive_within_an_hour_and_no_more(arrive, limited, clock, sessions):
     limited(arrivals_per_hour=3)
     assert [arrive(decision="decline").status_code for _ in range(5)] == [303] * 3 + [429] * 2
@@ -338,6 +343,7 @@ def test_so_many_arrive_within_an_hour_and_no_more(arrive, limited, clock, sessi
     assert count(sessions, Participant.id) == 5
 
 
+@pytest.mark.both_databases
 def test_who_has_their_data_erased_is_counted_no_more_and_who_began_goes_on(
     app, arrive, limited, sessions, clock
 ):
@@ -367,6 +373,7 @@ def test_nobody_is_counted_where_the_address_is_not_known(client, run, n_places,
     assert count(sessions, ArrivalAddress.participant_id) == 0
 
 
+@pytest.mark.both_databases
 def test_an_hour_later_nothing_tells_where_people_came_from(app, arrive, clock, sessions):
     arrive()
     with reading(sessions) as session:

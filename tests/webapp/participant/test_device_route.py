@@ -4,6 +4,8 @@ from sqlalchemy import select
 from webapp.database.engine import reading
 from webapp.database.models import Device, Event
 
+pytestmark = pytest.mark.one_database
+
 TOLD = {
     "user_agent_family": "Samsung Internet",
     "refresh_rate_hz": 59.9,
@@ -25,6 +27,7 @@ def stored(sessions) -> list[dict]:
         ]
 
 
+@pytest.mark.both_databases
 def test_what_the_browser_tells_is_stored(tell, sessions):
     response = tell(**TOLD)
     assert (response.status_code, response.json) == (200, {"saved": True})
@@ -36,6 +39,7 @@ def events(sessions) -> list[dict]:
         return [row.detail for row in session.scalars(select(Event).order_by(Event.id))]
 
 
+@pytest.mark.both_databases
 def test_a_device_is_stored_once_and_another_one_leaves_an_event(tell, sessions):
     phone, desk = TOLD | {"mark": "a" * 32}, TOLD | {"mark": "b" * 32}
     for facts in (phone, phone, desk, phone, desk):

@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+pytestmark = pytest.mark.one_database
+
 
 def session_of(page) -> dict:
     return json.loads(re.search(r'id="session">(.*?)</script>', page.text, re.DOTALL)[1])

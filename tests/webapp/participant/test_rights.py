@@ -8,6 +8,8 @@ from sqlalchemy import select
 from webapp.database.engine import reading
 from webapp.database.models import Base, Event, Participant, Place, Response
 
+pytestmark = pytest.mark.one_database
+
 FORM = {"native_language": "English"}
 
 
@@ -43,6 +45,7 @@ def bring_to(visitor, where: str) -> None:
 
 
 @pytest.mark.parametrize("where", ["working", "answered", "finished"])
+@pytest.mark.both_databases
 def test_what_is_erased_leaves_nothing_that_somebody_did(visitor, sessions, theirs, where):
     visitor.client.post(f"{visitor.home}device", json={"mark": "a", "language": "en"})
     bring_to(visitor, where)
@@ -83,6 +86,7 @@ def test_after_that_nothing_more_is_taken(visitor, theirs):
 
 
 @pytest.mark.parametrize("wish", ["keep", "erase"])
+@pytest.mark.both_databases
 def test_withdrawing_needs_the_session_s_token_is_never_too_often_and_writes_once(
     visitor, client, rows, wish
 ):
@@ -99,6 +103,7 @@ def test_withdrawing_needs_the_session_s_token_is_never_too_often_and_writes_onc
     assert rows() == once
 
 
+@pytest.mark.both_databases
 def test_the_place_is_free_for_somebody_else(visitor, sessions):
     leave(visitor, "keep")
     with reading(sessions) as session:

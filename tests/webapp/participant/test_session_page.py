@@ -10,6 +10,8 @@ from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Response, Run, RunItem, Trial
 from webapp.sessions import run_lists
 
+pytestmark = pytest.mark.one_database
+
 FORM = {"native_language": "English"}
 
 
@@ -100,6 +102,7 @@ def test_the_page_names_nothing_but_texts(visitor, sessions):
     assert "good" not in json.dumps(visitor.session())
 
 
+@pytest.mark.both_databases
 def test_the_questionnaire_is_stored(visitor, sessions):
     visitor.answer_all()
     visitor.questionnaire(**FORM, unknown="x")
@@ -120,6 +123,7 @@ def test_a_wrong_questionnaire_is_shown_again_with_what_was_written(visitor):
     assert page_of(visitor.page()) == "questionnaire"
 
 
+@pytest.mark.both_databases
 def test_a_questionnaire_sent_twice_is_stored_once(visitor, sessions):
     visitor.answer_all()
     assert visitor.questionnaire(**FORM).status_code == 303

@@ -15,6 +15,8 @@ from webapp.payments import run_payments
 from webapp.researcher import recruitment
 from webapp.users.roles import Role
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def published(run, sessions, platform, clock, monkeypatch):  # noqa: F811
@@ -108,7 +110,6 @@ def test_the_page_of_a_run_says_what_is_spent_and_what_is_still_to_be_paid(
     assert (figures["spent"], figures["committed, not paid yet"]) == ("$0.70", "$0.40")
 
 
-@pytest.mark.one_database
 def test_one_person_is_rejected_taken_back_and_given_a_bonus(
     payer,
     sessions,
@@ -138,7 +139,6 @@ def test_one_person_is_rejected_taken_back_and_given_a_bonus(
     assert "<b>No" not in payer.page()
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     "form",
     [
@@ -170,6 +170,7 @@ def test_what_cannot_be_paid_is_said_and_nothing_is_done(
     assert platform.rejections == []
 
 
+@pytest.mark.both_databases
 def test_two_researchers_who_pay_one_person_at_once_pay_once(
     payer,
     worked,  # noqa: F811
@@ -201,6 +202,7 @@ def test_two_researchers_who_pay_one_person_at_once_pay_once(
     assert platform.approvals == ["ASSIGNMENT1"]
 
 
+@pytest.mark.both_databases
 def test_a_session_that_ends_in_the_middle_of_a_payment_loses_and_doubles_nothing(
     payer,
     worked,  # noqa: F811
@@ -226,7 +228,6 @@ def test_a_session_that_ends_in_the_middle_of_a_payment_loses_and_doubles_nothin
     assert "result: 1 done" in payer.page()
 
 
-@pytest.mark.one_database
 def test_a_server_that_dies_in_the_middle_of_a_payment_pays_once(
     payer,
     worked,  # noqa: F811
@@ -246,7 +247,6 @@ def test_a_server_that_dies_in_the_middle_of_a_payment_pays_once(
     assert "not done yet" not in payer.here.get(payer.path).text
 
 
-@pytest.mark.one_database
 def test_reconciling_shows_what_differs_and_does_what_is_safe(
     payer,
     worked,  # noqa: F811
@@ -261,7 +261,6 @@ def test_reconciling_shows_what_differs_and_does_what_is_safe(
     assert "discrepancies mended" in payer.page()
 
 
-@pytest.mark.one_database
 def test_recruitment_is_seen_and_paused(payer, worked, platform):  # noqa: F811
     worked(1)
     page = payer.here.post(f"{payer.path}/recruitment").text
@@ -272,7 +271,6 @@ def test_recruitment_is_seen_and_paused(payer, worked, platform):  # noqa: F811
     assert payer.here.post(f"{payer.path}/recruitment/extend", hours="2").status_code == 303
 
 
-@pytest.mark.one_database
 def test_participants_are_written_to_once_it_was_confirmed(
     payer,
     worked,  # noqa: F811
@@ -298,7 +296,6 @@ def test_participants_are_written_to_once_it_was_confirmed(
     assert len(sent) == 1
 
 
-@pytest.mark.one_database
 def test_who_may_only_look_is_offered_no_payment(published, researcher, worked):  # noqa: F811
     worked(1)
     page = researcher(Role.VIEWER).get(f"/runs/{published.ref}/money").text
@@ -323,7 +320,6 @@ def offered(platform) -> int:  # noqa: F811
     return sum(offer.places for _, _, offer in platform.posted.values())
 
 
-@pytest.mark.one_database
 def test_a_run_is_published_once_for_what_was_shown_and_confirmed(
     payer,
     platform,  # noqa: F811
@@ -340,7 +336,6 @@ def test_a_run_is_published_once_for_what_was_shown_and_confirmed(
     assert "has changed since you looked" in pressed.text
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("setting", "value", "said"),
     [
@@ -365,7 +360,6 @@ def test_terms_beyond_the_limits_are_not_published_from_the_page_either(
     assert offered(platform) == 0
 
 
-@pytest.mark.one_database
 def test_more_than_the_balance_is_not_published(
     payer,
     platform,  # noqa: F811

@@ -12,6 +12,8 @@ from webapp.runs.export import export
 from webapp.runs.unblind import unblind
 from webapp.users.roles import Role
 
+pytestmark = pytest.mark.one_database
+
 SAID = "they-wrote-that-the-page-froze"
 
 
@@ -37,6 +39,7 @@ def noted(run, people, here):
     return people[0]
 
 
+@pytest.mark.both_databases
 def test_a_note_is_read_where_it_belongs_and_a_tag_finds_its_people(noted, people, run, here):
     page = here.get(f"/runs/{run.ref}/participants/{noted.ref}").text
     assert SAID in page and "the second wave" not in page and "researcher, " in page
@@ -56,7 +59,6 @@ def test_a_viewer_reads_notes_and_writes_none(noted, run, researcher):
     assert viewer.post(f"/runs/{run.ref}/notes", text="x").status_code == 403
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("form", "says"),
     [
@@ -75,7 +77,6 @@ def test_what_is_no_note_is_refused_and_nothing_is_kept(form, says, run, here, s
         assert not session.scalars(select(Note)).all() + session.scalars(select(Tag)).all()
 
 
-@pytest.mark.one_database
 def test_a_run_has_no_more_notes_than_may_be(run, here, monkeypatch):
     monkeypatch.setattr("webapp.runs.notes._MOST_NOTES", 2)
     pages = [here.post(f"/runs/{run.ref}/notes", text="again").text for _ in range(3)]
@@ -123,6 +124,7 @@ def test_the_person_gets_the_notes_with_their_data(noted, run, client):
     assert all("who" not in each for each in notes)
 
 
+@pytest.mark.both_databases
 def test_notes_and_tags_are_erased_with_the_person(noted, app, sessions, clock):
     services = app.extensions["parallax"]
     with sessions.begin() as session:
@@ -132,6 +134,7 @@ def test_notes_and_tags_are_erased_with_the_person(noted, app, sessions, clock):
         assert session.scalars(select(Tag)).all() == []
 
 
+@pytest.mark.both_databases
 def test_notes_go_with_what_identifies_people_and_none_is_written_afterwards(
     noted, run, sessions, clock, study, here
 ):

@@ -20,6 +20,8 @@ from webapp.runs.runs import study_as_launched
 from webapp.runs.unblind import unblind
 from webapp.users.roles import Role
 
+pytestmark = pytest.mark.one_database
+
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -43,6 +45,7 @@ def participant_page(here, run) -> str:
     return here.get(f"/runs/{run.ref}/participants/{path}").text
 
 
+@pytest.mark.both_databases
 def test_a_run_shows_its_lists_and_people(finished, start, run, researcher):
     start(run)
     page = researcher(Role.VIEWER).get(f"/runs/{run.ref}").text
@@ -136,6 +139,7 @@ def test_what_a_participant_typed_is_never_part_of_a_page(finished, run, researc
 
 
 @pytest.mark.parametrize("state", ["", *State])
+@pytest.mark.both_databases
 def test_participants_are_filtered_and_searched(state, finished, run, researcher):
     here = researcher(Role.VIEWER)
     page = here.get(f"/runs/{run.ref}/participants?state={state}&sort=rt").text
@@ -144,6 +148,7 @@ def test_participants_are_filtered_and_searched(state, finished, run, researcher
     assert "0 participants." in here.get(f"/runs/{run.ref}/participants?search=%25").text
 
 
+@pytest.mark.both_databases
 def test_each_signal_can_be_sorted_by_and_flags_are_those_of_the_summary(
     finished, run, researcher, sessions, clock
 ):
@@ -263,7 +268,6 @@ def test_a_run_that_does_not_exist_is_told(researcher):
         assert here.get(path).status_code == 404
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("name", ["ratings", "german_case"])
 def test_ratings_and_lists_of_options_are_replayed_as_they_stood(
     name, launched, start, sessions, researcher, clock

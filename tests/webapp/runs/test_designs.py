@@ -20,6 +20,8 @@ from webapp.database.engine import reading
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def prelaunched() -> bool:
@@ -76,6 +78,7 @@ def test_everybody_sees_the_list_of_their_levels_and_the_export_names_them(study
         assert levels == study.design.levels(row["list"])
 
 
+@pytest.mark.both_databases
 def test_an_item_of_several_lists_is_exported_once(study, folder):
     ids = [row["item_id"] for row in read_table(ITEMS, folder / "items.csv", extended=True)]
     listed = [row["item_id"] for row in read_table(LISTS, folder / "lists.csv", extended=True)]

@@ -16,6 +16,8 @@ from webapp.runs.exclude import Exclusion, exclude
 from webapp.runs.launch import launch
 from webapp.runs.runs import close_run
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def decide(sessions, simulated_run):
@@ -31,18 +33,18 @@ def decide(sessions, simulated_run):
 
 
 def test_who_makes_no_error_is_kept(send, decide):
-    send(responder="accurate", accuracy=1.0)
+    send(participants=3, responder="accurate", accuracy=1.0)
     result, verdicts = decide()
-    assert result == Exclusion(decided=8, kept=8, excluded=0)
+    assert result == Exclusion(decided=3, kept=3, excluded=0)
     assert {v.evidence for v in verdicts} == {
         "0 errors on the 4 trials of simple_agreement; at most 1 allowed"
     }
 
 
 def test_who_always_takes_the_first_is_excluded_by_the_rule(send, decide):
-    send(responder="always_first")
+    send(participants=3, responder="always_first")
     result, verdicts = decide()
-    assert result == Exclusion(decided=8, kept=0, excluded=8)
+    assert result == Exclusion(decided=3, kept=0, excluded=3)
     assert {(v.kept, v.rule) for v in verdicts} == {(False, "max_errors")}
     assert {v.evidence for v in verdicts} == {
         "2 errors on the 4 trials of simple_agreement; at most 1 allowed"
@@ -59,6 +61,7 @@ def test_a_second_pass_decides_about_newcomers_only(send, decide):
     assert decide()[0].decided == 0
 
 
+@pytest.mark.both_databases
 def test_two_passes_at_once_decide_once(send, sessions, simulated_run):
     send(participants=3, responder="accurate", accuracy=1.0)
 
@@ -109,6 +112,7 @@ def test_a_participant_has_one_verdict(send, decide, sessions):
         assert sorted(judged) == sorted(session.scalars(select(Participant.id)))
 
 
+@pytest.mark.both_databases
 def test_where_the_study_replaces_the_excluded_their_places_go_to_others(
     send, sessions, tmp_path, study
 ):
@@ -136,7 +140,6 @@ def test_where_the_study_replaces_the_excluded_their_places_go_to_others(
         assert set(session.scalars(holders.where(services))) == set(session.scalars(kept))
 
 
-@pytest.mark.one_database
 def test_where_it_does_not_they_keep_their_places(send, decide, sessions):
     send(responder="always_first")
     assert decide()[0].excluded == 8
@@ -171,6 +174,7 @@ def run_with(sessions, tmp_path, study):
     return launched
 
 
+@pytest.mark.both_databases
 def test_rules_see_trials_times_conditions_and_the_questionnaire(sessions, send, run_with):
     question = load_study("minimal").questionnaire[0].name
     run = run_with(

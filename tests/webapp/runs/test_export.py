@@ -28,6 +28,8 @@ from webapp.errors import RunError
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
@@ -93,7 +95,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.one_database
 def test_an_export_has_the_files_and_headers_that_were_reviewed(exported, file_regression):
     lines = []
     for path in sorted(path for path in exported.rglob("*") if path.is_file()):
@@ -105,6 +106,7 @@ def test_an_export_has_the_files_and_headers_that_were_reviewed(exported, file_r
 
 
 @pytest.mark.parametrize("table", EXPORT_TABLES, ids=lambda table: table.name)
+@pytest.mark.both_databases
 def test_every_table_fits_its_schema_and_is_the_same_in_both_formats(exported, table):
     as_csv = list(read_table(table, exported / f"{table.name}.csv"))
     assert as_csv == list(read_table(table, exported / f"{table.name}.parquet"))
@@ -112,6 +114,7 @@ def test_every_table_fits_its_schema_and_is_the_same_in_both_formats(exported, t
     assert keys and len(set(keys)) == len(keys)
 
 
+@pytest.mark.both_databases
 def test_the_tables_hold_everything_once(exported):
     counted = {
         table.name: len(list(read_table(table, exported / f"{table.name}.parquet")))
@@ -202,6 +205,7 @@ def test_people_s_data_are_not_called_simulated(visitor, run, write, folder):
     assert "Simulated" not in (folder / "README.md").read_text("utf-8")
 
 
+@pytest.mark.both_databases
 def test_who_is_at_work_is_exported_as_far_as_they_came(visitor, run, write, folder):
     visitor.answer(1)
     write(run)
@@ -211,6 +215,7 @@ def test_who_is_at_work_is_exported_as_far_as_they_came(visitor, run, write, fol
     assert len(list(read_table(RESPONSES, folder / "responses.csv"))) == 1
 
 
+@pytest.mark.both_databases
 def test_what_a_platform_calls_people_never_leaves(send, sessions, write, folder):
     send(participants=2)
     with sessions.begin() as session:
@@ -221,6 +226,7 @@ def test_what_a_platform_calls_people_never_leaves(send, sessions, write, folder
     assert not any(b"A1WORKER" in data for data in contents(folder).values())
 
 
+@pytest.mark.both_databases
 def test_no_answer_becomes_a_formula_and_each_can_be_had_back(send, sessions, write, folder):
     given = [f"{start}SUM(1)" for start in ("=", "+", "-", "@", "\t", "\n", "'")]
     send(participants=len(given))
@@ -266,6 +272,7 @@ def test_items_are_those_of_the_lists(exported):
     assert [item.item_id for item in stored] == listed
 
 
+@pytest.mark.both_databases
 def test_exporting_again_gives_the_same_bytes(exported_here, write):
     before = contents(exported_here)
     write()

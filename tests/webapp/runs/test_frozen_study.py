@@ -16,6 +16,8 @@ from webapp.database.models import Run, StudyFile
 from webapp.errors import RunError
 from webapp.runs.runs import study_as_launched
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def own_study(study: Study, tmp_path: Path) -> Study:
@@ -28,6 +30,7 @@ def own_study(study: Study, tmp_path: Path) -> Study:
     return load_study(str(folder))
 
 
+@pytest.mark.both_databases
 def test_the_study_outlives_its_folder(own_study, launched, sessions):
     run, practice = launched(own_study), read_practice(own_study)
     texts = [own_study.text(page) for page in ("consent", "instructions", "debrief")]

@@ -18,6 +18,8 @@ from webapp.database.engine import reading
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def prelaunched() -> bool:

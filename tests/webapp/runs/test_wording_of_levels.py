@@ -12,6 +12,8 @@ from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant
 from webapp.runs.exclude import exclude
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.fixture
 def prelaunched() -> bool:

@@ -21,6 +21,8 @@ from webapp.simulation.crowd import simulate
 from webapp.simulation.page import Page
 from webapp.simulation.plan import plan
 
+pytestmark = pytest.mark.one_database
+
 
 def responses(sessions, run):
     """Everything that a seed decides about the answers, participant by participant."""
@@ -54,6 +56,7 @@ def test_everybody_reaches_the_closing_page(send, sessions):
         assert set(session.scalars(select(Participant.state))) == {"finished"}
 
 
+@pytest.mark.both_databases
 def test_every_trial_is_answered_once_under_an_id_of_its_own(send, sessions, simulated_run):
     send()
     rows = responses(sessions, simulated_run)
@@ -92,20 +95,21 @@ def test_the_cast_is_the_study_s_mix(send, study):
 
 
 def test_who_knows_the_materials_finds_every_good_sentence(send, sessions, simulated_run):
-    send(responder="accurate", accuracy=1.0)
+    send(participants=2, responder="accurate", accuracy=1.0)
     assert all(row.chosen_side == row.good_side for row in responses(sessions, simulated_run))
 
 
 def test_accuracy_zero_finds_none(send, sessions, simulated_run):
-    send(responder="accurate", accuracy=0.0)
+    send(participants=2, responder="accurate", accuracy=0.0)
     assert not any(row.chosen_side == row.good_side for row in responses(sessions, simulated_run))
 
 
 def test_always_first_always_takes_the_first(send, sessions, simulated_run):
-    send(responder="always_first")
+    send(participants=2, responder="always_first")
     assert {row.chosen_side for row in responses(sessions, simulated_run)} == {"first"}
 
 
+@pytest.mark.both_databases
 def test_the_same_seed_gives_the_same_answers_in_batches_and_with_more_workers(
     send, sessions, simulated_run, study
 ):

@@ -19,6 +19,8 @@ from experiment.tables.schemas import ITEMS
 from webapp.database.models import Response, RunItem, Trial
 from webapp.runs.launch import launch
 
+pytestmark = pytest.mark.one_database
+
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 

@@ -20,6 +20,8 @@ from webapp.recruiters.registry import load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.sessions import link_visits
 
+pytestmark = pytest.mark.one_database
+
 STUDY = load_study("minimal")
 PERSON = "5f0c1e2d3b4a59687786a5b4"
 SECRETS = PanelSettings.model_validate({"secrets": {"credit_token": "9f86", "panel_key": "k1"}})

@@ -1,0 +1,142 @@
+"""Models' scores of the parts of a study, as scores of the items that the parts have together.
+
+Each part has materials of its own, and a score file is of one part's. Where two parts have other
+words under one id, ``part_items`` tells the items apart: here each file's scores go to the items of
+the part whose materials were scored.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from analysis.data.load import ExportedRun, ScoreFacts, score_facts
+from analysis.data.own_columns import items_of
+from analysis.data.part_items import together
+from analysis.errors import AnalysisError
+from experiment.materials.identity import materials_hash
+
+_HASH_SHOWN = 12
+
+
+def scores_of_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> list[Path]:
+    """Write one score file for each model, of the items that the parts have together.
+
+    Args:
+        run: Several parts of a study, as ``analysis.data.longitudinal`` joins them.
+        files: Score files, of each model one or several, each of the materials of a part or more.
+        folder: Where to write.
+
+    Returns:
+        The files written, one for each model, in the order of its first file.
+
+    Raises:
+        AnalysisError: A file is of the materials of no part, or a part has two files of one model.
+        TableError: A file is missing or not Parquet.
+    """
+    _, renamed = together([part.items for part in run.parts])
+    by_model: defaultdict[str, list[tuple[Path, ScoreFacts]]] = defaultdict(list)
+    for path in files:
+        facts = score_facts(path)
+        by_model[facts.model].append((path, facts))
+    hashes = [materials_hash(items_of(part.items)) for part in run.parts] if files else []
+    found = []
+    for number, own in enumerate(by_model.values()):
+        _refuse_unlike(own)
+        tables: list[pa.Table] = []
+        scored: dict[int, Path] = {}
+        for path, facts in own:
+            places = _places(run, hashes, path, facts)
+            for place in places:
+                if place in scored:
+                    raise _scored_twice(run.parts[place], facts.model, scored[place], path)
+                scored[place] = path
+                tables.append(_of_part(path, run.parts[place], renamed[place], tables))
+        found.append(folder / f"{number}.parquet")
+        pq.write_table(_merged(tables, run, [facts for _, facts in own]), found[-1])
+    return found
+
+
+def _places(run: ExportedRun, hashes: Sequence[str], path: Path, facts: ScoreFacts) -> list[int]:
+    """Return which parts, from 0, have the materials that a file scored."""
+    found = [
+        place
+        for place, (part, own) in enumerate(zip(run.parts, hashes, strict=True))
+        if facts.materials_hash in (part.facts.materials_hash, own)
+        and (not facts.study or facts.study == part.facts.study)
+    ]
+    if found:
+        return found
+    known = "; ".join(
+        f"{part.facts.study} {part.facts.study_version}, {part.facts.materials_hash[:_HASH_SHOWN]}"
+        for part in run.parts
+    )
+    raise AnalysisError(
+        f"the scores are of {facts.study} {facts.study_version}, materials "
+        f"{facts.materials_hash[:_HASH_SHOWN]}, which no part has",
+        where=str(path),
+        expected=f"the materials of a part: {known}",
+        remedy="Score the materials of each part with `parallax lm score`, and name each file "
+        "with --scores",
+    )
+
+
+def _of_part(
+    path: Path, part: ExportedRun, renamed: Mapping[str, str], before: Sequence[pa.Table]
+) -> pa.Table:
+    """Return the scores of a part's items by their ids among all, but for those known before."""
+    table = pq.read_table(path)
+    names = table["item_id"].to_pylist()
+    own = set(part.items["item_id"].astype(str))
+    known = {name for one in before for name in one["item_id"].to_pylist()}
+    called = [renamed.get(name, name) for name in names]
+    rows = [
+        place
+        for place, (name, new) in enumerate(zip(names, called, strict=True))
+        if name in own and new not in known
+    ]
+    place = table.schema.get_field_index("item_id")
+    column = pa.array([called[row] for row in rows], table.schema.field(place).type)
+    return table.take(rows).set_column(place, table.schema.field(place), column)
+
+
+def _merged(tables: Sequence[pa.Table], run: ExportedRun, facts: Sequence[ScoreFacts]) -> pa.Table:
+    """Return the tables as one that says of itself what each of its files did."""
+    said = {
+        name: "; ".join(dict.fromkeys(getattr(one, name) for one in facts))
+        for name in ScoreFacts.model_fields
+    }
+    said |= {
+        "study": run.facts.study,
+        "study_version": run.facts.study_version,
+        "materials_hash": run.facts.materials_hash,
+    }
+    return pa.concat_tables(
+        [one.replace_schema_metadata(None) for one in tables]
+    ).replace_schema_metadata(said)
+
+
+def _refuse_unlike(own: Sequence[tuple[Path, ScoreFacts]]) -> None:
+    """Raise where files of one name were made by two models, or in two ways."""
+    (first, known), *others = own
+    for path, facts in others:
+        for name in ("model_hash", "rendering", "reading"):
+            if getattr(facts, name) != getattr(known, name):
+                raise AnalysisError(
+                    f'two score files of a model "{facts.model}" differ in {name}: '
+                    f"{getattr(known, name)!r} and {getattr(facts, name)!r}",
+                    where=f"{first}, {path}",
+                    expected="one model for all parts, which read them in one way",
+                    remedy="Score the parts again alike, or give the models different names",
+                )
+
+
+def _scored_twice(part: ExportedRun, model: str, first: Path, second: Path) -> AnalysisError:
+    return AnalysisError(
+        f'two score files of a model "{model}" are of the materials of the run {part.facts.run}',
+        where=f"{first}, {second}",
+        expected="of each model one file for a part",
+        remedy="Leave out all but one of the files, or give the models different names",
+    )

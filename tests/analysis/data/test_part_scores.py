@@ -1,0 +1,92 @@
+"""Scores of the parts of a study: each goes to the items whose words were scored."""
+
+from dataclasses import replace
+
+import pytest
+
+from analysis.comparison import compare
+from analysis.data.join import decisions, join, judgments
+from analysis.data.load import load_all_scores
+from analysis.data.longitudinal import longitudinal
+from analysis.data.own_columns import items_of
+from analysis.data.part_scores import scores_of_parts
+from analysis.errors import AnalysisError
+from analysis.options import ComparisonOptions
+from analysis.scores.metrics import with_metric
+from experiment.materials.identity import materials_hash
+from experiment.tables.files import write_table
+from experiment.tables.schemas import SCORES
+from tests.analysis.data.test_longitudinal import sessions  # noqa: F401 (a fixture)
+from tests.analysis.small_run import score_facts
+
+
+@pytest.fixture
+def parts(sessions):  # noqa: F811
+    """Two parts whose items have the same ids and other words, but for two that are the same."""
+    first, second, codes = sessions
+    words = (
+        second.items["good"]
+        .astype(str)
+        .where(second.items.index < 2, "Later " + second.items["good"].astype(str))
+    )
+    study = second.facts.model_copy(update={"study": "later", "materials_hash": "ef" * 32})
+    second = replace(second, items=second.items.assign(good=words), facts=study)
+    return first, second, longitudinal([first, second], codes)
+
+
+def scored(path, part, good_minus_bad, **changed):
+    rows = [
+        {
+            "item_id": item, "construction": construction, "condition": condition,
+            "contrast": "bad", "variant": variant, "logprob_nats": value, "n_tokens": 2,
+            "n_unknown": 0, "token_logprobs_nats": [-1.0, value + 1.0],
+        }
+        for item, construction, condition in part.items[
+            ["item_id", "construction", "condition"]
+        ].itertuples(index=False, name=None)
+        for variant, value in (("good", -9.0 + good_minus_bad), ("bad", -9.0))
+    ]  # fmt: skip
+    about = {"study": part.facts.study, "study_version": part.facts.study_version}
+    facts = score_facts(materials_hash=part.facts.materials_hash, **about) | changed
+    write_table(SCORES, rows, path, facts)
+    return path
+
+
+def test_each_part_has_the_scores_of_its_own_words(parts, tmp_path):
+    first, second, run = parts
+    # Scored as the export has them, which is no file of the study: the items' own hash.
+    own = materials_hash(items_of(second.items))
+    files = [
+        scored(tmp_path / "later.parquet", second, -1.0, materials_hash=own),
+        scored(tmp_path / "first.parquet", first, 1.0),
+    ]
+    [scores] = load_all_scores(scores_of_parts(run, files, tmp_path))
+    chosen = decisions(scores).set_index("item_id")["correct"]
+    assert set(chosen.index) == set(run.items["item_id"])
+    assert len(chosen) == 2 * len(first.items) - 2
+    again = chosen.index.str.endswith("@2")
+    assert chosen[~again].sum() == len(first.items) - 2 and not chosen[again].any()
+    joined = join(run, [scores])
+    assert set(joined.decisions["5-gram"]["item_id"]) >= set(judgments(run)["item_id"])
+    assert with_metric(scores, "mean").frame["logprob_nats"].tolist() == pytest.approx(
+        (scores.frame["logprob_nats"] / 2).tolist()
+    )
+    found = compare(run, [scores], ComparisonOptions(resamples=100), code_version="x")
+    people = found.statistics["people_minus_models"]
+    assert (people["model"] < 1).any() and (people["n_items"] > 0).all()
+
+
+def test_scores_that_do_not_cover_the_parts_are_refused(parts, tmp_path):
+    first, second, run = parts
+    one = scored(tmp_path / "first.parquet", first, 1.0)
+    with pytest.raises(AnalysisError, match=r"judged item\(s\) have no scores.*each part"):
+        join(run, load_all_scores(scores_of_parts(run, [one], tmp_path)))
+    strange = scored(tmp_path / "other.parquet", second, 1.0, study="another")
+    with pytest.raises(AnalysisError, match="which no part has"):
+        scores_of_parts(run, [one, strange], tmp_path)
+    twice = scored(tmp_path / "again.parquet", first, -1.0)
+    with pytest.raises(AnalysisError, match="are of the materials of the run AAAA"):
+        scores_of_parts(run, [one, twice], tmp_path)
+    other = scored(tmp_path / "retrained.parquet", second, 1.0, model_hash="12" * 32)
+    with pytest.raises(AnalysisError, match="differ in model_hash"):
+        scores_of_parts(run, [one, other], tmp_path)
