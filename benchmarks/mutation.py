@@ -1,29 +1,35 @@
-"""Measure how many small changes of the code some test notices: mutation testing with mutmut.
+"""Measure how many small changes of the code some test notices: mutation testing.
 
-Usage: python benchmarks/mutation.py exclusion design sessions ledger scoring statistics
-           [--sample 150] [--seed 1] [--minutes 10] [--children 2] [--show]
+Usage: python benchmarks/mutation.py payments privacy exclusion
+           [--classes comparison number sort permission date] [--sample 300] [--seed 1]
+           [--minutes 9] [--most-seconds 60] [--children 1] [--kept FOLDER] [--list]
 
-mutmut changes one operator, constant or argument at a time and runs the tests that reach the
-changed function, only those that stand next to it. Each package is mutated in a copy of the
-repository; the working tree stays as it is. A mutant that no test notices survives; --show
-prints what each survivor changed. Tests that need PostgreSQL are left out.
+A mutant is one change of a class: a comparison turned (`<` to `<=`, `==` to `!=`, `in_` to
+`not_in`), a number one higher or a sign turned, an order dropped or reversed, a condition that
+protects something dropped or turned (`and` to `or`, `not`, an `if` that only raises, a call of
+`refuse_...`), a unit or a sign of a time changed. The tests beside the package that reach its line
+run, the quickest first, until one fails, or until they took --most-seconds. A mutant that no test
+notices survives. What became of each is kept in a folder: the same command goes on where it
+stopped; take a new folder when code or tests have changed. The tests run on SQLite only; the tree
+stays as it is.
 """
 
 import argparse
-import os
+import json
 import random
-import re
-import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("experiment", "webapp", "lm", "analysis", "marketplace")
+# In the place of this folder, whose coverage.py is not the library.
+sys.path.pop(0)
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks.mutants.changes import CLASSES, Mutant, mutants
+from benchmarks.mutants.engine import Trial, try_all
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 class Target(NamedTuple):
@@ -34,117 +40,79 @@ class Target(NamedTuple):
 
 
 TARGETS = {
-    "exclusion": Target(("experiment/exclusion/*",), ("tests/experiment/exclusion",)),
-    "design": Target(("experiment/design/*",), ("tests/experiment/design",)),
-    "sessions": Target(
-        ("webapp/sessions/*",), ("tests/webapp/sessions", "tests/webapp/participant")
-    ),
-    "ledger": Target(
-        ("webapp/payments/ledger.py", "webapp/payments/pay.py"),
-        ("tests/webapp/payments/test_ledger.py", "tests/webapp/payments/test_pay.py"),
-    ),
+    "design": Target(("experiment/design/**/*.py",), ("tests/experiment/design",)),
+    "exclusion": Target(("experiment/exclusion/*.py",), ("tests/experiment/exclusion",)),
+    "integrity": Target(("experiment/integrity/*.py",), ("tests/experiment/integrity",)),
     "money": Target(("experiment/money.py",), ("tests/experiment/test_money.py",)),
-    "scoring": Target(("lm/scoring/*",), ("tests/lm/scoring",)),
-    "statistics": Target(("analysis/statistics/*",), ("tests/analysis/statistics",)),
+    "payment rules": Target(
+        ("experiment/payment/*.py", "experiment/money.py"),
+        ("tests/experiment/payment", "tests/experiment/test_money.py"),
+    ),
+    "payments": Target(
+        ("webapp/payments/**/*.py",),
+        ("tests/webapp/payments", "tests/webapp/privacy/test_forgotten_payment.py"),
+    ),
+    "privacy": Target(("webapp/privacy/*.py",), ("tests/webapp/privacy",)),
+    "scoring": Target(("lm/scoring/*.py",), ("tests/lm/scoring",)),
+    "sessions": Target(
+        ("webapp/sessions/*.py",), ("tests/webapp/sessions", "tests/webapp/participant")
+    ),
+    "statistics": Target(("analysis/statistics/*.py",), ("tests/analysis/statistics",)),
 }
-_NOTHING_CHOSEN = "Filtered for specific mutants, but nothing matches"
-_TO_END_S = 60.0
-NOTICED = ("killed", "timeout", "caught by type check")
 
 
-def copy_of_repository(folder: Path, target: Target) -> None:
-    """Write the repository's files into a folder, with mutmut's configuration for the target."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    for name in filter(None, listed.stdout.split("\0")):
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, folder / name)
-    options = {
-        "source_paths": PACKAGES,
-        "only_mutate": target.files,
-        # How a message ends is read by people; which type a cast claims, by nobody at run time.
-        "do_not_mutate_patterns": (r"^\s*(where|expected|remedy)=", r"\bcast\("),
-        "also_copy": ("parallax.py", "wsgi.py", "instance"),
-        # What reads a module's names, and would read the mutants' as well.
-        "pytest_add_cli_args": ("-q", "-k", "not postgresql and not test_every_statistic"),
-        "pytest_add_cli_args_test_selection": target.tests,
-    }
-    lines = [
-        f"{key} =" + "".join(f"\n    {one}" for one in values) for key, values in options.items()
+def chosen(target: Target, classes: tuple[str, ...], sample: int, seed: int) -> list[Mutant]:
+    """Return the mutants of a target in the order in which they are tried."""
+    files = sorted({file for pattern in target.files for file in ROOT.glob(pattern)})
+    every = [
+        one for file in files for one in mutants(file.relative_to(ROOT), classes) if one.reachable
     ]
-    (folder / "setup.cfg").write_text("\n".join(["[mutmut]", *lines]) + "\n", encoding="utf-8")
+    drawn = random.Random(seed).sample(every, len(every))
+    return drawn[:sample] if sample else drawn
 
 
-def mutmut(folder: Path, *arguments: str, seconds: float | None = None) -> str:
-    """Run mutmut there and return what it printed; what takes too long is ended."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "mutmut", *arguments],
-        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        start_new_session=True,
-    )  # fmt: skip
-    try:
-        printed, _ = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.terminate()
-        try:
-            return process.communicate(timeout=_TO_END_S)[0]
-        except subprocess.TimeoutExpired:
-            # A mutant that waits for ever outlives mutmut, and holds its output open.
-            os.killpg(process.pid, signal.SIGKILL)
-            return process.communicate()[0]
-    if process.returncode and _NOTHING_CHOSEN not in printed:
-        sys.exit(f"mutmut {arguments[0]} failed:\n{printed[-4_000:]}")
-    return printed
-
-
-def statuses(folder: Path) -> dict[str, str]:
-    """Return what became of each mutant, by its name."""
-    printed = mutmut(folder, "results", "--all", "true")
-    return dict(re.findall(r"^ *(\S+__mutmut_\d+): (.+)$", printed, re.MULTILINE))
-
-
-def measure(name: str, options: argparse.Namespace) -> None:
-    """Print one row for one package, and its survivors."""
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        copy_of_repository(folder, TARGETS[name])
-        # Makes the mutants and learns which test reaches which function; tries none of them yet.
-        mutmut(folder, "run", "none")
-        mutants = sorted(statuses(folder))
-        chosen = random.Random(options.seed).sample(mutants, min(options.sample, len(mutants)))
-        mutmut(
-            folder, "run", "--max-children", str(options.children), *chosen,
-            seconds=60 * options.minutes,
-        )  # fmt: skip
-        found = {mutant: status for mutant, status in statuses(folder).items() if mutant in chosen}
-        counted = Counter(found.values())
-        tried = len(chosen) - counted["not checked"]
-        noticed = sum(counted[status] for status in NOTICED)
-        share = f"{noticed / tried:.0%}" if tried else "-"
-        print(f"| {name} | {len(mutants):,} | {tried} | {noticed} | {share} |", flush=True)
-        for mutant, status in sorted(found.items()):
-            if status not in (*NOTICED, "not checked"):
-                print(f"  {status}: {mutant}")
-                if options.show:
-                    print(mutmut(folder, "show", mutant))
+def row(name: str, found: list[Mutant], file: Path) -> str:
+    """Return the line of the table: of how many mutants what became."""
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    kept = {fact["id"]: fact["outcome"] for fact in map(json.loads, lines)}
+    outcomes = Counter(kept[one.id] for one in found if one.id in kept)
+    tried = outcomes.total() - outcomes["not applied"]
+    noticed = outcomes["noticed"] + outcomes["ended"]
+    share = f"{noticed / tried:.0%}" if tried else "-"
+    left = outcomes["survived"] + outcomes["unreached"]
+    return f"| {name} | {len(found):,} | {tried:,} | {noticed:,} | {left} | {share} |"
 
 
 def main() -> None:
-    """Print a table: mutants, how many were tried, how many some test noticed."""
+    """Try mutants, and print a table: how many, tried, noticed, left."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="+", choices=sorted(TARGETS), metavar="TARGET")
-    parser.add_argument("--sample", type=int, default=150)
+    parser.add_argument("--classes", nargs="+", choices=CLASSES, default=CLASSES)
+    parser.add_argument("--sample", type=int, default=0, help="How many are drawn; 0 is all.")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--children", type=int, default=2)
-    parser.add_argument("--show", action="store_true", help="Print what each survivor changed.")
+    parser.add_argument("--minutes", type=float, default=9)
+    parser.add_argument("--most-seconds", type=float, default=60)
+    parser.add_argument("--children", type=int, default=1)
+    parser.add_argument("--kept", type=Path, help="A folder; a new one of its own when not given.")
+    parser.add_argument("--list", action="store_true", help="Only show what would be tried.")
     options = parser.parse_args()
-    print("| Package | Mutants | Tried | Noticed | Score |\n|---|---:|---:|---:|---:|")
+    folder = options.kept or Path(tempfile.mkdtemp())
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = []
     for name in options.targets:
-        measure(name, options)
+        found = chosen(TARGETS[name], tuple(options.classes), options.sample, options.seed)
+        file = folder / f"{name}.jsonl"
+        if options.list:
+            print(*(f"{one.kind:10} {one.id}" for one in found), sep="\n")
+        elif found:
+            trial = Trial(
+                found, file, seconds=60 * options.minutes, most_s=options.most_seconds,
+                children=options.children,
+            )  # fmt: skip
+            try_all(TARGETS[name].tests, trial)
+        rows.append(row(name, found, file))
+    print("| Package | Mutants | Tried | Noticed | Left | Score |\n|---|---:|---:|---:|---:|---:|")
+    print(*rows, sep="\n")
 
 
 if __name__ == "__main__":

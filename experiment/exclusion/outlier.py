@@ -87,5 +87,5 @@ def _mad(values: list[float]) -> tuple[float, float]:
 
 
 def _sd(values: list[float]) -> tuple[float, float]:
-    # Equal values have no spread, whatever rounding makes of their mean.
-    return fmean(values), stdev(values) if len(set(values)) > 1 else 0.0
+    # It is worked out in fractions: equal values have no spread.
+    return fmean(values), stdev(values)

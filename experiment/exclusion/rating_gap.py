@@ -36,7 +36,9 @@ class RatingGap(OfScale):
         return self.on_scales(counted, self._gap)
 
     def _gap(self, counted: Sequence[Judgment]) -> Assessment:
-        rated = [(one.version == Variant.GOOD, one.rating or 0) for one in counted]
+        rated = [
+            (one.version == Variant.GOOD, one.rating) for one in counted if one.rating is not None
+        ]
         good = [rating for is_good, rating in rated if is_good]
         other = [rating for is_good, rating in rated if not is_good]
         if not good or not other:

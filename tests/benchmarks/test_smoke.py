@@ -17,8 +17,8 @@ from tests.programs.start import ADDRESS
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = "experiment/studies/gulordava_2018_italian/treebank.conllu"
-# They wait for each program that they start, as a parent alone can.
-PARENTS = {"main_job", "many_sentences"}
+# It asks what its own children used, and a copy is the child of another process.
+PARENTS = {"scoring_command"}
 FOR_NOTHING = {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 # What each needs besides its name; {folder} is a folder of the test's own.
 RUNS = {

@@ -5,7 +5,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
 from werkzeug.serving import make_server
 
 from tests.browser import browser_steps
@@ -18,17 +25,38 @@ from webapp import create_app
 SWITCHES = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
     "--disable-component-update", "--no-first-run", "--disable-quic",
+    "--font-render-hinting=none",  # as on a screen: without a window letters have whole widths
 ]  # fmt: skip
 expect.set_options(timeout=1000 * PATIENCE_S / 5)
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    path = CHROMIUM.require()
+def playwright() -> Iterator[Playwright]:
+    CHROMIUM.require()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=SWITCHES)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+def launched(playwright: Playwright, program: Path) -> Iterator[Browser]:
+    browser = playwright.chromium.launch(executable_path=program, args=SWITCHES)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """Chromium without what only a window shows, where it is installed beside: a third of the work.
+
+    It stores what a page in another site's frame wants stored; ``whole_browser`` refuses that.
+    """
+    whole = CHROMIUM.require()
+    alone = whole.with_name("chromium-headless-shell")
+    yield from launched(playwright, alone if alone.is_file() else whole)
+
+
+@pytest.fixture(scope="session")
+def whole_browser(playwright: Playwright) -> Iterator[Browser]:
+    yield from launched(playwright, CHROMIUM.require())
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Frame, Page, expect
+from playwright.sync_api import Browser, Frame, Page, expect
 from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
@@ -22,6 +22,12 @@ WHY_NO_DATABASE = """() => new Promise(resolve => {
   opening.onsuccess = () => resolve("");
   opening.onerror = () => resolve(String(opening.error));
 })"""
+
+
+@pytest.fixture
+def browser(whole_browser: Browser) -> Browser:
+    """One that lets another site's frame store nothing."""
+    return whole_browser
 
 
 @pytest.fixture(scope="module")

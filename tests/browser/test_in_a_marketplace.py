@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Frame, Page, expect
+from playwright.sync_api import Browser, Frame, Page, expect
 from werkzeug.serving import make_server
 
 from experiment.studies.load import load_study
@@ -49,6 +49,12 @@ class Market:
         plan = draft(self.site.sessions, self.platform, run.ref, link, utc_now())
         assert list(publish(self.site.sessions, self.platform, plan, utc_now))
         return link
+
+
+@pytest.fixture
+def browser(whole_browser: Browser) -> Browser:
+    """One that lets another site's frame store nothing."""
+    return whole_browser
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
@@ -43,6 +43,12 @@ class Marketplace:
             "Question": f'<ExternalQuestion xmlns="{SCHEMA}">{address}</ExternalQuestion>',
         }  # fmt: skip
         return self.call("CreateHIT", **{**facts, **changes})["HIT"]["HITId"]
+
+
+@pytest.fixture
+def browser(whole_browser: Browser) -> Browser:
+    """One that lets another site's frame store nothing."""
+    return whole_browser
 
 
 @pytest.fixture

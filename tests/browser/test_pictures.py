@@ -91,6 +91,12 @@ def small(taken: bytes) -> bytes:
 
 
 @pytest.fixture(scope="session")
+def browser(whole_browser: Browser) -> Browser:
+    """The one that the pictures were made with."""
+    return whole_browser
+
+
+@pytest.fixture(scope="session")
 def made_with(browser: Browser) -> str:
     """What decides how letters look: the browser's version and the machine's fonts."""
     fc_list = shutil.which("fc-list")

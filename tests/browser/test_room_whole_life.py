@@ -38,11 +38,8 @@ DECIDED = re.compile(r"^\s*(kept|excluded)\s*[1-9]")
 
 
 @pytest.mark.parametrize("recruiter", ["mturk", "prolific"])
-def test_a_study_is_published_at_a_platform_watched_settled_paid_and_archived(
-    recruiter, lab, page, tmp_path
-):
+def test_a_study_is_published_at_a_platform_watched_settled_paid_and_archived(recruiter, lab, page):
     def good(name: str) -> None:
-        page.screenshot(path=tmp_path / f"{name}.png", full_page=True)
         assert_good(page, f"{name}, {recruiter}")
         assert_keyboard(page, f"{name}, {recruiter}", within="main")
 

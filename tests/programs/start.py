@@ -10,8 +10,10 @@ from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from resource import struct_rusage
 from socket import AF_UNIX, MSG_DONTWAIT, SCM_RIGHTS, SOCK_STREAM, SOL_SOCKET, socket
 from typing import Any
+from weakref import WeakValueDictionary
 
 ADDRESS = "TESTS_WARM_PROCESS"
 ROOT = Path(__file__).parents[2]
@@ -21,6 +23,7 @@ _READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "OMP_", "OPENBLAS_", "MKL_", "
 # A test may have forbidden this process to connect anywhere (pytest-socket).
 _CONNECT = socket.connect
 _REAL = subprocess.Popen
+_REAL_WAIT4 = os.wait4
 
 
 def read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
@@ -29,6 +32,7 @@ def read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 _own: dict[str, str] = {}
+_started: WeakValueDictionary[int, "WarmPopen"] = WeakValueDictionary()
 
 
 @contextmanager
@@ -50,6 +54,15 @@ def use() -> None:
     """Let this process start programs as copies."""
     _own.update(read_at_start(os.environ))
     subprocess.Popen = WarmPopen
+    os.wait4 = _wait4
+
+
+def _wait4(pid: int, options: int) -> tuple[int, int, struct_rusage]:
+    """Wait for a copy too, which is the warm process's child and not this one's."""
+    if pid not in _started:
+        return _REAL_WAIT4(pid, options)
+    ended, status = _started[pid]._try_wait(options)
+    return ended, status, struct_rusage(_started[pid]._used or [0] * 16)
 
 
 def _group() -> str:
@@ -60,6 +73,8 @@ class WarmPopen(_REAL):
     """Starts a program as a copy of the warm process, or as ever where that would differ."""
 
     _told: socket | None = None
+    _status: int | None = None
+    _used: list[float] | None = None
 
     def _execute_child(self, args: Any, executable: Any, preexec_fn: Any, close_fds: bool,
                        pass_fds: Any, cwd: Any, env: Any, startupinfo: Any, creationflags: Any,
@@ -90,16 +105,19 @@ class WarmPopen(_REAL):
         finally:
             self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)
         self._told, self._child_created = asked, True
+        _started[self.pid] = self
 
     def _try_wait(self, wait_flags: int) -> tuple[int, int]:
         if self._told is None:
             return super()._try_wait(wait_flags)
-        try:
-            told = self._told.recv(16, MSG_DONTWAIT if wait_flags & os.WNOHANG else 0)
-        except BlockingIOError:
-            return 0, 0
-        self._told.close()
-        return self.pid, int(told or signal.SIGKILL)
+        if self._status is None:
+            try:
+                told = self._told.recv(1024, MSG_DONTWAIT if wait_flags & os.WNOHANG else 0)
+            except BlockingIOError:
+                return 0, 0
+            self._told.close()
+            self._status, self._used = json.loads(told or f"[{int(signal.SIGKILL)}, null]")
+        return self.pid, self._status
 
     def _internal_poll(self, *given: Any, **named: Any) -> int | None:
         if self._told is None:

@@ -87,6 +87,14 @@ def test_every_module_is_started_as_a_copy_and_its_own_programs_too():
     assert json.loads(told(WarmPopen, TOLD, "none")[1])["starts"] == "WarmPopen"
 
 
+def test_what_a_program_used_is_asked_for_as_of_a_child():
+    process = subprocess.Popen([sys.executable, TOLD, "number"], **NOTHING)
+    pid, status, used = os.wait4(process.pid, 0)
+    assert (pid, os.waitstatus_to_exitcode(status)) == (process.pid, 7)
+    assert used.ru_utime + used.ru_stime > 0 and used.ru_maxrss > 0
+    assert process.wait() == 7
+
+
 def test_a_test_can_ask_for_new_interpreters(new_interpreter):
     with subprocess.Popen([sys.executable, TOLD, "none"], **NOTHING) as process:
         assert process._told is None

@@ -67,10 +67,10 @@ def main(address: str) -> None:
 
 def _tell_ended(asked_by: dict[int, socket]) -> None:
     with suppress(ChildProcessError):
-        while pid := (found := os.waitpid(-1, os.WNOHANG))[0]:
-            if connection := asked_by.pop(pid, None):
+        while (ended := os.wait4(-1, os.WNOHANG))[0]:
+            if connection := asked_by.pop(ended[0], None):
                 with suppress(OSError), connection:
-                    connection.send(str(found[1]).encode())
+                    connection.send(json.dumps([ended[1], [*ended[2]]]).encode())
 
 
 def _start(connection: socket, asked_by: dict[int, socket], own: tuple[socket, ...]) -> None:

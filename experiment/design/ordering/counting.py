@@ -143,10 +143,11 @@ def _ways_into(
 def _insert(
     sequence: list[int], group: int, n: int, k: int, l_: int, rng: random.Random
 ) -> list[int]:
-    alike = set(alike_at(sequence))
-    others = [gap for gap in range(len(sequence) + 1) if gap not in alike]
+    alike = alike_at(sequence)
+    within = set(alike)
+    others = [gap for gap in range(len(sequence) + 1) if gap not in within]
     # Nothing is drawn where nothing is taken, which is often.
-    between = rng.sample(sorted(alike), l_) if l_ else []
+    between = rng.sample(alike, l_) if l_ else []
     beside = rng.sample(others, k - l_) if k > l_ else []
     gaps = sorted([*between, *beside])
     cuts = [0, *(sorted(rng.sample(range(1, n), k - 1)) if k > 1 else ()), n]

@@ -195,4 +195,5 @@ def test_the_answer_is_wrong_in_few_of_the_studies_of_each_kind_of_situation():
     rng = np.random.default_rng(9)
     chosen = [one for one in SITUATIONS[::5] for _ in range(12)]
     wrong = sum(is_wrong(one, rng) for one in chosen)
-    assert wrong <= 0.07 * len(chosen)
+    # The benchmark finds 1.1 % wrong: of these 72 studies more than 3 are once in a hundred times.
+    assert wrong <= 3

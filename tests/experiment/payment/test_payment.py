@@ -2,12 +2,19 @@
 
 import pytest
 
-from experiment.payment.bonuses import BonusCandidate, bonuses_by_rule, read_bonus_file
+from experiment.payment.bonuses import (
+    BonusCandidate,
+    bonus_owed_minor,
+    bonuses_by_rule,
+    read_bonus_file,
+)
 from experiment.payment.payment import (
+    LONGEST_REASON,
     Caps,
     PaymentError,
     PaymentItem,
     PaymentKind,
+    is_same_reason,
     payment_token,
     refuse_over_caps,
 )
@@ -35,6 +42,31 @@ def test_who_is_kept_must_be_decided_before_those_kept_get_a_bonus():
     undecided = [BonusCandidate("dan", kept=None, correct_catch_trials=3)]
     with pytest.raises(PaymentError, match=r"dan is kept.*parallax exclude"):
         bonuses_by_rule(Payment(bonus="kept", bonus_amount="0.05"), undecided)
+
+
+def test_what_is_owed_is_told_once_the_rule_can_be_applied():
+    undecided = BonusCandidate("dan", kept=None, correct_catch_trials=None)
+    kept = Payment(bonus="kept", bonus_amount="0.05")
+    correct = Payment(bonus="per_correct_catch_trial", bonus_amount="0.02")
+    everyone = Payment(bonus="everyone", bonus_amount="0.30")
+    assert [bonus_owed_minor(rule, undecided) for rule in (kept, correct, everyone)] == [
+        None, None, 30,
+    ]  # fmt: skip
+    assert [bonus_owed_minor(rule, PEOPLE[1]) for rule in (kept, correct, everyone)] == [0, 14, 30]
+    with pytest.raises(PaymentError, match="depends on correct answers, and the run is blind"):
+        bonuses_by_rule(correct, [undecided])
+
+
+@pytest.mark.parametrize(
+    ("length", "fits"), [(1, True), (LONGEST_REASON, True), (LONGEST_REASON + 1, False)]
+)
+def test_a_reason_is_as_long_as_the_platform_takes_and_no_longer(bonus_file, length, fits):
+    path = bonus_file(f"participant,amount,reason\nann,0.01,{'x' * length}\n")
+    if fits:
+        assert [each.amount_minor for each in read_bonus_file(path, ["ann"], "USD")] == [1]
+    else:
+        with pytest.raises(PaymentError, match="the reason is empty or longer than"):
+            read_bonus_file(path, ["ann"], "USD")
 
 
 @pytest.mark.parametrize("payment", [{"bonus": "kept"}, {"bonus_amount": "0.05"}])
@@ -134,6 +166,11 @@ def test_a_file_that_is_none_is_refused(bonus_file, tmp_path):
         read_bonus_file(bonus_file("who,much\nann,5\n"), ["ann"], "USD")
     with pytest.raises(PaymentError, match=r"the file of bonuses cannot be read \(No such file"):
         read_bonus_file(tmp_path / "nowhere.csv", ["ann"], "USD")
+
+
+def test_reasons_that_differ_in_spaces_and_capitals_are_the_same():
+    assert is_same_reason(" Very  good", "very Good")
+    assert not is_same_reason("Very good", "Verygood")
 
 
 def test_caps_count_what_was_promised_before():

@@ -34,15 +34,35 @@ def started(instance: Path) -> Iterator[server.Server]:
         server.stop(instance)
 
 
-@pytest.fixture
-def connect(started: server.Server) -> Iterator[Callable[[], socket.socket]]:
-    address = urlsplit(started.url)
+@pytest.fixture(scope="module")
+def kept_on(tmp_path_factory) -> Iterator[tuple[server.Server, Path]]:
+    """A server that every test leaves as it was, and its instance."""
+    instance = tmp_path_factory.mktemp("kept_on") / "instance"
+    yield server.start(instance, workers=1), instance
+    server.stop(instance)
+
+
+@contextmanager
+def connections(to: server.Server) -> Iterator[Callable[[], socket.socket]]:
+    address = urlsplit(to.url)
     with ExitStack() as stack:
 
         def new() -> socket.socket:
             made = socket.create_connection((address.hostname, address.port), timeout=PATIENCE_S)
             return stack.enter_context(made)
 
+        yield new
+
+
+@pytest.fixture
+def connect(started: server.Server) -> Iterator[Callable[[], socket.socket]]:
+    with connections(started) as new:
+        yield new
+
+
+@pytest.fixture
+def connect_again(kept_on) -> Iterator[Callable[[], socket.socket]]:
+    with connections(kept_on[0]) as new:
         yield new
 
 
@@ -54,14 +74,13 @@ def log_of(instance: Path) -> str:
     return (instance / "server.log").read_text(encoding="utf-8")
 
 
-@pytest.mark.one_database
-def test_who_sends_slowly_keeps_nobody_waiting(started, connect):
+def test_who_sends_slowly_keeps_nobody_waiting(kept_on, connect_again):
     beginnings = (b"GET /heal", b"GET /healthz HTTP/1.1\r\nHos", b"POST /run/x HTTP/1.1\r\n"
                   b"Content-Type: application/json\r\nContent-Length: 900\r\n\r\n{")  # fmt: skip
-    slow = [connect() for _ in range(MANY)]
+    slow = [connect_again() for _ in range(MANY)]
     for number, connection in enumerate(slow):
         connection.sendall(beginnings[number % len(beginnings)])
-    assert is_well(started)
+    assert is_well(kept_on[0])
     slow[0].sendall(b"thz HTTP/1.1\r\nHost: x\r\n\r\n")
     assert slow[0].recv(4096).startswith(b"HTTP/1.1 200 OK\r\n")
 
@@ -140,25 +159,24 @@ def test_who_keeps_asking_at_a_stop_is_told_to_go_elsewhere(started, connect):
                 connect().close()
 
 
-@pytest.mark.one_database
 @pytest.mark.parametrize("protocol", ["websocket", "h2c", "TLS/1.3", "nonsense"])
-def test_who_asks_for_another_protocol_is_answered_in_this_one(started, connect, protocol):
+def test_who_asks_for_another_protocol_is_answered_in_this_one(kept_on, connect_again, protocol):
     asked = f"Host: x\r\nConnection: Upgrade\r\nUpgrade: {protocol}\r\nContent-Length: 15\r\n\r\n"
-    with connect() as connection:
+    with connect_again() as connection:
         for _ in range(2):  # the connection stays open, and nothing of the body is left in it
             connection.sendall(f"POST /run/x HTTP/1.1\r\n{asked}decision=accept".encode())
             assert re.match(rb"HTTP/1.1 40[45] ", connection.recv(65_536))
-    assert is_well(started)
+    assert is_well(kept_on[0])
 
 
-@pytest.mark.one_database
-def test_what_is_no_request_is_refused_and_names_nobody_in_the_log(started, instance, connect):
+def test_what_is_no_request_is_refused_and_names_nobody_in_the_log(kept_on, connect_again):
+    started, instance = kept_on
     token = "abcdefghjkmn.SecretSignature"
     for line in (f"GET /p/{token}/ HTTP/9.9", f"GET /p/{token}/ x HTTP/1.1", "\x16\x03\x01"):
-        with connect() as connection:
+        with connect_again() as connection:
             connection.sendall(f"{line}\r\nHost: x\r\n\r\n".encode())
             assert connection.recv(4096).startswith(b"HTTP/1.1 400 ")
-    with connect() as connection:
+    with connect_again() as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHos")
         connection.shutdown(socket.SHUT_WR)
         connection.recv(4096)

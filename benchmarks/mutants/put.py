@@ -1,0 +1,69 @@
+"""Put a mutant in the place of the true code, in a process that has imported it already.
+
+A function gets the changed code, wherever it is held; a module's name gets the changed value. What
+was remembered of earlier calls is forgotten.
+"""
+
+import ast
+import gc
+import sys
+from collections.abc import Iterator
+from types import CodeType, FunctionType
+
+from benchmarks.mutants.changes import Mutant
+
+OURS = ("experiment", "webapp", "lm", "analysis")
+
+
+def put(mutant: Mutant) -> bool:
+    """Put the changed code in the place of the true one, everywhere in this process."""
+    file = str(mutant.file.resolve())
+    made = compile(mutant.tree(), file, "exec")
+    forget()
+    if mutant.name:
+        return _rebound(mutant, file)
+    new = {(code.co_qualname, code.co_firstlineno): code for code in _codes(made)}
+    found = False
+    for function in gc.get_objects():
+        if isinstance(function, FunctionType) and function.__code__.co_filename == file:
+            code = new.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
+            if code is not None and code.co_freevars == function.__code__.co_freevars:
+                function.__code__, found = code, True
+    return found
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for part in code.co_consts:
+        if isinstance(part, CodeType):
+            yield from _codes(part)
+
+
+def forget() -> None:
+    """Forget what our functions remembered of earlier calls."""
+    gc.unfreeze()  # the tests set aside what they load first
+    for one in gc.get_objects():
+        if type(one).__name__ == "_lru_cache_wrapper" and str(
+            getattr(one, "__module__", "")
+        ).startswith(OURS):
+            one.cache_clear()
+
+
+def _rebound(mutant: Mutant, file: str) -> bool:
+    """Give a name of a module another value, wherever it was imported to."""
+    module = next(
+        (one for one in sys.modules.values() if getattr(one, "__file__", None) == file), None
+    )
+    if module is None:
+        return False
+    old = vars(module)[mutant.name]
+    assigned = next(
+        node for node in mutant.tree().body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == mutant.name
+    )  # fmt: skip
+    scope = dict(vars(module))
+    exec(compile(ast.Module([assigned], []), file, "exec"), scope)
+    for one in list(sys.modules.values()):
+        if vars(one).get(mutant.name) is old and getattr(one, "__file__", None):
+            setattr(one, mutant.name, scope[mutant.name])
+    return True
