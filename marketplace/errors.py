@@ -1,6 +1,10 @@
 """The error of starting a stand-in, and of what its control address is sent."""
 
-from pydantic import ValidationError
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    # Every command reads this file, and no help waits for pydantic.
+    from pydantic import ValidationError
 
 
 class MarketplaceError(Exception):
@@ -22,7 +26,7 @@ class MarketplaceError(Exception):
         super().__init__(f"{where}: {text}" if where else text)
 
 
-def wrong_key(error: ValidationError) -> str:
+def wrong_key(error: "ValidationError") -> str:
     """Return what is wrong with the first key of a JSON object that cannot be used."""
     first = error.errors(include_url=False)[0]
     key = ".".join(map(str, first["loc"]))
