@@ -154,7 +154,7 @@ ORDINAL = Prerequisite(
     "R with ordinal", lambda: _r_with("ordinal"), "r-cran-ordinal", (), alone=True
 )
 MGCV = Prerequisite("R with mgcv", lambda: _r_with("mgcv"), "r-cran-mgcv", (), alone=True)
-# Chromium without a window: it does in the tests of pages what Chromium does for a third of the work.
+# Chromium without what only a window shows: a third of the work in the tests of pages.
 HEADLESS_SHELL = Prerequisite(
     "Chromium's headless shell",
     lambda: _on_path("chromium-headless-shell"),
