@@ -83,7 +83,8 @@ def test_an_item_without_its_contrast_version_is_named(tmp_path):
     logprobs = small_run.LOGPROBS | {"p-2": (-2.0, -1.0, None)}
     path = small_run.write_scores(tmp_path / "scores.parquet", small_run.score_rows(logprobs))
     with pytest.raises(
-        AnalysisError, match=r"lack the good version.*first: p-2. Score the materials again with"
+        AnalysisError,
+        match=r"lack the good version.*first: p-2. Score the materials again with `parallax lm score`",
     ):
         decisions(load_scores(path))
 
@@ -91,7 +92,9 @@ def test_an_item_without_its_contrast_version_is_named(tmp_path):
 def test_a_score_that_is_no_number_is_named(tmp_path):
     logprobs = small_run.LOGPROBS | {"s-2": (float("nan"), -1.0, None)}
     path = small_run.write_scores(tmp_path / "scores.parquet", small_run.score_rows(logprobs))
-    with pytest.raises(AnalysisError, match="are not numbers; the first: s-2"):
+    with pytest.raises(
+        AnalysisError, match="are not numbers; the first: s-2. Score the materials again"
+    ):
         decisions(load_scores(path))
 
 
