@@ -84,7 +84,7 @@ def test_an_item_without_its_contrast_version_is_named(tmp_path):
     path = small_run.write_scores(tmp_path / "scores.parquet", small_run.score_rows(logprobs))
     with pytest.raises(
         AnalysisError,
-        match=r"lack the good version.*first: p-2. Score the materials again with `parallax lm score`",
+        match=r"lack the good version.*first: p-2. Score the materials again",
     ):
         decisions(load_scores(path))
 
@@ -93,7 +93,7 @@ def test_a_score_that_is_no_number_is_named(tmp_path):
     logprobs = small_run.LOGPROBS | {"s-2": (float("nan"), -1.0, None)}
     path = small_run.write_scores(tmp_path / "scores.parquet", small_run.score_rows(logprobs))
     with pytest.raises(
-        AnalysisError, match="are not numbers; the first: s-2. Score the materials again"
+        AnalysisError, match=r"are not numbers; the first: s-2. Score the materials again"
     ):
         decisions(load_scores(path))
 
