@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    # Every command reads this file, and no help waits for pydantic.
     from pydantic import ValidationError
 
 

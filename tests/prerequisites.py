@@ -154,8 +154,16 @@ ORDINAL = Prerequisite(
     "R with ordinal", lambda: _r_with("ordinal"), "r-cran-ordinal", (), alone=True
 )
 MGCV = Prerequisite("R with mgcv", lambda: _r_with("mgcv"), "r-cran-mgcv", (), alone=True)
+# Chromium without what only a window shows: a third of the work in the tests of pages.
+HEADLESS_SHELL = Prerequisite(
+    "Chromium's headless shell",
+    lambda: _on_path("chromium-headless-shell"),
+    "chromium-headless-shell",
+    (),
+    alone=True,
+)
 PROMTOOL = Prerequisite("promtool", lambda: _on_path("promtool"), "prometheus", (), alone=True)
-WISHED = (NGINX, CADDY, SYSTEMD, LME4, ORDINAL, MGCV, PROMTOOL)
+WISHED = (NGINX, CADDY, SYSTEMD, LME4, ORDINAL, MGCV, PROMTOOL, HEADLESS_SHELL)
 # Large or compiled, and of a few tests: used where somebody has installed them, and not fetched.
 LATEX = Prerequisite(
     "pdfLaTeX", lambda: _on_path("pdflatex"), "", (), "apt-get install texlive-latex-recommended"

@@ -84,8 +84,7 @@ def test_an_item_without_its_contrast_version_is_named(tmp_path):
     path = small_run.write_scores(tmp_path / "scores.parquet", small_run.score_rows(logprobs))
     with pytest.raises(
         AnalysisError,
-        match=r"the scores of 1 item\(s\) lack the good version.*first: p-2\. Score the materials"
-        r" again with `parallax lm score`",
+        match=r"lack the good version.*first: p-2. Score the materials again",
     ):
         decisions(load_scores(path))
 
@@ -93,7 +92,9 @@ def test_an_item_without_its_contrast_version_is_named(tmp_path):
 def test_a_score_that_is_no_number_is_named(tmp_path):
     logprobs = small_run.LOGPROBS | {"s-2": (float("nan"), -1.0, None)}
     path = small_run.write_scores(tmp_path / "scores.parquet", small_run.score_rows(logprobs))
-    with pytest.raises(AnalysisError, match="are not numbers; the first: s-2"):
+    with pytest.raises(
+        AnalysisError, match=r"are not numbers; the first: s-2. Score the materials again"
+    ):
         decisions(load_scores(path))
 
 
@@ -114,11 +115,7 @@ def test_judged_items_without_scores_are_listed_up_to_ten_with_both_files(export
     [
         ({"study": "other"}, "the scores are of other 1.0"),
         ({"study_version": "2.0"}, "the scores are of small 2.0"),
-        (
-            {"materials_hash": "ef" * 32},
-            r"the run's materials have the hash abababababab, those scored efefefefefef\. Expected"
-            r" the same materials\. Score the study's materials again",
-        ),
+        ({"materials_hash": "ef" * 32}, "hash abababababab, those scored efefefefefef"),
     ],
 )
 def test_scores_of_other_materials_are_refused(export, tmp_path, changed, words):
