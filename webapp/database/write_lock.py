@@ -112,8 +112,7 @@ def driver_transaction(engine: Engine) -> Iterator[PoolProxiedConnection]:
     """Yield a connection in a writing transaction, without what SQLAlchemy does around each.
 
     It is for what takes little time, such as answers: who arrives, or ends, lets it pass. It is
-    committed at the end, and is rolled back where the block
-    fails.
+    committed at the end, and is rolled back where the block fails.
 
     Raises:
         Exception: What the driver raises, as it is.
