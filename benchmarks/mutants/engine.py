@@ -26,6 +26,7 @@ from benchmarks.mutants.changes import Mutant
 from benchmarks.mutants.put import forget, put
 
 PATIENCE_S = 240
+_BROKEN = 4
 _Map = dict[str, dict[int, list[tuple[float, int]]]]
 
 
@@ -75,7 +76,7 @@ class Trial:
             if running:
                 pid, status = os.wait()
                 code = os.waitstatus_to_exitcode(status)
-                known = {0: "survived", 1: "noticed", 3: "not applied"}
+                known = {0: "survived", 1: "noticed", 3: "not applied", _BROKEN: "not applied"}
                 self._keep(running.pop(pid), known.get(code, "ended"), code)
         return True
 
@@ -172,7 +173,7 @@ def _forked(do: Callable[[], int]) -> int:
         code = do()
     except BaseException:
         os.write(log, traceback.format_exc().encode())
-        code = 1
+        code = _BROKEN
     os._exit(code)
 
 
@@ -180,5 +181,7 @@ def try_all(tests: Sequence[str], trial: Trial) -> None:
     """Collect tests and try the mutants with them."""
     os.environ["COVERAGE_CORE"] = "ctrace"
     options = ("-q", "-p", "no:cacheprovider", "-o", "tmp_path_retention_policy=none")
+    # Other plug-ins of pytest may be here already, with nothing that it would rewrite.
+    quiet = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
     chosen = ("-k", "not postgresql and not test_every_statistic")
-    pytest.main([*options, *chosen, *tests], plugins=[trial])
+    pytest.main([*options, *quiet, *chosen, *tests], plugins=[trial])

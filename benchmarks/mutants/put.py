@@ -25,7 +25,8 @@ def put(mutant: Mutant) -> bool:
     new = {(code.co_qualname, code.co_firstlineno): code for code in _codes(made)}
     found = False
     for function in gc.get_objects():
-        if isinstance(function, FunctionType) and function.__code__.co_filename == file:
+        # Others' objects may answer a question for their class with a warning.
+        if type(function) is FunctionType and function.__code__.co_filename == file:
             code = new.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
             if code is not None and code.co_freevars == function.__code__.co_freevars:
                 function.__code__, found = code, True

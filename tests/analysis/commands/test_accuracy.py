@@ -34,7 +34,7 @@ def test_scores_of_single_sentences_have_no_accuracy_and_are_said_to_have_none(t
     done = CliRunner().invoke(accuracy, [str(items), str(alone)])
     assert isinstance(done.exception, AnalysisError)
     assert "every item has one version alone" in str(done.exception)
-    assert "Score the materials again" not in str(done.exception)
+    assert "Score the materials again with `parallax lm score`" not in str(done.exception)
 
 
 @pytest.fixture
