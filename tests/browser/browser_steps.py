@@ -53,9 +53,10 @@ def consent(page: Page, link: str) -> None:
 
 
 def start(window: Window) -> None:
-    """Leave the instructions for the trials."""
+    """Leave the instructions for the trials, and wait until the first takes an answer."""
     window.locator("#instructions [data-go-on]").click()
     expect(window.locator("#trial")).to_be_visible()
+    window.evaluate(_PAINTED)
 
 
 def count(window: Window) -> str:

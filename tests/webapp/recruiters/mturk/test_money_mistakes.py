@@ -232,7 +232,7 @@ def test_an_answer_that_is_cut_off_is_said_in_words(ann, shell, platform, paid):
     finally:
         original.unregister("before-parse.mturk.*", cut_off)
     assert isinstance(result.exception, WebappError), result.exception
-    assert "cannot be read" in str(result.exception)
+    assert "the answer was cut off" in str(result.exception)
     assert "1 done" in shell("approve", "--yes").output
     assert paid("AANN") == [("reward", 20)]
 
