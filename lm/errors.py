@@ -1,5 +1,6 @@
 """The errors of language models that the user can mend, and why a file was not taken, in words."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,21 +29,25 @@ class LmError(Exception):
 def why_unread(error: Exception, path: Path) -> str:
     """Return why a file could not be read, without its name and without a codec's own words."""
     if isinstance(error, UnicodeDecodeError):
-        return f"line {_undecodable(path)} is no text in UTF-8"
+        line = _undecodable(path)
+        return f"line {line} is no text in UTF-8" if line else "it is no text in UTF-8"
     if isinstance(error, RecursionError):
         return "its brackets stand too deep in one another"
     return getattr(error, "strerror", None) or str(error)
 
 
 def _undecodable(path: Path) -> int:
+    """Return the number of the line; 0 where it cannot be found, as in what can be read once."""
+    if not path.is_file():
+        return 0
     # The error itself counts from where the reader's buffer began.
-    with path.open("rb") as lines:
+    with suppress(OSError), path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
                 line.decode()
             except UnicodeDecodeError:
                 return number
-    return number
+    return 0
 
 
 def wrong_key(error: "ValidationError") -> str:

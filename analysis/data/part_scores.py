@@ -99,7 +99,9 @@ def _of_part(
     ]
     place = table.schema.get_field_index("item_id")
     column = pa.array([called[row] for row in rows], table.schema.field(place).type)
-    return table.take(rows).set_column(place, table.schema.field(place), column)
+    return table.take(pa.array(rows, pa.int64())).set_column(
+        place, table.schema.field(place), column
+    )
 
 
 def _merged(tables: Sequence[pa.Table], run: ExportedRun, facts: Sequence[ScoreFacts]) -> pa.Table:

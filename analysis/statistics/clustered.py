@@ -21,6 +21,7 @@ from scipy.stats import t as student
 
 from analysis.statistics.resample import LEVEL, Floats
 from analysis.statistics.variance_parts import crossed, freedom_by_parts
+from analysis.statistics.withheld import UNITS
 
 Codes = NDArray[np.intp]
 
@@ -297,6 +298,8 @@ def share_ends(
     fewer = np.minimum(*freedoms[:2])
     few = (fewer > 0) & (fewer < FEWEST_CLUSTERS - 1) & (accuracy > 0) & (accuracy < 1)
     total, freedom = crossed(parts, freedoms)
+    # Of so few clusters their parts tell next to nothing: no less than of independent answers.
+    total = np.where(fewer < UNITS - 1, np.maximum(total, parts[2]), total)
     few &= total > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = accuracy * (1 - accuracy)

@@ -1,7 +1,7 @@
 """Log-probabilities of recurrent networks computed again, in NumPy, from the files alone."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -38,9 +38,21 @@ def logprobs_again(
         some = [text.split() for text in texts[start : start + _TEXTS]]
         ids = [[divider, *(known.get(word, words["<unk>"]) for word in own)] for own in some]
         hidden = _hidden(net, weights, [own[:-1] for own in ids])
-        read = [tuple(own[: n + 1]) for own in ids for n in range(len(own) - 1)]
+        read = _read_so_far(own[:-1] for own in ids)
         said = _of_words(net, weights, hidden, read, [word for own in ids for word in own[1:]])
         found += np.split(said, np.cumsum([len(own) for own in some])[:-1])
+    return found
+
+
+def _read_so_far(texts: Iterable[Sequence[int]]) -> list[int]:
+    """Return a number for what was read up to each word: equal for equal beginnings alone."""
+    numbers: dict[tuple[int, int], int] = {}
+    found = []
+    for words in texts:
+        before = -1
+        for word in words:
+            before = numbers.setdefault((before, word), len(numbers))
+            found.append(before)
     return found
 
 
@@ -130,7 +142,7 @@ def _of_words(
     net: Mapping[str, object],
     weights: Weights,
     hidden: Array,
-    read: Sequence[tuple[int, ...]],
+    read: Sequence[int],
     wanted: Sequence[int],
 ) -> NDArray[np.float64]:
     """Return log P of each wanted word after what was read, for which ``hidden`` stands."""
@@ -141,11 +153,12 @@ def _of_words(
     matrix = weights["embedding.weight" if net.get("softmax") == "tied" else "decoder.weight"]
     bias = weights["decoder.bias"]
     # Texts that begin alike share the sum over all words, and nothing else.
-    place = {words: row for row, words in enumerate(read)}
-    sums: dict[tuple[int, ...], float] = {}
-    for start in range(0, len(place), _ROWS):
-        some = list(place)[start : start + _ROWS]
-        logits = hidden[[place[words] for words in some]] @ matrix.T + bias
+    place = {one: row for row, one in enumerate(read)}
+    distinct = list(place)
+    sums: dict[int, float] = {}
+    for start in range(0, len(distinct), _ROWS):
+        some = distinct[start : start + _ROWS]
+        logits = hidden[[place[one] for one in some]] @ matrix.T + bias
         sums |= zip(some, _log_of_sums(logits).tolist(), strict=True)
     words = np.array(wanted, np.int64)
     own = (hidden * matrix[words]).sum(axis=-1) + bias[words]

@@ -83,12 +83,15 @@ class _InDatabase:
         threading.Thread(target=self._keep, name="use", daemon=True).start()
 
     def release(self) -> None:
+        # Taken from the thread that watches it before that one wakes: only one of them may use it.
+        connection, self._connection = self._connection, None
         self._released.set()
-        if (connection := self._connection) is not None:
+        if connection is not None:
             # The database lets go some time after a connection has ended, so it is told before.
             with suppress(SQLAlchemyError):
                 connection_unlock(connection, _LOCK, shared=True)
-        self._let_go()
+            connection.invalidate()
+            connection.close()
         self._engine.dispose()
 
     def _taken(self) -> Connection | None:

@@ -70,14 +70,18 @@ def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
 def _why(error: OSError) -> str:
     """Return what a server, or the way to it, said, in its own words."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
-        _, text = next(iter(error.recipients.values()))
-        return text.decode(errors="replace")
+        return _one_line(*next(iter(error.recipients.values())))
     if isinstance(error, smtplib.SMTPResponseException):
-        said = error.smtp_error
-        return said.decode(errors="replace") if isinstance(said, bytes) else said
+        return _one_line(error.smtp_code, error.smtp_error)
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate is not trusted ({error.verify_message})"
     return error.strerror or str(error) or "it took too long"
+
+
+def _one_line(status: int, said: bytes | str) -> str:
+    """Return a server's reply; its status tells what may pass from what will not."""
+    text = said.decode(errors="replace") if isinstance(said, bytes) else said
+    return " ".join([str(status), *text.split()])
 
 
 def _connected(settings: Settings) -> smtplib.SMTP:

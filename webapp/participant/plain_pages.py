@@ -18,11 +18,11 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
+from experiment.errors import ParallaxError
 from experiment.studies.study import Study
 from webapp.core.metrics import Metrics
 from webapp.core.tokens import new_reference
 from webapp.database.models import Run
-from webapp.errors import WebappError
 from webapp.http.kept_pages import KeptPage, KeptPages, keep_page
 from webapp.http.origins import our_hosts
 from webapp.http.request_log import REQUEST_ID, log_request, new_request_id
@@ -120,7 +120,7 @@ def _found(services: Services, find: Callable[[Connection], _Found | None]) -> _
         with services.engine.connect() as connection:
             connection.execution_options(reading=True).begin()
             return find(connection)
-    except (SQLAlchemyError, WebappError, OSError):  # the app says it, in its own way
+    except (SQLAlchemyError, ParallaxError, OSError):  # the app says it, in its own way
         return None
 
 

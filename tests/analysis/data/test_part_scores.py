@@ -76,6 +76,19 @@ def test_each_part_has_the_scores_of_its_own_words(parts, tmp_path):
     assert (people["model"] < 1).any() and (people["n_items"] > 0).all()
 
 
+def test_parts_of_the_same_words_need_their_scores_once(sessions, tmp_path):  # noqa: F811
+    first, second, codes = sessions
+    study = second.facts.model_copy(update={"study": "later", "materials_hash": "ef" * 32})
+    second = replace(second, items=first.items, facts=study)
+    run = longitudinal([first, second], codes)
+    files = [
+        scored(tmp_path / "first.parquet", first, 1.0),
+        scored(tmp_path / "later.parquet", second, -1.0),
+    ]
+    [scores] = load_all_scores(scores_of_parts(run, files, tmp_path))
+    assert len(decisions(scores)) == len(first.items)
+
+
 def test_scores_that_do_not_cover_the_parts_are_refused(parts, tmp_path):
     first, second, run = parts
     one = scored(tmp_path / "first.parquet", first, 1.0)

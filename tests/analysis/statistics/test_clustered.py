@@ -36,6 +36,19 @@ def test_the_variance_never_falls_below_that_of_one_side_alone():
     assert found.standard_error[0] ** 2 == pytest.approx(4 / 3 * (by_item**2).sum())
 
 
+@pytest.mark.parametrize(("people", "items"), [(60, 3), (3, 40), (60, 2)])
+def test_of_two_or_three_clusters_no_interval_is_narrower_than_of_independent_answers(
+    people, items
+):
+    rng = np.random.default_rng(1)
+    person, item = (each.ravel() for each in np.indices((people, items)))
+    for _ in range(100):
+        correct = (rng.random(person.size) < 0.7).astype(float)
+        found = clustered_intervals(correct, person, item, zeros(person.size))
+        alone = wilson_interval(int(correct.sum()), person.size)
+        assert found.high[0] - found.low[0] > 0.99 * (alone.high - alone.low)
+
+
 def test_groups_do_not_touch_each_other():
     rng = np.random.default_rng(1)
     correct = (rng.random(60) < 0.7).astype(float)

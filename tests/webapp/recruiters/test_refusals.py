@@ -94,6 +94,11 @@ def no_connection() -> object:
     return calls.read("/users/me/")
 
 
+def a_header_that_cannot_be_sent() -> object:
+    error = httpx.LocalProtocolError("Illegal header value b'Token secret\\n'")
+    return Calls(answering(0, None, error=error), 1, lambda _: None).read("/users/me/")
+
+
 def a_bonus_while_the_wallet_is_busy() -> None:
     def busy(*_: object) -> None:
         raise Busy("the wallet is in use", where="POST /pay/")
@@ -164,6 +169,8 @@ class Needs(BaseModel):
          .to_submission(), 'a submission is "LOST"'),
         (lambda: member({}, "results", "GET /hooks/"), "GET /hooks/: the answer lacks results"),
         (no_connection, "GET /users/me/: there is no connection: refused. Run the same command"),
+        (a_header_that_cannot_be_sent, "GET /users/me/: the request cannot be sent: prolific_token"
+         " has characters that no token has. Set prolific_token to a token"),
         (a_bonus_while_the_wallet_is_busy,
          "POST /pay/: nothing was paid: the wallet is in use. Pay again later."),
         (lambda: subscribe(SUBSCRIBED, "w", "https://here.example"),

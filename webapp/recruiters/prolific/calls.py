@@ -123,6 +123,10 @@ class Calls:
             answer = self.http.request(method, f"{_API}{path}", json=body, params=params)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise NotSent(f"there is no connection: {error}", where=where, remedy=_AGAIN) from error
+        except httpx.LocalProtocolError:
+            # Its words quote the header, and so the token.
+            problem = "the request cannot be sent: prolific_token has characters that no token has"
+            raise PlatformError(problem, where=where, remedy=_TOKEN) from None
         except httpx.HTTPError as error:
             problem = f"there was no answer ({str(error) or 'it took too long'})"
             raise PlatformUnreachable(problem, where=where, remedy=_AGAIN) from error

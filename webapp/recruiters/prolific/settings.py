@@ -41,6 +41,11 @@ class ProlificSettings(BaseModel):
         description="the secret with which Prolific signs its webhooks; empty for none",
     )
 
+    @field_validator("token", mode="after")
+    @classmethod
+    def _bare(cls, value: SecretStr) -> SecretStr:
+        return SecretStr(value.get_secret_value().strip())
+
     @field_validator("endpoint")
     @classmethod
     def _an_address(cls, value: str) -> str:
