@@ -14,8 +14,8 @@ from http import HTTPStatus
 from flask import Flask, Response, g
 
 KEPT = "kept_pages"
-# Pages of the lists of runs that are open.
-_MOST_PAGES = 1_000
+# Pages of the lists of runs that are open; a study's own font makes one large.
+_MOST_BYTES = 32 * 2**20
 _LEVEL = 5
 # As gzip's own, of a file without a name and a date.
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
@@ -43,6 +43,11 @@ class KeptPage:
     after: bytes
     packed_before: bytes
     packed_after: bytes
+
+    @property
+    def n_bytes(self) -> int:
+        """How much of the memory it takes."""
+        return sum(map(len, (self.before, self.after, self.packed_before, self.packed_after)))
 
     @classmethod
     def of(cls, headers: list[tuple[str, str]], before: bytes, after: bytes) -> "KeptPage":
@@ -112,7 +117,7 @@ class KeptPages:
         before, found, after = body.partition(part.encode())
         names = {name.lower() for name in response.headers.keys()}  # noqa: SIM118 - pairs else
         if found and part.encode() not in after and "set-cookie" not in names:
-            if len(self._pages) >= _MOST_PAGES:
+            if sum(page.n_bytes for page in self._pages.values()) > _MOST_BYTES:
                 self._pages.clear()
             headers = [each for each in response.headers if each[0].lower() not in _OF_ONE_REPLY]
             self._pages[key] = KeptPage.of(headers, before, after)
