@@ -92,8 +92,8 @@ def test_a_backup_that_is_damaged_or_of_another_program_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("error", "why"),
     [
-        (smtplib.SMTPRecipientsRefused({"a@b.org": (550, b"no such mailbox")}), "550 no such mailbox"),
-        (smtplib.SMTPDataError(451, b"4.7.1 Later,\n4.7.1 please"), "451 4.7.1 Later, 4.7.1 please"),
+        (smtplib.SMTPRecipientsRefused({"a@b.org": (550, b"no mailbox")}), "550 no mailbox"),
+        (smtplib.SMTPDataError(451, b"4.7.1 Later,\n4.7.1 then"), "451 4.7.1 Later, 4.7.1 then"),
         (smtplib.SMTPAuthenticationError(535, b"wrong password"), "535 wrong password"),
         (smtplib.SMTPServerDisconnected("Connection unexpectedly closed"), "Connection unexpec"),
         (socket.gaierror(-2, "Name or service not known"), "Name or service not known"),
