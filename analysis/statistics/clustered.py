@@ -41,6 +41,8 @@ _MOST = 1 - 1e-6
 class Clustered:
     """Accuracies of groups with two-way clustered intervals.
 
+    With fewer than ten participants or items, the ends are of another variance (``share_ends``).
+
     Attributes:
         accuracy: Shape ``(groups,)``: the share of right judgments.
         standard_error: Shape ``(groups,)``; 0 where all judgments agree.
