@@ -10,16 +10,14 @@ import pytest
 from botocore.config import Config
 
 from marketplace.mturk import create_marketplace
-from marketplace.serving import in_thread
-from tests.marketplace.door import Door
+from tests.marketplace.door import Door, served
 from tests.marketplace.mturk.market import Market
 
 
 @pytest.fixture(scope="session")
 def door() -> Iterator[tuple[Door, str]]:
-    door = Door()
-    with in_thread(door) as url:
-        yield door, url
+    with served() as door:
+        yield door
 
 
 @pytest.fixture(scope="session")

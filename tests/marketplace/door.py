@@ -1,6 +1,10 @@
 """One address behind which each test opens its own stand-in: servers are slow to start."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from marketplace.serving import in_thread
 
 
 class Door:
@@ -10,3 +14,11 @@ class Door:
 
     def __call__(self, *request: Any) -> Any:
         return self.app(*request)
+
+
+@contextmanager
+def served() -> Iterator[tuple[Door, str]]:
+    """Serve a door, and yield it with its address."""
+    door = Door()
+    with in_thread(door) as url:
+        yield door, url

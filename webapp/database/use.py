@@ -90,8 +90,7 @@ class _InDatabase:
             # The database lets go some time after a connection has ended, so it is told before.
             with suppress(SQLAlchemyError):
                 connection_unlock(connection, _LOCK, shared=True)
-            connection.invalidate()
-            connection.close()
+            _end(connection)
         self._engine.dispose()
 
     def _taken(self) -> Connection | None:
@@ -119,8 +118,12 @@ class _InDatabase:
     def _let_go(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            connection.invalidate()
-            connection.close()
+            _end(connection)
+
+
+def _end(connection: Connection) -> None:
+    connection.invalidate()
+    connection.close()
 
 
 def _file(engine: Engine) -> Path:

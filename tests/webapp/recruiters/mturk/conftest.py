@@ -19,8 +19,7 @@ from sqlalchemy import select
 import parallax
 from experiment.studies.load import load_study
 from marketplace.mturk import create_marketplace
-from marketplace.serving import in_thread
-from tests.marketplace.door import Door
+from tests.marketplace.door import Door, served
 from tests.patience import PATIENCE_S
 from webapp.core.clock import utc_now
 from webapp.database.engine import Sessions, reading
@@ -35,9 +34,8 @@ LINK = "http://127.0.0.1:8000"
 
 @pytest.fixture(scope="session")
 def mturk_door() -> Iterator[tuple[Door, str]]:
-    door = Door()
-    with in_thread(door) as url:
-        yield door, url
+    with served() as door:
+        yield door
 
 
 @pytest.fixture(scope="session")

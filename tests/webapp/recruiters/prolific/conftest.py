@@ -18,8 +18,7 @@ from sqlalchemy import select
 import parallax
 from experiment.studies.load import BUILT_IN, load_study
 from marketplace.prolific import create_prolific
-from marketplace.serving import in_thread
-from tests.marketplace.door import Door
+from tests.marketplace.door import Door, served
 from tests.marketplace.prolific.stand_in import Person, StandIn
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import OutgoingReport, Participant, Payment, Run
@@ -55,9 +54,8 @@ accept = ["Yes"]
 
 @pytest.fixture(scope="session")
 def prolific_door() -> Iterator[tuple[Door, str]]:
-    door = Door()
-    with in_thread(door) as url:
-        yield door, url
+    with served() as door:
+        yield door
 
 
 @pytest.fixture(scope="session")
