@@ -1,8 +1,9 @@
 """Try mutants in forks of one process that has the tests at hand: a mutant costs its tests only.
 
-Tests are collected once. A first fork runs them all and notes which lines each reaches. Then every
-mutant has a fork of its own, where the changed function takes the place of the true one, and the
-tests that reach its line run, the quickest first, until one fails.
+Tests are collected once. A first fork runs them all and notes which lines each reaches. What tests
+share is then made once, by the quickest test of each file. Every mutant has a fork of its own,
+where the changed function takes the place of the true one, and the tests that reach its line run
+until one fails: first those that noticed a change nearby, then the quickest.
 """
 
 import ast
@@ -15,7 +16,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,14 @@ import coverage
 import pytest
 
 from benchmarks.mutants.changes import Mutant
-from benchmarks.mutants.put import forget, put
+from benchmarks.mutants.put import Place, forget
 
+# By the clock, for each test: it may wait for what never comes, on a busy machine.
 PATIENCE_S = 240
+# Of the processor: a test that takes this many times what it took, and a second, goes in a circle.
+_TIMES = 8
 _BROKEN = 4
+_NEAR = 5
 _Map = dict[str, dict[int, list[tuple[float, int]]]]
 
 
@@ -59,37 +64,67 @@ class Trial:
         session.config.pluginmanager.unregister(name="terminalreporter")  # only we print
         for file in {one.file for one in self._mutants}:  # plug-ins are loaded on demand
             importlib.import_module(".".join(file.with_suffix("").parts).removesuffix(".__init__"))
-        # What tests share is made before the forks: only the last test takes it down.
         self._run(self._items[0])
-        reached = self._map({str(one.file.resolve()) for one in self._mutants})
-        tried = {json.loads(line)["id"] for line in self._lines()}
+        reached, took = self._map({str(one.file.resolve()) for one in self._mutants})
+        self._warm(took)
+        place = Place({str(one.file.resolve()) for one in self._mutants})
+        known = [json.loads(line) for line in self._lines()]
+        numbers = {item.nodeid: n for n, item in enumerate(self._items)}
+        by_id = {one.id: one for one in self._mutants}
+        # Where which test noticed something.
+        killers = [(by_id[one["id"]], numbers[one["by"]]) for one in known
+                   if one.get("by") in numbers and one["id"] in by_id]  # fmt: skip
+        tried = {one["id"] for one in known}
         waiting = [one for one in self._mutants if one.id not in tried]
-        running: dict[int, Mutant] = {}
+        running: dict[int, tuple[Mutant, int]] = {}
         while (waiting and time.monotonic() < self._end) or running:
             while waiting and len(running) < self._children and time.monotonic() < self._end:
                 mutant = waiting.pop(0)
-                tests = self._tests(reached, mutant)
+                tests = list(_ordered(self._tests(reached, mutant), killers, mutant))
                 if not tests:
-                    self._keep(mutant, "unreached", 0)
+                    self._keep(mutant, "unreached")
                     continue
-                running[_forked(lambda m=mutant, t=tests: self._noticed(m, t))] = mutant
+                told, tells = os.pipe()
+                pid = _forked(
+                    lambda m=mutant, t=tests, p=tells: self._noticed(m, t, took, place, p)
+                )
+                os.close(tells)
+                running[pid] = mutant, told
             if running:
-                pid, status = os.wait()
+                pid, status, used = os.wait3(0)
+                mutant, told = running.pop(pid)
+                by = _last(told)
                 code = os.waitstatus_to_exitcode(status)
-                known = {0: "survived", 1: "noticed", 3: "not applied", _BROKEN: "not applied"}
-                self._keep(running.pop(pid), known.get(code, "ended"), code)
+                known_as = {0: "survived", 1: "noticed", 3: "not applied", _BROKEN: "not applied"}
+                outcome = known_as.get(code, "ended")
+                noticed = outcome in ("noticed", "ended") and by is not None
+                self._keep(
+                    mutant, outcome, code=code, cpu=round(used.ru_utime + used.ru_stime, 2),
+                    by=self._items[by].nodeid if noticed else None,
+                )  # fmt: skip
+                if noticed:
+                    killers.append((mutant, by))
         return True
 
     def _lines(self) -> list[str]:
         return self._kept.read_text("utf-8").splitlines() if self._kept.exists() else []
 
-    def _keep(self, mutant: Mutant, outcome: str, code: int) -> None:
-        facts = {"id": mutant.id, "kind": mutant.kind, "outcome": outcome, "code": code}
+    def _keep(self, mutant: Mutant, outcome: str, **more: object) -> None:
+        facts = {"id": mutant.id, "kind": mutant.kind, "outcome": outcome, **more}
         with self._kept.open("a", encoding="utf-8") as file:
             file.write(json.dumps(facts) + "\n")
         print(f"{outcome:10} {mutant.kind:10} {mutant.id}", file=sys.__stdout__, flush=True)
 
-    def _map(self, files: set[str]) -> _Map:
+    def _warm(self, took: dict[str, float]) -> None:
+        """Make what tests share, by the quickest test of each file."""
+        quickest: dict[str, Any] = {}
+        for item in sorted(self._items, key=lambda one: took.get(one.nodeid, float("inf"))):
+            if item.nodeid in took:
+                quickest.setdefault(item.nodeid.partition("::")[0], item)
+        for item in quickest.values():
+            self._run(item)
+
+    def _map(self, files: set[str]) -> tuple[_Map, dict[str, float]]:
         """Return by file and line which tests reach it, and how long each takes."""
         kept = self._kept.with_suffix(".map")
         if not kept.exists():
@@ -97,7 +132,7 @@ class Trial:
             os.waitpid(pid, 0)
         found: dict[str, Any] = pickle.loads(kept.read_bytes())
         numbers = {item.nodeid: n for n, item in enumerate(self._items)}
-        return {
+        reached = {
             file: {
                 line: sorted((found["took"][test], numbers[test]) for test in tests
                              if test in numbers)
@@ -105,6 +140,7 @@ class Trial:
             }
             for file, lines in found["reached"].items()
         }  # fmt: skip
+        return reached, found["took"]
 
     def _note(self, files: set[str], kept: Path) -> int:
         watch = coverage.Coverage(data_file=None, include=sorted(files), config_file=False)
@@ -129,8 +165,10 @@ class Trial:
         kept.write_bytes(pickle.dumps({"took": took, "reached": reached}))
         return 0
 
-    def _run(self, item: Any) -> None:  # noqa: ANN401 - pytest's own
-        next_ = next(one for one in (self._items[-1], self._items[0]) if one is not item)
+    def _run(self, item: Any, next_: Any = None) -> None:  # noqa: ANN401 - pytest's own
+        """Run one test; what its file shares is kept where the next one is of the same file."""
+        if next_ is None or next_ is item:
+            next_ = next(one for one in (self._items[-1], self._items[0]) if one is not item)
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=next_)
 
     def _tests(self, reached: _Map, mutant: Mutant) -> list[int]:
@@ -144,20 +182,48 @@ class Trial:
         found = {test for line in wanted for test in lines.get(line, ())}
         return [number for _, number in sorted(found)]
 
-    def _noticed(self, mutant: Mutant, tests: Sequence[int]) -> int:
-        resource.setrlimit(resource.RLIMIT_CPU, (int(4 * self._most_s),) * 2)
-        signal.alarm(PATIENCE_S)
-        if not put(mutant):
+    def _noticed(
+        self, mutant: Mutant, tests: Sequence[int], took: dict[str, float], place: Place, tells: int
+    ) -> int:
+        if not place.put(mutant):
             return 3
         end = time.process_time() + self._most_s
-        for number in tests:
+        for number, after in zip(tests, [*tests[1:], None], strict=True):
+            item = self._items[number]
             self._failed = False
-            self._run(self._items[number])
+            os.write(tells, number.to_bytes(4))
+            most = time.process_time() + 2 + _TIMES * took[item.nodeid]
+            resource.setrlimit(resource.RLIMIT_CPU, (int(most), resource.RLIM_INFINITY))
+            signal.alarm(PATIENCE_S)
+            self._run(item, None if after is None else self._items[after])
             if self._failed:
                 return 1
             if time.process_time() > end:
                 return 0
         return 0
+
+
+def _ordered(
+    tests: Sequence[int], killers: Sequence[tuple[Mutant, int]], mutant: Mutant
+) -> Iterator[int]:
+    """Yield tests, first those that noticed the changes nearest to a mutant."""
+    reach = set(tests)
+    near = sorted(
+        (abs(other.line - mutant.line), -count, test)
+        for count, (other, test) in enumerate(killers)
+        if other.file == mutant.file and test in reach
+    )
+    first = list(dict.fromkeys(test for _, _, test in near))[:_NEAR]
+    yield from first
+    yield from (test for test in tests if test not in first)
+
+
+def _last(told: int) -> int | None:
+    """Return which test a fork ran last."""
+    os.set_blocking(told, False)  # a program that the fork left behind may hold the other end
+    with open(told, "rb") as file:
+        text = file.read() or b""
+    return int.from_bytes(text[-4:]) if text else None
 
 
 def _forked(do: Callable[[], int]) -> int:
