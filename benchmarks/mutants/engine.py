@@ -17,7 +17,9 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import coverage
@@ -53,6 +55,8 @@ class Trial:
         self._end, self._children = time.monotonic() + seconds, children
         self._failed = False
         self._items: list[Any] = []
+        self._sounds: dict[int, bool] = {}
+        self._any: Any = None  # stands for the next test where it is not known
 
     def pytest_runtest_logreport(self, report: Any) -> None:  # noqa: ANN401 - pytest's own
         """Note whether a test failed."""
@@ -64,6 +68,10 @@ class Trial:
         session.config.pluginmanager.unregister(name="terminalreporter")  # only we print
         for file in {one.file for one in self._mutants}:  # plug-ins are loaded on demand
             importlib.import_module(".".join(file.with_suffix("").parts).removesuffix(".__init__"))
+        chains = [item.listchain()[:-1] for item in self._items]
+        level = takewhile(lambda each: len(set(each)) == 1, zip(*chains, strict=False))
+        shared = [each[0] for each in level]
+        self._any = SimpleNamespace(listchain=lambda: shared)
         self._run(self._items[0])
         reached, took = self._map({str(one.file.resolve()) for one in self._mutants})
         self._warm(took)
@@ -80,7 +88,8 @@ class Trial:
         while (waiting and time.monotonic() < self._end) or running:
             while waiting and len(running) < self._children and time.monotonic() < self._end:
                 mutant = waiting.pop(0)
-                tests = list(_ordered(self._tests(reached, mutant), killers, mutant))
+                reach = [one for one in self._tests(reached, mutant) if self._sounds.get(one, True)]
+                tests = list(_ordered(reach, killers, mutant))
                 if not tests:
                     self._keep(mutant, "unreached")
                     continue
@@ -98,6 +107,9 @@ class Trial:
                 known_as = {0: "survived", 1: "noticed", 3: "not applied", _BROKEN: "not applied"}
                 outcome = known_as.get(code, "ended")
                 noticed = outcome in ("noticed", "ended") and by is not None
+                if noticed and not self._sound(by):
+                    waiting.append(mutant)
+                    continue
                 self._keep(
                     mutant, outcome, code=code, cpu=round(used.ru_utime + used.ru_stime, 2),
                     by=self._items[by].nodeid if noticed else None,
@@ -105,6 +117,21 @@ class Trial:
                 if noticed:
                     killers.append((mutant, by))
         return True
+
+    def _sound(self, number: int) -> bool:
+        """Return whether a test passes in a fork where nothing is changed."""
+        if number in self._sounds:
+            return self._sounds[number]
+
+        def run() -> int:
+            self._failed = False
+            self._run(self._items[number])
+            return int(self._failed)
+
+        self._sounds[number] = passed = os.waitpid(_forked(run), 0)[1] == 0
+        if not passed:
+            print(f"fails unchanged {self._items[number].nodeid}", file=sys.__stdout__, flush=True)
+        return passed
 
     def _lines(self) -> list[str]:
         return self._kept.read_text("utf-8").splitlines() if self._kept.exists() else []
@@ -166,10 +193,8 @@ class Trial:
         return 0
 
     def _run(self, item: Any, next_: Any = None) -> None:  # noqa: ANN401 - pytest's own
-        """Run one test; what its file shares is kept where the next one is of the same file."""
-        if next_ is None or next_ is item:
-            next_ = next(one for one in (self._items[-1], self._items[0]) if one is not item)
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=next_)
+        """Run one test, and take down what neither all tests nor the next one needs."""
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=next_ or self._any)
 
     def _tests(self, reached: _Map, mutant: Mutant) -> list[int]:
         lines = reached.get(str(mutant.file.resolve()), {})
