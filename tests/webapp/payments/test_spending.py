@@ -1,0 +1,74 @@
+"""Every line of the statement of spending, from a ledger made by hand."""
+
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from types import SimpleNamespace as Some
+
+from experiment.payment.payment import PaymentItem, PaymentKind
+from tests.webapp.payments.by_hand import NOW, account, line, snapshot, study, work
+from webapp.core.forgotten import FORGOTTEN_PREFIX
+from webapp.payments.reconciliation.statement import Statement
+from webapp.payments.spending import lines as spending
+from webapp.payments.spending.paper import as_page, by_funder, totals
+from webapp.recruiters.platform import Bonus
+
+
+def test_each_line_of_the_statement_says_who_paid_whether_and_at_what_fee(monkeypatch):
+    ledger_ = [
+        line(), line(id=2, called_at=None, assignment="WORK2", participant_id=2),
+        line("bonus", minor=5, answer="paid by hand"), line("reward", "unknown", 6, settled_at=NOW),
+        line("reward", "calling", 7), line("reward", "ordered", 8),
+        line("reward", "intended", 9, participant_id=None), line("reward", "refused", 10),
+        line("reward", "withdrawn", 11), line("rejection", minor=12), line(minor=0),
+        line(minor=13, worker_id=f"{FORGOTTEN_PREFIX}x", settled_at=None),
+    ]  # fmt: skip
+    works = [
+        work(hit_id=2), work("submitted", 2, hit_id=None), work("screened_out", 3, 9, hit_id=3),
+        work("rejected", 4, None), work("approved", 5, None, hit_id=2),
+    ]  # fmt: skip
+    hits = [Some(id=1, places=4), Some(id=2, places=9), Some(id=3, places=2)]
+    said = [
+        Statement("ref1", 99, 20, "USD", 30), Statement("ref5", 25, 20, "USD", 22),
+        Statement("ref6", 20, 20, "USD", 20), Statement("ref7", None, 0, "USD"),
+        Statement("ref8", 5, 0, "USD"),
+    ]  # fmt: skip
+    hand = PaymentItem("WORK1", PaymentKind.BONUS, 3, "", "elsewhere\x1f")
+    seen = snapshot(
+        line("reward", "unknown"), works=works, hits=hits, statements=said,
+        accounts=[account(), account(id=2)], platform_rewards={2: 15}, elsewhere=[(Bonus("AWORKER1", "WORK1", 3), hand)],
+    )  # fmt: skip
+    monkeypatch.setattr(spending, "reading", nullcontext)
+    monkeypatch.setattr(spending, "payments_of", lambda *_: ledger_)
+    platform = Some(fees_minor=lambda charges, _: sum(100 * c.places + c.payments for c in charges))
+    run = Some(ref="r", study="s", recruiter="mturk", currency="USD")
+    rule = study().recruitment.model_copy(update={"screen_out_reward": "0.07"})
+    made = study().model_copy(update={"recruitment": rule})
+    found = list(spending.RunSpending(None, platform, run, made, seen).lines())
+    noon = NOW.isoformat()
+    assert [
+        (x.payee, x.kind, x.by, str(x.standing), x.amount_minor, x.fee_minor, x.at) for x in found
+    ] == [
+        ("ref1", "reward", "parallax", "paid", 20, 901, noon),
+        ("ref2", "reward", "elsewhere", "paid", 20, 101, noon),
+        ("ref1", "bonus", "elsewhere", "paid", 5, 101, noon),
+        ("ref1", "reward", "parallax", "in doubt", 6, 901, ""),
+        ("ref1", "reward", "parallax", "in doubt", 7, 901, ""),
+        ("ref1", "reward", "parallax", "in doubt", 8, 901, ""),
+        ("(no participant)", "reward", "parallax", "to be paid", 9, 901, ""),
+        ("ref1", "reward", "parallax", "to be paid", 10, 901, ""),
+        ("(forgotten)", "reward", "parallax", "paid", 13, 901, ""),
+        ("(no participant)", "screen_out", "elsewhere", "paid, not in the ledger", 7, 201, ""),
+        ("(no participant)", "reward", "elsewhere", "paid, not in the ledger", 15, 901, ""),
+        ("ref1", "bonus", "elsewhere", "paid, not in the ledger", 3, 101, ""),
+        ("ref5", "owed", "", "to be paid", 3, 101, ""),
+        ("ref8", "owed", "", "to be paid", 5, 101, ""),
+    ]
+    [total] = totals(found)
+    assert total.spent_minor == {"bonus": 8, "reward": 68, "screen_out": 7}
+    assert total.elsewhere_minor == 20 + 5 + 7 + 15 + 3
+    assert total.fees_minor == 901 + 101 + 101 + 901 + 201 + 901 + 101
+    assert (total.doubtful_minor, total.owed_minor) == (21, 27)
+    assert total.total_minor == 83 + total.fees_minor
+    assert by_funder([total, total]) == {("", "USD"): 2 * total.total_minor}
+    page = as_page(found, datetime(2026, 3, 1, tzinfo=UTC))
+    assert all(payee in page for payee in ("ref8", "(no participant)"))
