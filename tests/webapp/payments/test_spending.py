@@ -35,7 +35,8 @@ def test_each_line_of_the_statement_says_who_paid_whether_and_at_what_fee(monkey
     hand = PaymentItem("WORK1", PaymentKind.BONUS, 3, "", "elsewhere\x1f")
     seen = snapshot(
         line("reward", "unknown"), works=works, hits=hits, statements=said,
-        accounts=[account(), account(id=2)], platform_rewards={2: 15}, elsewhere=[(Bonus("AWORKER1", "WORK1", 3), hand)],
+        accounts=[account(), account(id=2)], platform_rewards={2: 15},
+        elsewhere=[(Bonus("AWORKER1", "WORK1", 3), hand)],
     )  # fmt: skip
     monkeypatch.setattr(spending, "reading", nullcontext)
     monkeypatch.setattr(spending, "payments_of", lambda *_: ledger_)
