@@ -129,7 +129,8 @@ def test_everybody_has_one_statement_and_each_amount_stands_in_one():
     assert [each.platform_minor for each in statements(people, ledger, study(), there)] == [
         25, 0, 0, 4, 0, 2,
     ]  # fmt: skip
-    assert statements((), (), study(), there)[-1].payee == "(no participant)"
+    stranger_there = Statement("(no participant)", 0, 0, "USD", 2)
+    assert statements((), (), study(), {"AWORKER7": 2}) == [stranger_there]
 
 
 def test_a_statement_agrees_or_is_short_to_the_smallest_unit():

@@ -111,6 +111,10 @@ def test_a_rule_gives_its_bonus_to_who_finished_was_paid_and_may_be_judged():
     assert (found.waiting, found.held, found.restricted) == (1, ("ref1",), 0)
     found = bonuses.bonuses_of_rule(everyone, additional=True)
     assert [each.item.payee for each in found.entries] == ["ref1", "ref4", "ref5"]
+    item = bonuses.bonuses_of_rule(everyone, additional=True).entries[0].item
+    ours = line("bonus", token=item.token("r"), id=8)
+    had = paying(*people, lines=[by_hand, ours], rule=study("everyone", "0.05"))
+    assert bonuses.bonuses_of_rule(had).held == ()
     none = bonuses.bonuses_of_rule(paying(*people))
     assert none.no_rule and not none.entries and none.restricted == 0
     people[0].participant.platform_id = None

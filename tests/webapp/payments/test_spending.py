@@ -1,7 +1,7 @@
 """Every line of the statement of spending, from a ledger made by hand."""
 
 from contextlib import nullcontext
-from datetime import UTC, datetime
+from dataclasses import replace
 from types import SimpleNamespace as Some
 
 from experiment.payment.payment import PaymentItem, PaymentKind
@@ -9,7 +9,9 @@ from tests.webapp.payments.by_hand import NOW, account, line, snapshot, study, w
 from webapp.core.forgotten import FORGOTTEN_PREFIX
 from webapp.payments.reconciliation.statement import Statement
 from webapp.payments.spending import lines as spending
-from webapp.payments.spending.paper import as_page, by_funder, totals
+from webapp.payments.spending import paper
+from webapp.payments.spending.lines import Standing
+from webapp.payments.spending.paper import by_funder, totals
 from webapp.recruiters.platform import Bonus
 
 
@@ -25,17 +27,18 @@ def test_each_line_of_the_statement_says_who_paid_whether_and_at_what_fee(monkey
     works = [
         work(hit_id=2), work("submitted", 2, hit_id=None), work("screened_out", 3, 9, hit_id=3),
         work("rejected", 4, None), work("approved", 5, None, hit_id=2),
+        work("approved", 6, 6, hit_id=4), work("approved", 7, 7, hit_id=None),
     ]  # fmt: skip
     hits = [Some(id=1, places=4), Some(id=2, places=9), Some(id=3, places=2)]
     said = [
-        Statement("ref1", 99, 20, "USD", 30), Statement("ref5", 25, 20, "USD", 22),
+        Statement("ref1", 99, 20, "USD", 30), Statement("ref5", 25, 20, "USD", 24),
         Statement("ref6", 20, 20, "USD", 20), Statement("ref7", None, 0, "USD"),
         Statement("ref8", 5, 0, "USD"),
     ]  # fmt: skip
     hand = PaymentItem("WORK1", PaymentKind.BONUS, 3, "", "elsewhere\x1f")
     seen = snapshot(
         line("reward", "unknown"), works=works, hits=hits, statements=said,
-        accounts=[account(), account(id=2)], platform_rewards={2: 15},
+        accounts=[account(), account(id=2)], platform_rewards={1: 30, 2: 15, 4: 0},
         elsewhere=[(Bonus("AWORKER1", "WORK1", 3), hand)],
     )  # fmt: skip
     monkeypatch.setattr(spending, "reading", nullcontext)
@@ -60,16 +63,32 @@ def test_each_line_of_the_statement_says_who_paid_whether_and_at_what_fee(monkey
         ("(forgotten)", "reward", "parallax", "paid", 13, 901, ""),
         ("(no participant)", "screen_out", "elsewhere", "paid, not in the ledger", 7, 201, ""),
         ("(no participant)", "reward", "elsewhere", "paid, not in the ledger", 15, 901, ""),
+        ("(no participant)", "reward", "elsewhere", "paid, not in the ledger", 20, 101, ""),
         ("ref1", "bonus", "elsewhere", "paid, not in the ledger", 3, 101, ""),
-        ("ref5", "owed", "", "to be paid", 3, 101, ""),
+        ("ref5", "owed", "", "to be paid", 1, 101, ""),
         ("ref8", "owed", "", "to be paid", 5, 101, ""),
     ]
     [total] = totals(found)
-    assert total.spent_minor == {"bonus": 8, "reward": 68, "screen_out": 7}
-    assert total.elsewhere_minor == 20 + 5 + 7 + 15 + 3
-    assert total.fees_minor == 901 + 101 + 101 + 901 + 201 + 901 + 101
-    assert (total.doubtful_minor, total.owed_minor) == (21, 27)
-    assert total.total_minor == 83 + total.fees_minor
+    assert total.spent_minor == {"bonus": 8, "reward": 88, "screen_out": 7}
+    assert total.elsewhere_minor == 20 + 5 + 7 + 15 + 20 + 3
+    assert total.fees_minor == 901 + 101 + 101 + 901 + 201 + 901 + 101 + 101
+    assert (total.doubtful_minor, total.owed_minor) == (21, 25)
+    assert total.total_minor == 103 + total.fees_minor
     assert by_funder([total, total]) == {("", "USD"): 2 * total.total_minor}
-    page = as_page(found, datetime(2026, 3, 1, tzinfo=UTC))
-    assert all(payee in page for payee in ("ref8", "(no participant)"))
+    assert list(total.spent_minor) == sorted(total.spent_minor)
+    again = [replace(each, run=run) for run in ("z", "b") for each in found]
+    assert [each.run for each in totals(again)] == ["b", "z"]
+
+
+def test_the_page_lists_what_is_owed_doubtful_or_missing_apart(monkeypatch):
+    monkeypatch.setattr(paper, "_template", lambda: Some(render=lambda **facts: facts))
+    rows = [Some(standing=each, funder="f", study="s", run="r", platform="p", currency="USD",
+                 kind="reward", by="", amount_minor=1, fee_minor=1,
+                 is_spent=each in (Standing.PAID, Standing.NOT_IN_THE_LEDGER))
+            for each in Standing]  # fmt: skip
+    facts = paper.as_page(rows, NOW)
+    for name, standing in (
+        ("owed", Standing.TO_BE_PAID), ("doubtful", Standing.IN_DOUBT),
+        ("missing", Standing.NOT_IN_THE_LEDGER),
+    ):  # fmt: skip
+        assert [each.standing for each in facts[name]] == [standing]

@@ -7,7 +7,7 @@ import pytest
 
 from experiment.payment.payment import PaymentItem, PaymentKind
 from tests.webapp.payments.by_hand import NOW, account, line, snapshot, work
-from webapp.payments.reconciliation import participant_checks as people
+from webapp.payments.ledger import CLAIM_TIMEOUT
 from webapp.payments.reconciliation import payment_checks as money
 from webapp.payments.reconciliation.statement import Statement
 from webapp.recruiters.platform import Bonus
@@ -54,6 +54,15 @@ def test_what_is_not_settled_says_what_is_next_and_whether_mending_does_it(
     assert all(next_ in each.remedy and each.who == "ref1" for each in found)
     for each in found:
         assert ("moment ago" in each.detail) == (fields.get("id") == 5)
+        assert each.detail.startswith("a rejection " if fields.get("kind") == "rejection" else
+                                      f"a {fields.get('kind', 'reward')} of $0.20 ")  # fmt: skip
+        assert ":" not in each.detail
+
+
+def test_what_the_platform_answered_is_told_and_a_claim_ends_when_the_words_say():
+    [found] = money.unsettled(snapshot(line(state="refused", answer="no money")))
+    assert found.detail == "a reward of $0.20 was refused by the platform: no money"
+    assert timedelta(minutes=5) == CLAIM_TIMEOUT
 
 
 def test_a_decision_that_the_ledger_lacks_is_told_once_and_a_second_one_as_paid_twice():
@@ -79,8 +88,8 @@ def test_a_bonus_listed_twice_or_in_no_line_is_told():
     item = PaymentItem("WORK1", PaymentKind.BONUS, 7, "From the site", "elsewhere\x1f")
     bonuses = [line("bonus", id=number) for number in (1, 2, 3)]
     twice = told(
-        money.bonuses_astray, *bonuses, line("reward", id=4), accounts=[account()],
-        works=[work()], shown={1: 2, 2: 1, 4: 2}, elsewhere=[(by_hand, item)],
+        money.bonuses_astray, *bonuses, line("reward", id=4, participant_id=None),
+        accounts=[account()], works=[work()], shown={1: 2, 2: 1, 4: 2}, elsewhere=[(by_hand, item)],
     )  # fmt: skip
     assert twice == [("paid_twice", "ref1", False), ("bonus_elsewhere", "ref1", True)]
 
@@ -117,83 +126,29 @@ def test_a_rejection_that_a_reward_undid_is_not_missed(state, undone):
 
 def test_changed_rewards_parts_and_sums():
     hits = [Some(id=number, platform_id=f"HIT{number}", token="t" * 64) for number in (1, 2, 3)]
-    posted = {1: 20, 2: 20, 3: 20}
+    hits.append(Some(id=4, platform_id=None, token="a" * 64))
+    posted = {1: 20, 2: 20, 3: 20, 4: 20}
     assert told(
-        money.changed_rewards, hits=hits, posted_rewards=posted, platform_rewards={1: 20, 2: 19}
-    ) == [("reward_changed", "HIT2", False)]
+        money.changed_rewards,
+        hits=hits,
+        posted_rewards=posted,
+        platform_rewards={1: 20, 2: 19, 4: 0},
+    ) == [("reward_changed", "HIT2", False), ("reward_changed", "a" * 12, False)]
     parts = [work("partially_approved"), work("partially_approved", 2, paid_minor=3), work(id=3)]
     assert told(money.paid_in_part, works=parts) == [("paid_in_part", "WORK1", False)]
     said = [
         Statement("ref1", 25, 20, "USD", 20), Statement("ref2", 20, 20, "USD", 19),
-        Statement("ref3", 25, 20, "USD", 20),
+        Statement("ref3", 25, 20, "USD", 20), Statement("ref4", 20, 20, "USD", 0),
     ]  # fmt: skip
-    assert told(money.sums_differ, statements=said) == [("sums_differ", "ref2", False)]
+    differ = list(money.sums_differ(snapshot(statements=said)))
+    assert [each.who for each in differ] == ["ref2", "ref4"]
+    for each, there in zip(differ, ("$0.19", "$0.00"), strict=True):
+        assert f"$0.20 according to the ledger, but {there} according" in each.detail
     paid = [account(line()), account(line(), id=2), account(id=3)]
-    assert told(money.paid_too_little, statements=said, accounts=paid) == [
-        ("paid_too_little", "ref1", False)
-    ]
+    [short] = money.paid_too_little(snapshot(statements=said, accounts=paid))
+    assert short.who == "ref1" and "is owed $0.25 by" in short.detail and "$0.20" in short.detail
 
 
-def test_who_finished_and_was_not_paid_is_told_by_what_they_handed_in():
-    offered = {"kind": "compensation", "assignment": None}
-    accounts = [
-        account(status=None), account(status=None, id=2, finished=False),
-        account(line(**offered), status=None, id=3), account(id=4),
-        account(status="approved", id=5), account(id=6, finished=False),
-        account(line(**offered), id=7), account(id=8),
-    ]  # fmt: skip
-    paid = line(id=8, assignment="WORK8")
-    assert told(people.finished_not_submitted, accounts=accounts) == [
-        ("finished_not_submitted", "ref1", False)
-    ]
-    assert told(people.never_paid, paid, accounts=accounts) == [
-        ("never_paid", "ref4", False), ("compensated_and_submitted", "ref7", False),
-    ]  # fmt: skip
-    receipts = {"WORK4": "ref9", "WORK5": "ref9", "WORK7": None, "WORK8": "ref8"}
-    assert [who for _, who, _ in told(people.receipt_of_another, accounts=accounts,
-            receipts=receipts)] == ["ref4", "ref7"]  # fmt: skip
-
-
-def test_a_submission_without_finished_work_waits_for_a_decision():
-    accounts = [account(), account(id=2, finished=False), account(status=None, id=3)]
-    works = [
-        work("submitted"), work("submitted", 2, 2), work("submitted", 4, 1),
-        work("submitted", 5, None), work("approved", 6, None), work("submitted", 7, None),
-    ]  # fmt: skip
-    decided = line("rejection", assignment="WORK7", state="refused")
-    assert told(people.submitted_without_work, decided, accounts=accounts, works=works) == [
-        ("submitted_unfinished", "ref2", False),
-        ("submitted_twice", "ref1", False),
-        ("submitted_by_nobody", "WORK5", False),
-    ]
-
-
-def test_offers_that_were_not_confirmed_or_not_taken():
-    def offer(token, posted_at=None, expires_at=None):
-        return Some(
-            token=token * 64, posted_at=posted_at, expires_at=expires_at, purpose="compensation",
-            places=1,
-        )  # fmt: skip
-
-    over = [offer(each, NOW, NOW) for each in "df0"]
-    later = offer("e", NOW, NOW + timedelta(seconds=1))
-    hits = [offer("a"), offer("b"), offer("c"), *over, later]
-    lines = [
-        line("compensation", token=each * 64, state=state, assignment=on)
-        for each, state, on in (
-            ("b", "intended", None), ("c", "withdrawn", None), ("d", "intended", None),
-            ("e", "intended", None), ("f", "intended", "WORK1"), ("0", "withdrawn", None),
-        )
-    ]  # fmt: skip
-    assert told(people.unposted_offers, *lines, hits=hits, accounts=[account()]) == [
-        ("unposted_offer", "a" * 12, False),
-        ("unposted_offer", "ref1", True),
-    ]
-    assert told(people.compensation_not_taken, *lines, hits=hits, accounts=[account()]) == [
-        ("compensation_not_taken", "ref1", False)
-    ]
-
-
-def test_a_bonus_on_compensation_is_of_whom_the_ledger_knows():
-    seen = snapshot(line("compensation", assignment="WORK5"), works=[work(), work(id=2, who=None)])
-    assert [seen.participant_of(f"WORK{number}") for number in (1, 2, 5, 6)] == [1, None, 1, None]
+def test_a_line_of_nobody_is_named_by_the_beginning_of_its_token():
+    unnamed = line("bonus", "refused", assignment=None, participant_id=None, token="8" * 64)
+    assert money._payee(snapshot(), unnamed) == "8" * 12
