@@ -14,6 +14,7 @@ import pickle
 import resource
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -178,7 +179,9 @@ class Trial:
             watch.switch_context(item.nodeid)
             self._failed, before = False, time.process_time()
             self._run(item)
-            if not self._failed:
+            if self._failed:
+                print(f"fails unchanged {item.nodeid}", file=sys.__stdout__, flush=True)
+            else:
                 took[item.nodeid] = time.process_time() - before
         watch.stop()
         data = watch.get_data()
@@ -275,4 +278,6 @@ def try_all(tests: Sequence[str], trial: Trial) -> None:
     # Other plug-ins of pytest may be here already, with nothing that it would rewrite.
     quiet = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
     chosen = ("-k", "not postgresql and not test_every_statistic")
-    pytest.main([*options, *quiet, *chosen, *tests], plugins=[trial])
+    with tempfile.TemporaryDirectory() as folder:  # of other runs, pytest removes the oldest
+        here = f"--basetemp={folder}/tests"
+        pytest.main([*options, *quiet, *chosen, here, *tests], plugins=[trial])
