@@ -1,12 +1,29 @@
 """Who is erased or forgotten: that person alone, by any one mark of theirs."""
 
+from types import SimpleNamespace as Some
+
 import pytest
 from sqlalchemy import select
 
 from experiment.payment.payment import LONGEST_TOKEN
-from webapp.database.models import Answer, Hit, LinkVisit, Note, Payment
+from webapp.database.models import (
+    Answer,
+    Event,
+    Hit,
+    LinkVisit,
+    Note,
+    OutgoingReport,
+    Payment,
+)
 from webapp.errors import RunError
-from webapp.privacy.forget import find_participant, find_person, refuse_unpaid, replace_ids
+from webapp.privacy.forget import (
+    find_participant,
+    find_person,
+    forget,
+    forgotten_participants,
+    refuse_unpaid,
+    replace_ids,
+)
 from webapp.recruitment.reports import ReportState
 
 pytestmark = pytest.mark.one_database
@@ -126,3 +143,35 @@ def test_the_offer_made_to_one_person_alone_goes_with_them_and_no_other(book):
     assert [each.hit_id for each in works] == [None, others.id]
     # A participant's line keeps its token: it says of nobody who they are.
     assert {each.token for each in book.session.scalars(select(Payment))} == {"token1", "token2"}
+
+
+def test_forgetting_takes_what_is_theirs_and_leaves_what_is_others(book):
+    links = [book.link(kind) for kind in ("single", "single", "multi")]
+    people = [book.person(link_id=each.id, visit_mark=each.token) for each in links]
+    for each in people:
+        book.visit(each, worker="AWORKER9")
+        book.report(each, ReportState.DONE)
+        book.add(Event(participant_id=each.id, kind="consented", detail={}, at=book.now))
+    astray = [book.visit(None, worker=worker) for worker in ("AWORKER1", "AWORKER2")]
+    people[0].platform_id = "AWORKER1"
+    people[0].state = "declined"
+    book.session.flush()
+    noted = []
+    record = Some(note=lambda _session, deed, marks, _now: noted.append((deed, len(marks))))
+    for each in (people[0], people[2]):
+        forget(book.session, find_person(book.session, each.ref), book.now, record)
+    assert [count for deed, count in noted if deed == "forgotten"] == [1, 1]
+    book.session.expire_all()
+    assert [bool(each.label) for each in links] == [False, True, True]
+    assert [each.revoked_at is None for each in links] == [False, True, True]
+    kept = book.session.scalars(select(LinkVisit)).all()
+    assert {(each.participant_id, each.parameters["workerId"]) for each in kept} == {
+        (people[1].id, "AWORKER9"), (None, "AWORKER2"),
+    }  # fmt: skip
+    assert astray[1] in kept
+    told = book.session.scalars(select(OutgoingReport.participant_id)).all()
+    assert told == [people[1].id]
+    assert forgotten_participants(book.session, book.run) == {people[0].id, people[2].id}
+    assert forgotten_participants(book.session, book.other) == set()
+    erased = book.person(platform_id="forgotten:1")
+    assert erased.id in forgotten_participants(book.session, book.run)
