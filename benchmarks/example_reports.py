@@ -18,7 +18,9 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "examples" / "README.md"
 # What is shown of a study, the command's words and its fence.
-SHOWN = re.compile(r"(Its report, by `(parallax demo docs/examples/(\w+))`:\n\n```text\n).*?(```)", re.S)
+SHOWN = re.compile(
+    r"(Its report, by `(parallax demo docs/examples/(\w+))`:\n\n```text\n).*?(```)", re.DOTALL
+)
 RULE = re.compile(r"-{20,}")
 # Tables that a study is about and that are not the first of its report.
 FURTHER = {"deadline": ("late_answers",)}
@@ -67,11 +69,11 @@ def _tables(lines: Sequence[str]) -> Iterator[list[str]]:
             continue
         rules = [place for place, one in enumerate(block) if RULE.fullmatch(one)]
         if len(rules) > 1:
-            last = CUT - 1 if len(block) > LONGEST else rules[-1]
-            yield [*named, *block[: last + 1]]
+            length = rules[-1] + 1
+            yield [*named, *block[: CUT if length > LONGEST else length]]
             named = []
-        elif len(block) == 1 and re.fullmatch(r"\w+", block[0]):
-            named = block
+        elif block and re.fullmatch(r"\w+", block[-1]):
+            named = block[-1:]
         block = []
 
 
