@@ -37,7 +37,6 @@ from webapp.database.models import identity
 from webapp.participant import assets
 from webapp.users import passwords
 
-
 # Hashing is dear so that guessing is; who tries that asks for this one.
 SERVERS_HASHER = passwords._HASHER
 
