@@ -14,8 +14,7 @@ from experiment.materials.treebank.build import build_test_set, constructions_of
 from experiment.materials.treebank.conllu import Sentence, read_treebank
 from experiment.materials.treebank.constructions import Extraction
 from experiment.materials.treebank.conventions import PAPER, PUBLISHED_CODE, Conventions
-from experiment.materials.treebank.english import mark_verb_number
-from experiment.materials.treebank.features import NUMBERS
+from experiment.materials.treebank.features import NUMBERS, mark_verb_number
 from experiment.materials.treebank.published.generated import gold_of, write_generated
 from experiment.materials.treebank.published.items import published_items
 from experiment.materials.treebank.published.lines import write_lines

@@ -9,8 +9,7 @@ from threading import Lock
 from typing import Any
 
 from lm.answering.answerer import Tier
-from lm.serving.faults import CHANGED_AFTER, EVERY, Fault
-from lm.serving.model import ServedModel
+from lm.serving.model import CHANGED_AFTER, EVERY, Fault, ServedModel
 
 # What it says that it thought, where it may think. It changes nothing.
 THOUGHT = "Let me read both once more."

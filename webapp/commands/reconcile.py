@@ -97,13 +97,10 @@ def reconcile(
     found = discrepancies(snapshot)
     if as_json:
         click.echo(json.dumps([asdict(discrepancy) for discrepancy in found], indent=2))
-    elif found:
-        click.echo(statement_table(snapshot.statements))
-        rows = [(f.problem, f.who, f.detail, f.remedy) for f in found]
-        click.echo(text_table(_HEADER, rows))
     else:
         click.echo(statement_table(snapshot.statements))
-        click.echo(in_agreement(run, snapshot.statements))
+        rows = [(f.problem, f.who, f.detail, f.remedy) for f in found]
+        click.echo(text_table(_HEADER, rows) if rows else in_agreement(run, snapshot.statements))
     if found:
         sys.exit(1)
 

@@ -1,4 +1,4 @@
-"""The table of what happened within trials, of studies that ask for it."""
+"""Tables that an export has where a study asks for them: the trace of trials, and humanness."""
 
 from experiment.tables.column import Column, TableSchema
 from experiment.tables.judge import JUDGE
@@ -28,6 +28,34 @@ TRACES = TableSchema(
         ),
         Column("x_px", "integer", "from the window's left edge; empty of keys", "CSS px", True),
         Column("y_px", "integer", "from its upper edge; empty of keys", "CSS px", True),
+        JUDGE,
+    ),
+)
+HUMANNESS = TableSchema(
+    "humanness",
+    "Answers to trials that people and programs are known to answer differently: one row per answer"
+    " to an item of the block. Only of studies with [humanness]. The rates are published ones, of"
+    " the file that the study names; they are no measurement of this run.",
+    ("participant", "item_id"),
+    (
+        Column("participant", "string", "random reference; not a platform's worker id"),
+        Column("item_id", "string", "the item's id within the study"),
+        Column("passed", "boolean", "whether the item was answered as expected"),
+        Column(
+            "people_rate",
+            "number",
+            "the published share of people who do so; empty where there is none",
+            optional=True,
+        ),
+        Column("programs_rate", "number", "that of programs, likewise", optional=True),
+        Column(
+            "nats",
+            "number",
+            "log ratio of the two shares of such an answer: above 0 where programs give it more"
+            " often; half an answer is added to each count",
+            unit="nat",
+            optional=True,
+        ),
         JUDGE,
     ),
 )

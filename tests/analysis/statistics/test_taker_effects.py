@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.statistics.first_place import biases, leaning
-from analysis.statistics.history import history_effects
+from analysis.statistics.taker_effects import biases, history_effects, leaning
 from benchmarks.takers import SETTINGS, answers, coverage
 
 N_ITEMS, N_SESSIONS = 24, 10

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from lm.corpora.tagged_text import encode_tagged, read_tagged, tagged_files, tags_by_frequency
 from lm.corpora.vocab import Vocabulary
 from lm.errors import LmError
-from lm.multitask.tagged_text import encode_tagged, read_tagged, tagged_files, tags_by_frequency
 
 TEXT = "the\tNP/N\ncat\tN\n\n\nthe\tNP/N\nzebra\tN\nsleeps\tS\\NP\n"
 

@@ -2,14 +2,14 @@ import pytest
 import torch
 from torch import nn
 
-from lm.rnn import softmax
-from lm.rnn.softmax import mean_loss, token_losses
 from lm.scoring.packed_linear import PackedLinear
+from lm.training import objective
+from lm.training.objective import mean_loss, token_losses
 
 
 @pytest.fixture
 def case(monkeypatch: pytest.MonkeyPatch) -> tuple[nn.Linear, torch.Tensor, torch.Tensor]:
-    monkeypatch.setattr(softmax, "ROWS_AT_A_TIME", 7)
+    monkeypatch.setattr(objective, "ROWS_AT_A_TIME", 7)
     torch.manual_seed(2)
     hidden = torch.randn(25, 8, requires_grad=True)
     return nn.Linear(8, 40), hidden, torch.randint(40, (25,))

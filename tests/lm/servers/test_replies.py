@@ -2,7 +2,7 @@
 
 import pytest
 
-from lm.servers.thoughts import Thought, thought_of, together
+from lm.servers.replies import Thought, thought_of, together
 
 
 def answer(message: dict[str, object], details: dict[str, int] | None = None) -> dict[str, object]:
