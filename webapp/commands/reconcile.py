@@ -15,12 +15,12 @@ from webapp.commands.payment_commands import (
     agreed,
     open_run_payments,
     pay_asking,
+    statement_table,
     with_live,
     with_yes,
 )
 from webapp.commands.reports import ReportWish, reconcile_reports
 from webapp.commands.runs import link_base
-from webapp.commands.statement_table import statement_table
 from webapp.core.clock import utc_now
 from webapp.core.keys import read_keys
 from webapp.core.tokens import Tokens

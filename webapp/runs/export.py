@@ -27,7 +27,7 @@ from webapp.gate.gate import refuse
 from webapp.gate.premises import Act
 from webapp.runs.design_columns import DesignColumns, design_columns
 from webapp.runs.export_queries import export_rows, export_tables
-from webapp.runs.part_number import part_number
+from webapp.runs.parts import part_number
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.consent_texts import consent_texts
 

@@ -1,7 +1,10 @@
-"""Links by which a user gives themselves a new password: once, and for a day."""
+"""Links that hold a secret: to give oneself a new password, or to read one shared thing."""
 
+import hmac
 import secrets
 from datetime import datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -14,9 +17,35 @@ from webapp.users.audit_log import record_act
 from webapp.users.sign_in import digest_of
 from webapp.users.users import UserError, set_password
 
+_FILE = "shared"
 VALID = timedelta(hours=24)
 # Where the room takes one; the token is in the query, which web servers in front do not log.
 PATH_OF_LINK = f"{ROOM}/new-password"
+
+
+def link_of(folder: Path) -> str:
+    """Make the secret of a folder's link, which ends the one before, and return it."""
+    secret = secrets.token_urlsafe(24)
+    (folder / _FILE).write_text(_digest(secret), encoding="ascii", newline="\n")
+    return secret
+
+
+def shared(folder: Path, secret: str | None = None) -> bool:
+    """Return whether a folder has a link, and whether the secret is its own where one is given."""
+    try:
+        kept = (folder / _FILE).read_text(encoding="ascii")
+    except FileNotFoundError:
+        return False
+    return secret is None or hmac.compare_digest(kept, _digest(secret))
+
+
+def take_back(folder: Path) -> None:
+    """End a folder's link."""
+    (folder / _FILE).unlink(missing_ok=True)
+
+
+def _digest(secret: str) -> str:
+    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def make_link(session: Session, user: User, *, by: str, now: datetime) -> str:

@@ -10,8 +10,8 @@ import httpx
 from experiment.records import SIDES
 from experiment.responses.base import Known
 from experiment.seeds import generator
+from experiment.simulation.population import reaction_time_ms
 from experiment.simulation.responders import load_responder
-from experiment.simulation.session import reaction_time_ms
 from experiment.studies.admission import ScreeningQuestion
 from experiment.studies.answers import is_asked
 from experiment.studies.question import BETWEEN_CHOICES, Question
