@@ -20,7 +20,12 @@ class LmError(Exception):
     """A model, a vocabulary or a text cannot be used; the message is one clear paragraph.
 
     Line ends in what it quotes, as prompts have them, become spaces.
+
+    Attributes:
+        key: The key of a TOML file that it is about; empty where it is about none.
     """
+
+    key: tuple[str | int, ...] = ()
 
     def __str__(self) -> str:
         return " ".join(super().__str__().splitlines())

@@ -143,11 +143,13 @@ def _next() -> str:
 
 
 def _problem(error: ValidationError) -> str:
-    field = str(error.errors()[0]["loc"][0])
+    problem = error.errors(include_url=False)[0]
+    if problem["type"] == "value_error":
+        said = problem["msg"].removeprefix("Value error, ")
+        return f"{said[0].upper()}{said[1:]}."
+    field = str(problem["loc"][0])
     needed = {
-        "worker_id": "A worker ID begins with A and goes on with capital letters and digits.",
-        "country": "A country is two capital letters, e.g. US.",
-        "subdivision": "A state or province is two capital letters, e.g. CA.",
+        "worker_id": "A worker ID has at least one character and at most 64.",
         "approved_percent": "An approval rate is from 0 to 100 percent.",
         "approved_before": "The number of approved HITs is a whole number.",
     }
