@@ -115,9 +115,9 @@ def _merged(tables: Sequence[pa.Table], run: ExportedRun, facts: Sequence[ScoreF
         "study_version": run.facts.study_version,
         "materials_hash": run.facts.materials_hash,
     }
-    return pa.concat_tables(
-        [one.replace_schema_metadata(None) for one in tables]
-    ).replace_schema_metadata(said)
+    # A file may lack columns that may be missing: its rows hold none there.
+    bare = [one.replace_schema_metadata(None) for one in tables]
+    return pa.concat_tables(bare, promote_options="permissive").replace_schema_metadata(said)
 
 
 def _refuse_unlike(own: Sequence[tuple[Path, ScoreFacts]]) -> None:

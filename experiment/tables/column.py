@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, Self
 
 from experiment.tables.roles import Role
@@ -35,7 +36,7 @@ class Column:
     role: Role | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableSchema:
     """One table: its name is its file's stem."""
 
@@ -44,7 +45,7 @@ class TableSchema:
     primary_key: tuple[str, ...]
     columns: tuple[Column, ...]
 
-    @property
+    @cached_property
     def column_names(self) -> tuple[str, ...]:
         """The headers in their written order."""
         return tuple(column.name for column in self.columns)

@@ -10,10 +10,12 @@ from copy import copy
 from functools import wraps
 from hashlib import sha256
 from itertools import count
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
 from botocore.loaders import JSONFileLoader, Loader
 from flask import Flask
 from jinja2 import Environment
@@ -24,12 +26,19 @@ from werkzeug.routing import Rule
 
 from experiment.design.audit import order_checks
 from experiment.design.audit.check import Check
+from marketplace import storage
+from marketplace.mturk import store as mturk_store
+from marketplace.prolific import store as prolific_store
 from webapp.core import keys
 from webapp.core.keys import Keys
 from webapp.core.sealing import Sealer
 from webapp.database import engine as engines
 from webapp.database.models import identity
 from webapp.participant import assets
+from webapp.users import passwords
+
+# Hashing is dear so that guessing is; who tries that asks for this one.
+SERVERS_HASHER = passwords._HASHER
 
 
 def make_once() -> None:
@@ -37,8 +46,10 @@ def make_once() -> None:
     _addresses()
     _templates()
     _statements()
+    _stand_ins()
     _programs()
     _descriptions()
+    passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 def _addresses() -> None:
@@ -121,6 +132,25 @@ def _statements() -> None:
         engine.dialect, engine._compiled_cache = made[key], compiled
 
     identity.unlock = engines.unlock = unlocked  # type: ignore[attr-defined]
+
+
+def _stand_ins() -> None:
+    """Share compiled statements between the stand-ins of one platform."""
+    original, compiled = storage.sqlite_engine, LRUCache[Any, Any](2_000)
+    made = list[Dialect]()
+
+    def sqlite_engine(file: Path) -> Engine:
+        engine = original(file)
+        if made:
+            engine.dialect, engine._compiled_cache = made[0], compiled
+        else:
+            engine._compiled_cache = compiled
+            with engine.connect():  # it learns what SQLite can do
+                made.append(engine.dialect)
+        return engine
+
+    for store in (mturk_store, prolific_store):
+        store.sqlite_engine = sqlite_engine  # type: ignore[attr-defined]
 
 
 def _programs() -> None:
