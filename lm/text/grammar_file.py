@@ -31,7 +31,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from lm.errors import LmError
+from lm.errors import LmError, at, faults_of
 from lm.text.grammar import (
     Call,
     Expansion,
@@ -45,7 +45,6 @@ from lm.text.grammar import (
     Words,
     check_call,
 )
-from lm.toml_file import at, faults_of
 
 _NAME = r"[A-Za-z]\w*"
 _HEAD = re.compile(rf"({_NAME})(?:\(([^()]*)\))?")

@@ -8,8 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from lm.errors import LmError
-from lm.toml_file import at, faults_of
+from lm.errors import LmError, at, faults_of
 from lm.training.settings import TrainingSettings, preset
 
 GRIDS = Path(__file__).parent / "grids"

@@ -4,8 +4,7 @@ import difflib
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
-from lm.errors import LmError
-from lm.toml_file import at
+from lm.errors import LmError, at
 
 ModelType = Literal["lstm", "srn", "windowed", "multitask"]
 NAMES: dict[ModelType, str] = {
