@@ -153,7 +153,12 @@ _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice
 # Those of them that a screen, its colours and its size decide; the others are of the page itself.
 _OF_THE_SCREEN = {
     "type": "rule",
-    "values": ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"],
+    "values": [
+        "color-contrast",
+        "link-in-text-block",
+        "scrollable-region-focusable",
+        "target-size",
+    ],
 }
 # Links in a sentence may be as small as its text (WCAG 2.2, 2.5.8), a field as large as its label.
 _SMALL_TARGETS = """() => [...document.querySelectorAll(
