@@ -4,7 +4,7 @@ import httpx
 
 from webapp.simulation.page import Page
 from webapp.simulation.plan import Plan
-from webapp.simulation.session import SimulatedSession, SimulatedSessionError
+from webapp.simulation.visit import SimulatedSession, SimulatedSessionError
 
 _TIMEOUT_S = 60.0
 

@@ -28,7 +28,7 @@ from webapp.core.settings import Settings
 from webapp.database.backup.drill import Drill
 from webapp.database.backup.routine import note
 from webapp.database.engine import make_engine
-from webapp.doctor import network_time
+from webapp.doctor import machine
 from webapp.doctor.checks import CHECKS
 from webapp.doctor.findings import Finding, Installation, Level, json_text, metrics_text
 from webapp.jobs.periodic import PERIODIC
@@ -132,13 +132,13 @@ def test_a_clock_apart_from_the_database_s_is_found(at):
     ],
 )
 def test_a_clock_that_nothing_keeps_is_found(at, monkeypatch, said, expected):
-    monkeypatch.setattr(network_time, "kernel_says", lambda: said)
+    monkeypatch.setattr(machine, "kernel_says", lambda: said)
     assert level("network_time", at()) == expected
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="adjtimex is Linux'")
 def test_the_kernel_is_asked_as_its_own_manual_says():
-    found = network_time.kernel_says()
+    found = machine.kernel_says()
     # A sandbox may forbid the call; 16 s is the largest error that a kernel says.
     assert found is None or (isinstance(found[0], bool) and 0 <= found[1] <= 16.0)
 

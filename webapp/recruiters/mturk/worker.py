@@ -1,13 +1,28 @@
-"""Simulated workers: programs that go through a marketplace's pages as workers do."""
+"""Simulated workers at a marketplace's pages, and the main job's steps with them."""
 
 from urllib.parse import urlsplit
 
 import httpx
 
 from experiment.studies.study import Study
+from webapp.recruiters.demonstration import Demonstration, Stage, bonus_for_the_first
 from webapp.simulation.plan import Plan
-from webapp.simulation.session import SimulatedSession, SimulatedSessionError
+from webapp.simulation.visit import SimulatedSession, SimulatedSessionError
 
+
+def _steps(stage: Stage) -> None:
+    run = stage.run_ref
+    stage.do("publish", run, "--yes")
+    stage.do("simulate", run)
+    stage.do("exclude", run)
+    stage.do("approve", run, "--yes")
+    stage.do("export", run, "--out", str(stage.place / "export"))
+    stage.do("bonus", run, "--file", bonus_for_the_first(stage), "--yes")
+    stage.do("recruitment", "status", run)
+    stage.do("reconcile", run)
+
+
+DEMONSTRATION = Demonstration("mturk", 'mturk_endpoint = "{site}"\n', _steps)
 _TIMEOUT_S = 60.0
 
 

@@ -15,7 +15,7 @@ from experiment.materials.treebank.published.generated import (
     read_generated,
     write_generated,
 )
-from experiment.materials.treebank.published.linzen import (
+from experiment.materials.treebank.published.items import (
     read_subject_verb,
     subject_verb_items,
     write_subject_verb,
