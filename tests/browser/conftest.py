@@ -46,8 +46,10 @@ def playwright() -> Iterator[Playwright]:
         yield playwright
 
 
-def launched(playwright: Playwright, program: Path) -> Iterator[Browser]:
-    browser = playwright.chromium.launch(executable_path=program, args=SWITCHES)
+def launched(
+    playwright: Playwright, program: Path, environment: dict[str, str] | None = None
+) -> Iterator[Browser]:
+    browser = playwright.chromium.launch(executable_path=program, args=SWITCHES, env=environment)
     yield browser
     browser.close()
 

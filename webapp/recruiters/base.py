@@ -105,7 +105,7 @@ class Recruiter:
     def visitor(self) -> "Visitor":
         """Return what makes a simulated participant who arrives as real ones would."""
         # Simulating wants parts that serving people does not.
-        from webapp.simulation.session import SimulatedSession
+        from webapp.simulation.visit import SimulatedSession
 
         return SimulatedSession
 
