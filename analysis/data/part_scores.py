@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from analysis.data.load import ExportedRun, ScoreFacts, score_facts
 from analysis.data.own_columns import items_of
-from analysis.data.part_items import together
+from analysis.data.part_codes import together
 from analysis.errors import AnalysisError
 from experiment.materials.identity import materials_hash
 

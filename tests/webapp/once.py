@@ -6,6 +6,7 @@ once, so nothing that it does is left out.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from functools import wraps
 from hashlib import sha256
@@ -26,6 +27,9 @@ from werkzeug.routing import Rule
 
 from experiment.design.audit import order_checks
 from experiment.design.audit.check import Check
+from experiment.design.lists import BuiltLists, build_lists
+from experiment.materials.read import load_items
+from experiment.studies.study import Study
 from marketplace import storage
 from marketplace.mturk import store as mturk_store
 from marketplace.prolific import store as prolific_store
@@ -35,6 +39,7 @@ from webapp.core.sealing import Sealer
 from webapp.database import engine as engines
 from webapp.database.models import identity
 from webapp.participant import assets
+from webapp.runs import launch
 from webapp.users import passwords
 
 # Hashing is dear so that guessing is; who tries that asks for this one.
@@ -190,6 +195,18 @@ def same_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = count()
     new = lambda: sha256(f"key {next(numbers)}".encode()).hexdigest()  # noqa: E731
     monkeypatch.setattr(keys, "_new", new)
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Launch without the checks of a study that has 163,000 items: it has tests of its own."""
+
+    def built(study: Study, seed: int) -> BuiltLists:
+        return build_lists(study, load_items(study), seed)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch, "require_sound", built)
+        yield
 
 
 # What a launch's audit finds of drawn orders, by what it asks.

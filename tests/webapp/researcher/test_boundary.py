@@ -28,7 +28,7 @@ def world(app, sessions, monkeypatch):
     monkeypatch.setattr("webapp.researcher.studies.parallax", lambda *_: _Done())
     monkeypatch.setattr("webapp.researcher.editor.parallax", lambda *_: _Done())
     monkeypatch.setattr("webapp.researcher.installation.parallax", lambda *_: _Done())
-    monkeypatch.setattr("webapp.researcher.live._ROUNDS", 1)
+    monkeypatch.setattr("webapp.researcher.overview_page._ROUNDS", 1)
     return boundary.build(app, sessions)
 
 
