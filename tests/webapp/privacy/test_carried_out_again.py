@@ -6,9 +6,11 @@ from types import SimpleNamespace as Some
 import pytest
 from sqlalchemy import select
 
+from tests.webapp.privacy.conftest import Book
 from webapp.core.forgotten import forgotten_id
 from webapp.database.models import Answer, Event, Participant
 from webapp.erasures.entry import Deed, mark_of
+from webapp.erasures.file import read_record, record_file
 from webapp.privacy import own_data, restored
 from webapp.privacy.corrections import correctable
 from webapp.sessions.withdraw import Wish
@@ -130,3 +132,16 @@ def test_a_score_is_shown_with_the_signals_that_count_and_to_people_alone(book, 
 
     assert shown(False)["signals_that_count"] == {"a": 1}
     assert shown(True) is None
+
+
+def test_what_an_earlier_version_noted_as_events_alone_comes_into_the_record(
+    run, sessions, instance, clock
+):
+    with sessions.begin() as session:
+        book = Book(session, (run, run), clock())
+        person, bystander = book.person(), book.person()
+        for who, kind in ((person, "erased"), (bystander, "consented")):
+            book.add(Event(participant_id=who.id, kind=kind, detail={}, at=clock()))
+    for _ in range(2):
+        assert restored.carry_out_again(instance, sessions.kw["bind"], clock()) == 0
+        assert [each.deed for each in read_record(record_file(instance))] == [Deed.ERASED]
