@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from experiment.payment.payment import PaymentError
-from webapp.database.models import Hit, Payment, Response, RunItem, Trial
+from webapp.database.models import Hit, Payment, Response, RunItem, Trial, Verdict
 from webapp.payments import compensation_request
 from webapp.payments.accounts import accounts
 from webapp.payments.compensate import compensation, taken_up, unsubmitted
@@ -37,6 +37,20 @@ def test_accounts_are_of_who_consented_and_of_their_first_submission(book):
     [only] = accounts(book.session, book.run, [people[0].id])
     assert (only.participant, only.assignment, only.payments) == (people[0], works[1], (lines[0],))
     assert list(payments_of(book.session, book.run, [people[1].id])) == [lines[1]]
+
+
+def test_verdicts_and_catch_trials_are_ones_own_and_told_where_they_may_be(book, monkeypatch):
+    people = [book.person(consented_at=book.now) for _ in range(3)]
+    people[2].restricted_at = book.now
+    for person, kept in zip(people, (True, False), strict=False):
+        decided = {"kept": kept, "rule": "", "evidence": "", "decided_at": book.now}
+        book.add(Verdict(participant_id=person.id, **decided))
+    found = accounts(book.session, book.run)
+    assert [each.kept for each in found] == [True, False, None]
+    assert {each.correct_catch_trials for each in found} == {None}, "the run is blind"
+    monkeypatch.setattr("webapp.payments.accounts.is_blind", lambda *_: False)
+    counted = [each.correct_catch_trials for each in accounts(book.session, book.run)]
+    assert counted == [0, 0, None]
 
 
 @pytest.mark.parametrize(
@@ -91,19 +105,21 @@ def test_compensation_is_of_the_worker_s_last_work_and_of_nobody_who_submitted(b
     [account] = accounts(book.session, book.run)
     with pytest.raises(PaymentError, match="has submitted"):
         compensation(account, "D", 5, "It broke.")
-    gone, standing = (
-        book.pay("A", kind="compensation", state=s) for s in ("withdrawn", "intended")
+    gone, _, standing = (
+        book.pay("A", kind="compensation", state=state)
+        for state in ("withdrawn", "withdrawn", "intended")
     )
     book.pay("B", kind="compensation", state="withdrawn")
     book.pay("A", kind="bonus", state="withdrawn")
-    assert compensation_request.offers_to(book.session, book.run, "A") == (standing, 1)
+    assert compensation_request.offers_to(book.session, book.run, "A") == (standing, 2)
     assert compensation_request.offers_to(book.session, book.run, "C") == (None, 0)
+    works = []
     for line, worker, status in ((standing, "A", "submitted"), (gone, "A", "submitted")):
         hit = book.add(Hit(run_id=book.run.id, token=line.token, purpose="compensation", places=1))
-        book.work(worker, status=status, hit=hit.id)
+        works.append(book.work(worker, status=status, hit=hit.id))
         book.work("Z", status=status, hit=hit.id)
     assert taken_up(book.session, book.run) == [standing]
-    assert standing.assignment and gone.assignment is None
+    assert standing.assignment == works[0].platform_id and gone.assignment is None
     assert taken_up(book.session, book.run) == []
 
 
@@ -139,5 +155,5 @@ def test_a_reason_has_between_one_and_a_thousand_characters(length, lets):
     if lets:
         assert stated_reason("x" * length) == "x" * length
     else:
-        with pytest.raises(PaymentError):
+        with pytest.raises(PaymentError, match="1001 characters" if length else "is empty"):
             stated_reason("x" * length)
