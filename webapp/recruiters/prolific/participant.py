@@ -5,13 +5,11 @@ from functools import partial
 from urllib.parse import urlsplit
 
 import click
-import httpx
 
 from experiment.studies.admission import ScreeningQuestion
 from webapp.core.clock import utc_now
 from webapp.recruiters.demonstration import Demonstration, Stage, bonus_for_the_first
-from webapp.simulation.plan import Plan
-from webapp.simulation.visit import SimulatedSession, SimulatedSessionError
+from webapp.simulation.stand_in import SiteSession
 
 _REJECTED = (
     "Simulated: this work is rejected to show how a rejection is made, with a category and a reason"
@@ -63,28 +61,11 @@ DEMONSTRATION = Demonstration(
     _steps,
     _screens_people_out,
 )
-_TIMEOUT_S = 60.0
 _ID_CHARS = 24
 
 
-class ParticipantSession(SimulatedSession):
-    """A simulated participant on the way from the platform's list to the closing page.
-
-    Args:
-        client: The connection to the study's server.
-        plan: What the participant knows.
-        number: Which of the run's participants this is, from 1.
-        site: The platform's site for participants.
-    """
-
-    def __init__(self, client: httpx.Client, plan: Plan, number: int, *, site: str) -> None:
-        super().__init__(client, plan, number)
-        self._site = httpx.Client(
-            base_url=site,
-            headers={"Accept": "application/json"},
-            timeout=_TIMEOUT_S,
-            trust_env=False,
-        )
+class ParticipantSession(SiteSession):
+    """A simulated participant on the way from the platform's list to the closing page."""
 
     def arrive(self) -> None:
         """Sign in, take the study, open it and agree to it."""
@@ -109,20 +90,7 @@ class ParticipantSession(SimulatedSession):
                 link = str(opened.headers["location"])
                 if urlsplit(link).path == f"/run/{self._plan.run_ref}":
                     return link
-        raise SimulatedSessionError(
-            "the platform does not list the study",
-            where=str(self._site.base_url),
-            remedy=f"Publish it with: parallax publish {self._plan.run_ref}",
-        )
-
-    def _at_site(self, method: str, url: str, form: dict[str, str] | None = None) -> httpx.Response:
-        response = self._site.request(method, url, data=form)
-        if response.status_code not in (200, 303):
-            raise SimulatedSessionError(
-                f"the platform answered {method} {response.url.path} with"
-                f" {response.status_code}: {response.text[:200].strip()}"
-            )
-        return response
+        raise self._not_listed()
 
 
 class ScreenedOutSession(ParticipantSession):

@@ -11,7 +11,6 @@ from experiment.materials.treebank.published.lines import (
     END,
     read_lines,
     read_sentences,
-    write_lines,
 )
 from experiment.materials.treebank.published.results import read_results
 from experiment.records import Item, Kind
@@ -75,16 +74,6 @@ def read_subject_verb(stem: Path) -> list[SubjectVerb]:
         words = words[:-1] if words[-1] == END else words
         sentences.append(SubjectVerb(int(target), correct, wrong, int(attractors), words))
     return sentences
-
-
-def write_subject_verb(stem: Path, sentences: Sequence[SubjectVerb]) -> None:
-    """Write ``stem.text``, ``stem.gold`` and ``stem.eval``."""
-    write_lines(Path(f"{stem}.text"), (" ".join([*s.words, END]) for s in sentences))
-    write_lines(
-        Path(f"{stem}.gold"),
-        (f"{s.target}\t{s.correct}\t{s.wrong}\t{s.attractors}" for s in sentences),
-    )
-    write_lines(Path(f"{stem}.eval"), (str(s.target) for s in sentences))
 
 
 def subject_verb_items(sentences: Sequence[SubjectVerb]) -> list[Item]:
