@@ -72,7 +72,7 @@ _RUN = {
         "webapp.commands.integrity",
         "Bring up to date what RUN's participants are sorted by in the researcher's room.",
     ),
-    "erase": Lazy("webapp.commands.erase", "Erase what a participant of RUN gave, by their CODE."),
+    "erase": Lazy("webapp.commands.forget", "Erase what a participant of RUN gave, by their CODE."),
     "correct": Lazy(
         "webapp.commands.rights:correct_",
         "Put VALUE in the place of WHO's answer to the question FIELD.",

@@ -19,7 +19,7 @@ from tqdm import tqdm
 sys.path.sort(key=lambda entry: Path(entry).resolve() == Path(__file__).parent)
 
 from analysis import comparison
-from analysis.data.load import ExportedRun, load_all_scores, load_run, load_scores
+from analysis.data.load import ExportedRun, Scores, load_all_scores, load_run, load_scores
 from analysis.data.longitudinal import longitudinal
 from analysis.data.part_scores import scores_of_parts
 from analysis.data.takers import load_all_taken
@@ -138,7 +138,12 @@ def compare(
     type=click.Choice(list(METRICS)),
     help="How a model's log-probabilities become one score.",
 )
-@click.option("--unigram", type=_PATH, help="Scores of a unigram model, for slor and its like.")
+@click.option(
+    "--unigram",
+    multiple=True,
+    type=_PATH,
+    help="Scores of a unigram model, for slor and its like; of a study in parts, as --scores.",
+)
 @click.option("--corpus", type=_PATH, help="The models' training text, for words' frequencies.")
 @click.option("--curves", is_flag=True, help="Draw log-probabilities word by word.")
 @click.option(
@@ -174,7 +179,7 @@ def command(
     surprisal: tuple[Path, ...],
     task: str,
     out: Path,
-    unigram: Path | None,
+    unigram: tuple[Path, ...],
     corpus: Path | None,
     about: Path | None,
     no_figures: bool,
@@ -186,7 +191,6 @@ def command(
     """
     # The other options bear the names of the fields that they fill.
     options = ComparisonOptions(
-        unigram=load_scores(unigram) if unigram else None,
         corpus=_word_counts(corpus) if corpus else None,
         about=read_about(about) if about else None,
         **values,
@@ -198,8 +202,8 @@ def command(
     if judgments and not accept_low_accuracy:
         check_accuracy(people)
     with TemporaryDirectory() as merged:
-        if people.of_parts:
-            scores = tuple(scores_of_parts(people, scores, Path(merged)))
+        scores = _of_all_parts(people, scores, Path(merged, "scores"))
+        options = replace(options, unigram=_unigram(people, unigram, Path(merged, "unigram")))
         for part, folder in parts(people, task, out):
             # Of several tasks, surprisals are of those that are read step by step.
             read = part is people or part.readings is not None
@@ -207,6 +211,21 @@ def command(
                 click.echo(f"{folder.name}\n")
             own = options if read else _without_steps(options)
             _say(compare(part, scores, folder, own, figures=not no_figures), folder)
+
+
+def _of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tuple[Path, ...]:
+    """Return score files of all that a run's people judged, written below a folder if need be."""
+    if not run.of_parts:
+        return tuple(files)
+    folder.mkdir()
+    return tuple(scores_of_parts(run, files, folder))
+
+
+def _unigram(run: ExportedRun, files: Sequence[Path], folder: Path) -> Scores | None:
+    found = _of_all_parts(run, files, folder)
+    if len(found) > 1:
+        raise click.UsageError("--unigram takes one model: of a study in parts, a file for each.")
+    return load_scores(found[0]) if found else None
 
 
 def _without_steps(options: ComparisonOptions) -> ComparisonOptions:

@@ -1,8 +1,14 @@
 """From a run and models' scores to everything that a report shows, without files."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import TypeVar, cast
 
 import pandas as pd
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from analysis.data.join import Joined
 from analysis.data.kinds import study_of_targets, targets_alone, with_kinds
@@ -16,12 +22,14 @@ from analysis.findings.missing import missing
 from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.findings.registry import wanted
 from analysis.options import ComparisonOptions
-from analysis.parallel import in_second_process
 from analysis.responses.base import ResponseAnalysis
 from analysis.responses.registry import analysis_of
 from analysis.result import Comparison
 from analysis.scores.metrics import FULL, with_metric
 from analysis.tables.provenance import ModelFacts, Provenance
+
+Result = TypeVar("Result")
+_pending: list[Callable[[], object]] = []
 
 
 def compare(
@@ -147,3 +155,30 @@ def _refuse_of_models(options: ComparisonOptions) -> None:
                 expected="scores of at least one model",
                 remedy="Give score files with --scores, or leave the option out",
             )
+
+
+@contextmanager
+def in_second_process(
+    work: Callable[[], Result], *, room: bool = True
+) -> Iterator[Callable[[], Result]]:
+    """Start work on what this process holds; what is given waits for its result or its error.
+
+    The copy sees all memory as it is, and only the result is sent back. Where processes cannot be
+    copied safely, or there is no room, the work is done in this one, when its result is asked for.
+
+    Args:
+        work: Done once; its result and its errors can be pickled.
+        room: Whether there is memory for both at a time.
+    """
+    # Two processes whose libraries each use every core would wait for one another.
+    with threadpool_limits(1):
+        if not room or sys.platform != "linux":
+            yield work
+            return
+        # The initializer's arguments reach a forked process without being pickled.
+        with ProcessPoolExecutor(1, get_context("fork"), _pending.append, (work,)) as pool:
+            yield cast(Callable[[], Result], pool.submit(_run_pending).result)
+
+
+def _run_pending() -> object:
+    return _pending.pop()()

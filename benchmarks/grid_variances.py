@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.statistics.clustered import Variances, combined, corrected
-from analysis.statistics.levels_off import RIDGE
 from analysis.statistics.resample import Floats
-from analysis.statistics.variance_parts import crossed, freedom_by_parts
+from analysis.statistics.variance_parts import RIDGE, crossed, freedom_by_parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,11 @@ import pyarrow.parquet as pq
 from experiment.records import Kind, Side
 from experiment.responses.registry import response_of
 from experiment.seeds import generator
+from experiment.simulation.population import accuracy_of, assign_responders, reaction_time_ms
 from experiment.simulation.responders import load_responder
-from experiment.simulation.session import accuracy_of, assign_responders, reaction_time_ms
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
-from webapp.simulation.session import INPUT_METHODS
+from webapp.simulation.visit import INPUT_METHODS
 
 # Drawn anew by every run, whatever the seed: references are secrets, and clocks go on.
 _TIMES = (

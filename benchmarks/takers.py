@@ -15,8 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from analysis.statistics.first_place import biases
-from analysis.statistics.history import history_effects
+from analysis.statistics.taker_effects import biases, history_effects
 from analysis.statistics.takers import by_reading
 
 Floats = NDArray[np.float64]

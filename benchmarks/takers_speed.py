@@ -21,11 +21,11 @@ from benchmarks.takers_speed_models import KINDS, Timed
 from experiment.authoring.check import require_sound
 from experiment.materials.render import sentence_case, split_lower_case_tokens
 from experiment.studies.load import load_study
-from experiment.takers.labels import LABEL_SETS
 from experiment.takers.prompt import Context, Prompter, Way, instructions_of
 from experiment.takers.readings.base import Situation
 from experiment.takers.readings.forced_choice import ForcedChoice
 from experiment.takers.session import Screens, taker_sessions
+from experiment.takers.words import LABEL_SETS
 
 # Every so many prompts one is also run by itself; these are spread over the session.
 _EVERY = 38

@@ -18,7 +18,7 @@ from typing import TypeVar
 from experiment.materials.treebank.conllu import Sentence, read_treebank
 from experiment.materials.treebank.constructions import extract
 from experiment.materials.treebank.conventions import PAPER
-from experiment.materials.treebank.english import mark_verb_number
+from experiment.materials.treebank.features import mark_verb_number
 from experiment.materials.treebank.nonce import NonceWords, nonce_tests
 from experiment.materials.treebank.originals import originals
 from experiment.materials.treebank.paradigms import Paradigms

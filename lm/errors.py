@@ -1,4 +1,4 @@
-"""The errors of language models that the user can mend, and why a file was not taken, in words."""
+"""The errors of language models that the user can mend, and why and where a file is wrong."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 # What a value of another type should have been, as an author of TOML would say it.
 _KINDS = {
@@ -20,7 +23,12 @@ class LmError(Exception):
     """A model, a vocabulary or a text cannot be used; the message is one clear paragraph.
 
     Line ends in what it quotes, as prompts have them, become spaces.
+
+    Attributes:
+        key: The key of a TOML file that it is about; empty where it is about none.
     """
+
+    key: tuple[str | int, ...] = ()
 
     def __str__(self) -> str:
         return " ".join(super().__str__().splitlines())
@@ -64,3 +72,72 @@ def wrong_key(error: "ValidationError") -> str:
         return f'"{key}" is empty'
     wanted = _KINDS.get(first["type"], first["msg"].removeprefix("Input should be "))
     return f'"{key}" must be {wanted.partition(",")[0]}, not {first["input"]!r}'
+
+
+@contextmanager
+def faults_of(path: Path) -> Iterator[None]:
+    """Let every fault of a file that is read inside say where in it it is.
+
+    Raises:
+        LmError: A key is wrong, or the file is no TOML; errors of reading it at all pass.
+    """
+    # Every command reads this file, and no help waits for pydantic.
+    from pydantic import ValidationError
+
+    try:
+        yield
+    except ValidationError as error:
+        key = error.errors(include_url=False)[0]["loc"]
+        raise LmError(f"{_place(path, key)}: {wrong_key(error)}.") from error
+    except LmError as error:
+        raise LmError(f"{_place(path, error.key)}: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise LmError(f"{path}: {why_unread(error, path)}.") from error
+
+
+@contextmanager
+def at(*key: str | int) -> Iterator[None]:
+    """Let an error that is raised inside say that it is about a key; the outermost comes first."""
+    try:
+        yield
+    except LmError as error:
+        error.key = (*key, *error.key)
+        raise
+
+
+def line_of(text: str, key: Sequence[str | int]) -> int | None:
+    """Return the line on which a key stands, or else the nearest table around it.
+
+    All grammar is left to the standard library: the key stands in the first statement with which
+    the text up to there has it.
+
+    Args:
+        text: A whole TOML file's.
+        key: Names of keys, and numbers of tables in arrays, from 0.
+    """
+    found, reached, began = None, 0, 1
+    lines = text.splitlines(keepends=True)
+    for number in range(1, len(lines) + 1):
+        try:
+            held = tomllib.loads("".join(lines[:number]))
+        except tomllib.TOMLDecodeError:
+            continue
+        if (depth := _depth(held, key)) > reached:
+            found, reached = began, depth
+        began = number + 1
+    return found
+
+
+def _depth(held: object, key: Sequence[str | int]) -> int:
+    """Return how many of a key's parts lead somewhere."""
+    for depth, part in enumerate(key):
+        try:
+            held = held[part]  # type: ignore[index]
+        except (KeyError, IndexError, TypeError):
+            return depth
+    return len(key)
+
+
+def _place(path: Path, key: Sequence[str | int]) -> str:
+    line = line_of(path.read_text(encoding="utf-8"), key)
+    return f"{path}, line {line}" if line else str(path)

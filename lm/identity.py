@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -29,6 +30,7 @@ def model_identity(model: str, prefix: str = "hf:") -> str:
     return digest.hexdigest()
 
 
+@cache
 def _version(name: str) -> str:
     try:
         return version(name)

@@ -11,14 +11,12 @@ from marketplace.serving import Gunicorn, address, listen
 
 _BALANCE = "10000"
 _MONEY = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,2}))?")
-
-
 # Each stand-in: what starts it, as "module:function".
 _PLATFORMS = {
-    "mturk": "marketplace.mturk.start:start",
-    "prolific": "marketplace.prolific.start:start",
-    "panels": "marketplace.panels.start:start",
-    "stores": "marketplace.stores.start:start",
+    "mturk": "marketplace.mturk:start",
+    "prolific": "marketplace.prolific:start",
+    "panels": "marketplace.panels:start",
+    "stores": "marketplace.stores:start",
 }
 
 

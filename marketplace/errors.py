@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     # Every command reads this file, and no help waits for pydantic.
     from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
 
 
 class MarketplaceError(Exception):
@@ -26,12 +27,51 @@ class MarketplaceError(Exception):
         super().__init__(f"{where}: {text}" if where else text)
 
 
+# What a value should have been, by the name of what is wrong with it. What a library says of it is
+# said to those who program with it.
+_WANTED = {
+    "bool": "true or false",
+    "bytes": "bytes",
+    "dict": "an object",
+    "float": "a number",
+    "int": "a whole number",
+    "list": "a list",
+    "model": "an object",
+    "string": "a text",
+    "tuple": "a list",
+}
+_BOUNDS = {
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "literal_error": "{expected}",
+    "enum": "{expected}",
+    "finite_number": "a finite number",
+    "union_tag_invalid": "one of {expected_tags} by its {discriminator}",
+}
+
+
+def what_is_wrong(problem: "ErrorDetails") -> str:
+    """Return what is wrong with one value of a JSON object, as words that follow its name."""
+    kind, given = problem["type"], problem.get("ctx", {})
+    if kind == "missing":
+        return "is missing"
+    if kind == "extra_forbidden":
+        return "is unknown"
+    if kind.endswith("_too_short"):
+        return "is empty"
+    if kind.endswith("_too_long"):
+        return f"has more than {given['max_length']} characters or entries"
+    if kind == "union_tag_not_found":
+        return f"lacks its {given['discriminator']}"
+    if kind == "value_error":
+        return f"cannot be used: {problem['msg'].removeprefix('Value error, ')}"
+    wanted = _BOUNDS.get(kind, "").format(**given) or _WANTED.get(kind.partition("_")[0])
+    return f"must be {wanted or 'something else'}, not {problem['input']!r}"
+
+
 def wrong_key(error: "ValidationError") -> str:
     """Return what is wrong with the first key of a JSON object that cannot be used."""
     first = error.errors(include_url=False)[0]
-    key = ".".join(map(str, first["loc"]))
-    if first["type"] == "missing":
-        return f'"{key}" is missing'
-    if first["type"] == "extra_forbidden":
-        return f'"{key}" is unknown'
-    return f'"{key}" {first["msg"].replace("Input should", "must", 1)}, not {first["input"]!r}'
+    return f'"{".".join(map(str, first["loc"]))}" {what_is_wrong(first)}'

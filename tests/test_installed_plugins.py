@@ -11,8 +11,7 @@ from click.testing import CliRunner
 
 import parallax
 from experiment.errors import ParallaxError, PluginError, UnknownNameError
-from experiment.exclusion.rules import RULES, load_rule
-from experiment.exclusion.verdict import verdict
+from experiment.exclusion.rules import RULES, load_rule, verdict
 from experiment.materials.render import RENDERINGS, render
 from experiment.records import Item, Judgment, Kind, Side
 from experiment.responses.base import Given

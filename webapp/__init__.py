@@ -12,8 +12,8 @@ from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
 from webapp.core.metrics import METRICS, Metrics
 from webapp.core.tokens import Tokens
-from webapp.database.engine import end_idle_transactions
 from webapp.database.retry import retry_failed_requests
+from webapp.database.served import set_up_for_serving
 from webapp.errors import SettingError
 from webapp.http.answers_first import let_answers_pass
 from webapp.http.compression import compress_pages
@@ -65,7 +65,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     app.extensions[METRICS] = Metrics() if settings.metrics_port else None
     keys = installation_keys(folder, settings)
     engine = open_installation(folder, settings, keys, now())
-    end_idle_transactions(engine)
+    set_up_for_serving(engine)
     services = app.extensions[EXTENSION] = Services(settings, engine, Tokens.of(keys), now, folder)
     log_requests(app, app.extensions[METRICS])
     keep_out_nul(app)

@@ -7,10 +7,9 @@ from pathlib import Path
 from analysis.archive.coarsen import rows_without
 from analysis.archive.croissant import write_croissant
 from analysis.archive.deposit import write_deposits
-from analysis.archive.frictionless import write_frictionless
+from analysis.archive.frictionless import write_frictionless, write_psych_ds
 from analysis.archive.metadata import Metadata, metadata_of
 from analysis.archive.package import Package, read_package
-from analysis.archive.psych_ds import write_psych_ds
 from analysis.archive.psychling.write import write_psychling
 from analysis.archive.ro_crate import FILE, write_ro_crate
 from analysis.archive.shown import judged_items

@@ -48,11 +48,6 @@ class AnsweredItem:
         """The title of its section."""
         return SECTIONS[self.number[0]]
 
-    @property
-    def is_sub_item(self) -> bool:
-        """Whether it belongs to another item."""
-        return self.number.count(".") > 1
-
 
 # Every numbered item and sub-item, in the checklist's order.
 TITLES = {

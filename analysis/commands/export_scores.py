@@ -8,7 +8,7 @@ import click
 from analysis.data.load import ScoreFacts, score_facts
 from analysis.scores.exported import FORMS, export_scores
 from analysis.scores.scoring_inputs import find_materials
-from experiment.tables.json_schema import json_schema
+from experiment.tables.column import json_schema
 from experiment.tables.schemas import SCORES
 
 _PATH = click.Path(path_type=Path)

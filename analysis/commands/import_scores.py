@@ -26,9 +26,9 @@ from analysis.readers.score_tables import Scored, read_score_table
 from analysis.readers.sources import read_source
 from analysis.scores.scoring_inputs import Materials, find_materials
 from experiment.errors import ParallaxError
-from experiment.materials.formats.colorless_green import is_colorless_green
 from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.lm_eval import AFTER_SPACE
+from experiment.materials.formats.published_pairs import is_colorless_green
 from experiment.materials.identity import materials_hash
 from experiment.materials.read import item_table
 from experiment.records import Item

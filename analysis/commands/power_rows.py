@@ -18,7 +18,7 @@ from analysis.statistics.power_scale import Planned
 from experiment.design.counterbalancing import arrangements
 from experiment.design.lists import BuiltLists, ListEntry
 from experiment.errors import why_unread
-from experiment.exclusion.verdict import verdict
+from experiment.exclusion.rules import verdict
 from experiment.materials.read import item_row
 from experiment.records import PAIR, Judgment, Kind, Variant
 from experiment.responses.base import Arrangement, Given, ResponseType

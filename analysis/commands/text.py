@@ -13,8 +13,8 @@ from experiment.materials.grammar import load_grammar
 from experiment.materials.notation.lexicon import Lexicon
 from experiment.materials.read import load_items
 from experiment.materials.render import render
+from experiment.studies.files import TEXT_GRAMMAR
 from experiment.studies.load import load_study
-from experiment.studies.training_text import TEXT_GRAMMAR
 from lm.text.generated import write_tagged, write_text
 from lm.text.grammar_file import load_text_grammar
 from lm.text.sampler import sentences as draw_sentences

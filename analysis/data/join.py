@@ -8,11 +8,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.data.categorical import Codes, codes_in, decode, equal_text, take
-from analysis.data.late import left_out_late
+from analysis.data.declared import frames_of, left_out_late, with_participants
 from analysis.data.load import SESSION, ExportedRun, Scores
 from analysis.data.own_columns import items_of, own_columns
-from analysis.data.participants import with_participants
-from analysis.data.repeating import frames_of
 from analysis.data.several_options import among_all, options_of
 from analysis.errors import AnalysisError
 from experiment.materials.identity import materials_hash

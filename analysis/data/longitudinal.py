@@ -7,8 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.data.load import SESSION, ExportedRun
-from analysis.data.part_codes import Part, parts_of
-from analysis.data.part_items import OF_TRIALS, apart
+from analysis.data.part_codes import OF_TRIALS, Part, apart, parts_of
 from analysis.errors import AnalysisError
 from experiment.participation import State
 from experiment.studies.study import Construction

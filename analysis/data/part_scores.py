@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from analysis.data.load import ExportedRun, ScoreFacts, score_facts
 from analysis.data.own_columns import items_of
-from analysis.data.part_items import together
+from analysis.data.part_codes import together
 from analysis.errors import AnalysisError
 from experiment.materials.identity import materials_hash
 
@@ -115,9 +115,9 @@ def _merged(tables: Sequence[pa.Table], run: ExportedRun, facts: Sequence[ScoreF
         "study_version": run.facts.study_version,
         "materials_hash": run.facts.materials_hash,
     }
-    return pa.concat_tables(
-        [one.replace_schema_metadata(None) for one in tables]
-    ).replace_schema_metadata(said)
+    # A file may lack columns that may be missing: its rows hold none there.
+    bare = [one.replace_schema_metadata(None) for one in tables]
+    return pa.concat_tables(bare, promote_options="permissive").replace_schema_metadata(said)
 
 
 def _refuse_unlike(own: Sequence[tuple[Path, ScoreFacts]]) -> None:

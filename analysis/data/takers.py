@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from analysis.data.declared import frames_of
 from analysis.data.frames import read_exported
 from analysis.data.load import ExportedRun, load_run
-from analysis.data.repeating import frames_of
 from analysis.errors import AnalysisError
 from experiment.errors import why_unread
 from experiment.takers.tables import READ, SITTINGS

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.figures.style import (
+from analysis.figures.drawing import (
     GUIDE,
     MODELS,
     PAGE_INCHES,

@@ -1,18 +1,45 @@
-"""A figure to be drawn when it is wanted, and written in every format."""
+"""A figure to be drawn when it is wanted, as every figure looks, and written in every format."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.typing import RcKeyType
 
-from analysis.figures.style import STYLE
 from analysis.tables.section import Section
 
 FORMATS = ("svg", "pdf", "png")
 # Missing dates give the same bytes for the same data.
 _METADATA: Mapping[str, Mapping[str, None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
+COLUMN_INCHES, PAGE_INCHES = 3.5, 7.0
+POINTS = 7
+# Okabe and Ito's palette, which readers with any colour vision tell apart; shapes differ as well.
+PEOPLE = "#0072B2"
+MODELS = (
+    ("#D55E00", "D"),
+    ("#009E73", "s"),
+    ("#CC79A7", "^"),
+    ("#E69F00", "v"),
+    ("#56B4E9", "P"),
+    ("#000000", "X"),
+)
+GUIDE, TEXT, WARNING = "#D9D9D9", "#333333", "#B3261E"
+# The salt gives the same bytes for the same data.
+STYLE: dict[RcKeyType, Any] = {
+    "svg.hashsalt": "parallax",
+    "pdf.fonttype": 42,
+    "font.size": POINTS,
+    "axes.titlesize": POINTS,
+    "text.color": TEXT,
+    "axes.labelcolor": TEXT,
+    "axes.edgecolor": TEXT,
+    "xtick.color": TEXT,
+    "ytick.color": TEXT,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +74,20 @@ def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
         for suffix, path in zip(FORMATS, paths, strict=True):
             figure.savefig(path, format=suffix, dpi=300, metadata=dict(_METADATA.get(suffix, {})))
     return paths
+
+
+def new_figure(width_inches: float, height_inches: float) -> Figure:
+    """Return an empty figure that lays itself out; draw on it below ``mpl.rc_context(STYLE)``."""
+    with mpl.rc_context(STYLE):
+        return Figure(figsize=(width_inches, height_inches), layout="constrained")
+
+
+def bare(axes: Axes) -> None:
+    """Take away the lines of the axes that carry no number."""
+    axes.tick_params(length=0)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def warn_of_programs(axes: Axes) -> None:
+    """Write above the axes that programs answered, not people."""
+    axes.set_title("SIMULATED PARTICIPANTS", loc="left", fontsize=POINTS, color=WARNING)

@@ -7,7 +7,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.data.participant_flow import Flow, reason
-from analysis.figures.style import COLUMN_INCHES, PEOPLE, STYLE, TEXT, new_figure, warn_of_programs
+from analysis.figures.drawing import (
+    COLUMN_INCHES,
+    PEOPLE,
+    STYLE,
+    TEXT,
+    new_figure,
+    warn_of_programs,
+)
 
 _STEP_INCHES = 0.62
 

@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.figures.style import GUIDE, PAGE_INCHES, PEOPLE, STYLE, TEXT, bare, new_figure
+from analysis.figures.drawing import GUIDE, PAGE_INCHES, PEOPLE, STYLE, TEXT, bare, new_figure
 from analysis.statistics.power import OVERALL
 
 _HEIGHT_INCHES = 2.6

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from analysis.figures.style import (
+from analysis.figures.drawing import (
     MODELS,
     PAGE_INCHES,
     PEOPLE,

@@ -1,16 +1,22 @@
 """Accuracy by construction and by condition: the tables that papers print, and their figures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+
+import pandas as pd
 
 from analysis.figures.accuracy import accuracy_figure
 from analysis.figures.drawing import Drawing
 from analysis.findings.finding import CONDITION, CONSTRUCTION, Finding, Given
 from analysis.findings.findings import Context, Findings
 from analysis.findings.selection import selection, with_selection
-from analysis.tables.accuracy_table import Table
-from analysis.tables.accuracy_tables import accuracy_tables
+from analysis.statistics.accuracy import ALL, JUDGED
+from analysis.tables.accuracy_table import Table, accuracy_table
+from analysis.tables.provenance import Provenance
 from analysis.tables.section import Section
+from experiment.studies.published import Published, read_published
+from experiment.studies.study import Study
 
 # A figure of every condition would be longer than a page.
 _DRAWN = ("table_1", "table_2")
@@ -52,3 +58,115 @@ def _drawings(tables: tuple[Table, ...], context: Context) -> Iterator[Drawing]:
 
 
 ACCURACY = Finding("accuracy", Section.ACCURACY, _run)
+
+
+def accuracy_tables(
+    study: Study, by_construction: pd.DataFrame, by_condition: pd.DataFrame, origin: Provenance
+) -> tuple[Table, ...]:
+    """Return Table 1, Table 2 where the study has published one, and every condition.
+
+    Args:
+        study: The study; its published figures are read from its folder.
+        by_construction: Long form, as ``analysis.statistics.accuracy`` gives it.
+        by_condition: The same by construction and condition.
+        origin: Where the numbers come from; stands under each table.
+    """
+    published = read_published(study)
+    found = (
+        table_1(study, by_construction, published, origin),
+        table_2(study, by_condition, published, origin),
+        conditions_table(study, by_condition, published, origin),
+    )
+    return tuple(table for table in found if table is not None)
+
+
+def table_1(
+    study: Study, accuracy: pd.DataFrame, published: Sequence[Published], origin: Provenance
+) -> Table:
+    """Return the table of constructions, in the study's order and under its group headings.
+
+    Args:
+        study: The study.
+        accuracy: Long form, by construction, as ``analysis.statistics.accuracy`` gives it.
+        published: All published figures of the study.
+        origin: Where the numbers come from; stands under the table.
+    """
+    rows = pd.DataFrame(
+        {
+            "group": [construction.group for construction in study.constructions],
+            "label": [construction.title for construction in study.constructions],
+            "construction": [construction.name for construction in study.constructions],
+            "published_sentences": pd.array(
+                [construction.published_sentences for construction in study.constructions], "Int64"
+            ),
+        }
+    )
+    printed = [p for p in published if p.table == "table_1" and not p.condition]
+    return accuracy_table(
+        "table_1", "Table 1", "Accuracy on each construction.", rows, accuracy, printed, origin
+    )
+
+
+def table_2(
+    study: Study, accuracy: pd.DataFrame, published: Sequence[Published], origin: Provenance
+) -> Table | None:
+    """Return the conditions of the published Table 2, in its order; None when there is none.
+
+    Args:
+        study: The study.
+        accuracy: Long form, by construction and condition.
+        published: All published figures of the study.
+        origin: Where the numbers come from; stands under the table.
+    """
+    printed = [p for p in published if p.table == "table_2"]
+    if not printed:
+        return None
+    pairs = list(dict.fromkeys((p.construction, p.condition) for p in printed))
+    rows = _condition_rows(study, pd.DataFrame(pairs, columns=["construction", "condition"]))
+    return accuracy_table(
+        "table_2", "Table 2", "Accuracy on selected conditions.", rows, accuracy, printed, origin
+    )
+
+
+def conditions_table(
+    study: Study, accuracy: pd.DataFrame, published: Sequence[Published], origin: Provenance
+) -> Table:
+    """Return every condition of every construction, next to the published supplement's figures.
+
+    Args:
+        study: The study.
+        accuracy: Long form, by construction and condition.
+        published: All published figures of the study.
+        origin: Where the numbers come from; stands under the table.
+    """
+    order = [construction.name for construction in study.constructions]
+    # A model's scores are in the order of the materials, people's judgments in no order.
+    scored = accuracy[accuracy["items"] == (ALL if accuracy["is_model"].any() else JUDGED)]
+    pairs = scored[["construction", "condition"]].drop_duplicates()
+    pairs = pairs.sort_values(
+        "construction", key=lambda names: names.map(order.index), kind="stable"
+    )
+    printed = [p for p in published if p.table == "supplement"]
+    rows = _condition_rows(study, pairs)
+    table = accuracy_table(
+        "conditions",
+        "All conditions",
+        "Accuracy on every condition.",
+        rows,
+        accuracy,
+        printed,
+        origin,
+    )
+    return replace(table, section=Section.SUPPLEMENT)
+
+
+def _condition_rows(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
+    titles = {c.name: f"{c.group}: {c.title}" if c.group else c.title for c in study.constructions}
+    return pd.DataFrame(
+        {
+            "group": pairs["construction"].map(titles),
+            "label": pairs["condition"],
+            "construction": pairs["construction"],
+            "condition": pairs["condition"],
+        }
+    )

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from analysis.data.declared import deadline_of
 from analysis.data.join import judgments
-from analysis.data.late import deadline_of
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Findings, full_titles
 from analysis.statistics.clustered import clustered_intervals

@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from analysis.data.declared import columns_of_participants
 from analysis.data.join import Joined
 from analysis.data.load import SESSION
 from analysis.data.own_columns import header
-from analysis.data.participants import columns_of_participants
 from analysis.findings.differences import alike, apart_from_tied
 from analysis.findings.finding import Finding
 from analysis.findings.findings import Context, Findings, full_titles

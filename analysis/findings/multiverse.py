@@ -26,8 +26,7 @@ from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.errors import ParallaxError
 from experiment.exclusion.answered import Answered, Everyone
-from experiment.exclusion.rules import load_rule
-from experiment.exclusion.verdict import verdict
+from experiment.exclusion.rules import load_rule, verdict
 from experiment.participation import State
 from experiment.records import Judgment, Kind, Side
 from experiment.studies.answers import asked_questions

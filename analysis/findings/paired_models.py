@@ -5,15 +5,16 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
-from analysis.statistics.items_needed import items_needed
 from analysis.statistics.paired import adjusted, models_against_models
+from analysis.statistics.resample import Floats
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import counted
 
 PARADIGM = "paradigm"
 _ALL = "All items"
+ALPHA, POWER = 0.05, 0.8
 
 
 def paired(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.DataFrame:
@@ -127,3 +128,37 @@ def paired_tables(found: pd.DataFrame, margin: float, origin: Sequence[str]) -> 
         tuple(origin),
     )
     return first, second
+
+
+def items_needed(differences: Floats, paradigm: pd.Series, smallest: float) -> dict[str, float]:
+    """Return how many items are needed for a difference of accuracies to be found.
+
+    The variance of an item's difference (1, 0 or -1) is taken from the items at hand. Items of one
+    paradigm tend to fall alike: the design effect says by how much more the mean then varies, with
+    as many items in each paradigm as here: (z_0.975 + z_0.8)^2 * variance * effect / smallest^2,
+    of a two-sided test at 5% with a power of 80%. Kish, L. (1965). Survey Sampling. Wiley.
+
+    Args:
+        differences: Of each item: the first model right, minus the second one right.
+        paradigm: Each item's paradigm.
+        smallest: The smallest difference of accuracies that is to be found.
+
+    Returns:
+        variance, design_effect (1 where there is one paradigm) and n_items; NaN where the two
+        models never differ.
+    """
+    n = len(differences)
+    variance = float(np.var(differences, ddof=1)) if n > 1 else float("nan")
+    effect = _design_effect(differences, paradigm, variance)
+    z = norm.ppf(1 - ALPHA / 2) + norm.ppf(POWER)
+    needed = z**2 * variance * effect / smallest**2 if variance > 0 else float("nan")
+    return {"variance": variance, "design_effect": effect, "n_items": float(np.ceil(needed))}
+
+
+def _design_effect(differences: Floats, paradigm: pd.Series, variance: float) -> float:
+    deviations = pd.Series(differences - differences.mean()).groupby(paradigm.to_numpy()).sum()
+    groups, n = len(deviations), len(differences)
+    if groups < 2 or not variance > 0:
+        return 1.0
+    clustered = float((deviations**2).sum()) * groups / (groups - 1) / n**2
+    return max(1.0, clustered / (variance / n))

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
+from analysis.data.declared import unit_column
 from analysis.data.load import Scores
-from analysis.data.repeating import unit_column
 from analysis.findings.finding import Finding, Given, Need
 from analysis.findings.findings import Context, Findings, full_titles
 from analysis.findings.model_effects import MEASURES, effects_table, model_effects

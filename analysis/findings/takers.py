@@ -12,8 +12,7 @@ from analysis.figures.takers import readings_figure
 from analysis.findings.finding import Finding, Given, Need
 from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.attraction import attraction_by_reading, configurations
-from analysis.statistics.first_place import biases
-from analysis.statistics.history import history_effects
+from analysis.statistics.taker_effects import biases, history_effects
 from analysis.statistics.takers import by_reading, conclusions, consistency
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
+from analysis.data.declared import unit_column
 from analysis.data.load import PEOPLE, Scores
-from analysis.data.repeating import unit_column
 from analysis.findings.finding import Finding, Given, Need
 from analysis.findings.findings import Context, Findings, full_titles
 from analysis.findings.model_effects import MEASURES, by_item, effects_table, model_effects

@@ -147,16 +147,16 @@ def check_stated(
 def describe(run: ExportedRun, items: Sequence[Item], account: Accounting) -> None:
     """Add who judged what, how often and how accurately, and what is odd about it."""
     rows = run.responses
-    in_question = set(rows["item_id"])
-    alike = [one.item_id for one in items if one.item_id in in_question and Options(one).alike]
+    judged = set(rows["item_id"].unique())
+    alike = [one.item_id for one in items if one.item_id in judged and Options(one).alike]
     if alike:
         account.attention.append(
             f"{len(alike)} judged item(s) have the same text in both versions; the first: "
             f"{alike[0]}"
         )
-    judged = int(rows["item_id"].nunique())
+    n_left = len(run.items) - len(judged)
     account.checks.append(
-        f"Items: {judged:,} of {len(run.items):,} were judged, {len(run.items) - judged:,} were not"
+        f"Items: {len(judged):,} of {len(run.items):,} were judged, {n_left:,} were not"
     )
     of_people = rows.dropna(subset="participant").groupby("participant", observed=True)
     if not of_people.ngroups:
@@ -171,12 +171,11 @@ def describe(run: ExportedRun, items: Sequence[Item], account: Accounting) -> No
         f"(median {sizes.median():g})"
     )
     shown = [one for one in ("participant", "item_id", VERSION) if one in rows]
-    repeated = int(rows.duplicated(shown).sum())
-    if repeated:
+    if repeated := int(rows.duplicated(shown).sum()):
         account.attention.append(
             f"{repeated:,} judgments are of an item that the same participant had judged before"
         )
-    if len(sizes) > 1 and sizes.median() == 1 and judged > 1:
+    if len(sizes) > 1 and sizes.median() == 1 and len(judged) > 1:
         account.attention.append(
             f"most of the {len(sizes):,} participants judged once: is each row a person?"
         )

@@ -1,20 +1,59 @@
-"""Delimited text (CSV, TSV) as a table, without a cell lost or moved to another column."""
+"""Delimited text (CSV, TSV) as a table, without a cell lost or moved to another column.
 
+A file is read piece by piece: a large one is never held in memory as a whole.
+"""
+
+import codecs
 import csv
 import re
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import TextIO
 
 import pandas as pd
-
-from analysis.readers.text_file import TextFile
 
 _SEPARATORS = (",", "\t", ";")
 _COMMENT = re.compile(r"\s*(#|%|//)")
 _SHOWN = 3
 _ROWS_AT_ONCE, _MOST_BEFORE = 500_000, 1_000
+_PIECE = 1 << 20
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file whose encoding is known.
+
+    Attributes:
+        path: The file.
+        encoding: How it is decoded.
+    """
+
+    path: Path
+    encoding: str
+
+    @contextmanager
+    def lines(self, after: int = 0) -> Iterator[TextIO]:
+        """Open the file behind its first characters, its line ends as they are written."""
+        with self.path.open(encoding=self.encoding, newline="") as file:
+            left = after
+            while left > 0 and (piece := file.read(min(left, _PIECE))):
+                left -= len(piece)
+            yield file
+
+    def head(self) -> str:
+        """Return the beginning, by which a format is known."""
+        with self.lines() as file:
+            return file.read(_PIECE)
+
+    def whole(self) -> str:
+        """Return the whole text."""
+        with self.lines() as file:
+            return file.read()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +144,26 @@ def _notes(lines: TextIO, separator: str, before: int) -> tuple[str, ...]:
     if short:
         notes.append(f"{short} row(s) have fewer cells than there are headers; was the file cut?")
     return tuple(notes)
+
+
+def open_text(path: Path) -> TextFile:
+    """Return a file of text; what is not UTF-8 is what spreadsheets write.
+
+    Raises:
+        ValueError: It is no text.
+    """
+    with path.open("rb") as file:
+        begins = file.read(2)
+    for encoding in ("utf-8-sig", *(["utf-16"] if begins in _UTF_16 else []), "cp1252"):
+        if _is_text(path, encoding):
+            return TextFile(path, encoding)
+    raise ValueError("it is not text in UTF-8, UTF-16 or Windows-1252")
+
+
+def _is_text(path: Path, encoding: str) -> bool:
+    """Return whether a file can be decoded to text, of which no character is zero."""
+    try:
+        with path.open(encoding=encoding, newline="") as file:
+            return not any("\0" in piece for piece in iter(lambda: file.read(_PIECE), ""))
+    except UnicodeDecodeError:
+        return False

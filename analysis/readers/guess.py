@@ -8,14 +8,23 @@ from typing import Literal
 import pandas as pd
 
 from analysis.readers.guess_answers import SingleAnswers, single_answers
-from analysis.readers.guess_items import LIKELY, Known, item_column, share, text_columns
-from analysis.readers.guess_sides import CHOSEN_WORDS, Choice, side_of, sides_by_contents
+from analysis.readers.guess_columns import (
+    CHOSEN_WORDS,
+    LIKELY,
+    Choice,
+    Known,
+    item_column,
+    share,
+    side_of,
+    sides_by_contents,
+    text_columns,
+)
 from analysis.readers.mapping import Meaning
-from analysis.readers.numbered import numbers_in
 from analysis.readers.roles import (
     ROLES,
     columns_of,
     first_of,
+    numbers_in,
     people_by_contents,
     sessions_by_contents,
     simple,

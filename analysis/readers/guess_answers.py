@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from analysis.readers.guess_items import Known, versions_beside
+from analysis.readers.guess_columns import Known, versions_beside
 from analysis.readers.roles import simple
 from analysis.readers.single_answers import RATING, SAID_YES, VERSION
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS

@@ -1,18 +1,23 @@
-"""The roles that columns of judgments can have, and how a column is known to have one.
+"""The roles of columns of judgments, how a column is known to have one, and numbered columns.
 
 A role is found by what a column contains; its name decides only among columns that could all have
 it. One line of ``ROLES`` is one role.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 import pandas as pd
 
+from analysis.errors import AnalysisError
+from analysis.readers.mapping import NUMBER
+
 TRUTH = frozenset({"true", "false", "1", "0", "yes", "no", "1.0", "0.0"})
 _PREFIX = re.compile(r"^((player|Answer|Input|response)\.|Spreadsheet: )")
+_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +156,35 @@ def sessions_by_contents(table: pd.DataFrame) -> str | None:
     distinct = [one for one, share in numbers.items() if share == 1 and (table[one] != "").all()]
     mostly = [one for one, share in numbers.items() if 1 / 2 < share < 1]
     return distinct[0] if distinct and not mostly else None
+
+
+def numbers_of(columns: Sequence[str], patterns: Iterable[str], path: Path) -> list[str]:
+    """Return the numbers, as they are written, of columns named by patterns such as ``item{n}``.
+
+    Raises:
+        AnalysisError: One pattern has a number that another lacks.
+    """
+    found = {pattern: numbers_in(columns, pattern) for pattern in patterns}
+    if not found:
+        return []
+    every = set().union(*found.values())
+    for pattern, own in found.items():
+        if own and (lacking := sorted(every - own, key=_value)):
+            shown = ", ".join(pattern.replace(NUMBER, number) for number in lacking[:_SHOWN])
+            raise AnalysisError(
+                f"the numbered columns do not fit together: there is no {shown}",
+                where=str(path),
+                expected=f"the same numbers in {' and '.join(found)}",
+                remedy="Correct the mapping, or the headers",
+            )
+    return sorted(every, key=_value) if all(found.values()) else []
+
+
+def numbers_in(columns: Sequence[str], pattern: str) -> set[str]:
+    """Return the numbers that stand for ``{n}`` in the columns that a pattern names."""
+    named = re.compile(r"(\d+)".join(map(re.escape, pattern.split(NUMBER, 1))))
+    return {found[1] for column in columns if (found := named.fullmatch(column))}
+
+
+def _value(number: str) -> tuple[int, str]:
+    return int(number), number

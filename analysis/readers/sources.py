@@ -13,10 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.errors import AnalysisError
-from analysis.readers import jatos, pcibex, recorded, tables
+from analysis.readers import pcibex, recorded, tables
 from analysis.readers.colorless_green import COLUMNS as COLORLESS_GREEN
-from analysis.readers.delimited import read_delimited
-from analysis.readers.text_file import open_text
+from analysis.readers.delimited import open_text, read_delimited
 from experiment.errors import why_unread
 
 # The number of a result within its file, where a folder of files is read.
@@ -133,7 +132,7 @@ def _read(path: Path) -> Source:
         frame = pq.read_table(path).to_pandas()
         return _named(path, recorded.as_text(frame.to_dict("records")), "table")
     if path.suffix in _ARCHIVES:
-        return Source(path, "JATOS", tables.jspsych(jatos.read_archive(path)))
+        return Source(path, "JATOS", tables.jspsych(recorded.read_archive(path)))
     file = open_text(path)
     head = file.head()
     if pcibex.is_results(head):

@@ -11,13 +11,13 @@ from markupsafe import Markup
 
 from analysis.data.participant_flow import reason, rule_in_words
 from analysis.figures.drawing import Drawing
-from analysis.report.lists_in_words import lists_in_words
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
 from analysis.tables.accuracy_table import Table
 from analysis.tables.provenance import counted
 from analysis.tables.section import Section
 from analysis.tables.text import blocks, numbered_footnotes, spans, with_minus_signs
+from experiment.studies.design import Design
 from experiment.studies.study import Study
 
 # Tables of more columns are printed in smaller letters, so that no sheet is turned and none empty.
@@ -155,3 +155,18 @@ def inline_svg(document: str, prefix: str) -> Markup:
     element = re.sub(r'\bid="', f'id="{prefix}-', element)
     element = re.sub(r'href="#', f'href="#{prefix}-', element)
     return Markup(re.sub(r"url\(#", f"url(#{prefix}-", element))
+
+
+def lists_in_words(design: Design) -> str:
+    """Return a sentence about the lists; quotas may make some of them smaller."""
+    numbers = range(design.n_lists)
+    trials, places = map(design.trials, numbers), map(design.places, numbers)
+    return (
+        f"The study has {counted(design.n_lists, 'list')} of {_span(sorted({*trials}), 'trial')} "
+        f"with {_span(sorted({*places}), 'place')} each."
+    )
+
+
+def _span(numbers: Sequence[int], noun: str) -> str:
+    before = f"{numbers[0]:,} to " if len(numbers) > 1 else ""
+    return before + counted(numbers[-1], noun)

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from experiment.materials.formats.formula import Formula
 from experiment.materials.formats.suite import Metric, Suite, SuiteItem, load_suite
-from lm.regions import region_surprisals
 from lm.scorer import Scorer
-from lm.surprisal import NATS_PER_BIT
+from lm.surprisal import NATS_PER_BIT, region_surprisals
 
 Floats = NDArray[np.float64]
 _METRICS: dict[Metric, Callable[[Floats], float]] = {

@@ -14,10 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from analysis.data.categorical import decode
+from analysis.data.declared import unit_column
 from analysis.data.load import PEOPLE
-from analysis.data.repeating import unit_column
 from analysis.statistics.clustered import clustered_intervals, quantile
-from analysis.statistics.levels_off import contrast_variance
 from analysis.statistics.resample import (
     Floats,
     Interval,
@@ -28,6 +27,7 @@ from analysis.statistics.resample import (
     percentile_interval,
     wilson_interval,
 )
+from analysis.statistics.variance_parts import contrast_variance
 from analysis.statistics.withheld import CONTRAST, SHARE, ends, too_few_units
 
 JUDGED, ALL = "judged", "all"

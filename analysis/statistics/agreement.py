@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from analysis.data.repeating import unit_column
+from analysis.data.declared import unit_column
 from analysis.statistics.clustered import (
     agreement_of,
     freedom_of_agreement,

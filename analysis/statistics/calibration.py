@@ -12,7 +12,7 @@ from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 from statsmodels.tools.tools import add_constant
 
 from analysis.data.categorical import codes_in
-from analysis.data.repeating import unit_column
+from analysis.data.declared import unit_column
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.clustered import jackknifed, quantile
 from analysis.statistics.resample import Floats, codes

@@ -15,15 +15,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 from scipy.stats import t as student
 
-from analysis.statistics.resample import LEVEL, Floats
+from analysis.statistics.resample import LEVEL, Codes, Floats
 from analysis.statistics.variance_parts import crossed, freedom_by_parts
 from analysis.statistics.withheld import UNITS
-
-Codes = NDArray[np.intp]
 
 # With fewer participants or items, how they differ cannot be told.
 FEWEST_CLUSTERS = 10

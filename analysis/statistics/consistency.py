@@ -14,7 +14,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.stats import t as student
 
 from analysis.data.categorical import codes_in
-from analysis.data.repeating import unit_column
+from analysis.data.declared import unit_column
 from analysis.statistics.clustered import (
     agreement_of,
     freedom_of_agreement,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
 from analysis.data.categorical import decode
-from analysis.data.repeating import unit_column
+from analysis.data.declared import unit_column
 from analysis.statistics.clustered import clustered_intervals, quantile, two_way, wilson
 from analysis.statistics.resample import Floats, codes
 from analysis.statistics.withheld import too_few_units

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from analysis.data.declared import UNIT, unit_column
 from analysis.data.load import PEOPLE, SESSION
 from analysis.data.own_columns import PREFIX, with_headers
-from analysis.data.repeating import UNIT, unit_column
 from analysis.errors import AnalysisError
 
 _COLUMNS = ("judge", "construction", "condition", "item_id")

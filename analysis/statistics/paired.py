@@ -20,7 +20,7 @@ from scipy.stats import false_discovery_control
 from scipy.stats import t as student
 
 from analysis.data.categorical import codes_in, decode
-from analysis.data.repeating import unit_column
+from analysis.data.declared import unit_column
 from analysis.statistics.clustered import Clustered, clustered_intervals, quantile, wilson
 from analysis.statistics.resample import Floats, codes
 from analysis.statistics.withheld import too_few_units

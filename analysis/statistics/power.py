@@ -31,10 +31,10 @@ from analysis.statistics.clustered import clustered_intervals
 from analysis.statistics.resample import numpy_generator
 from experiment.design.counterbalancing import target_positions
 from experiment.design.lists import ListEntry
-from experiment.exclusion.verdict import verdict
+from experiment.exclusion.rules import verdict
 from experiment.records import PAIR, Judgment, Side
 from experiment.seeds import generator
-from experiment.simulation.session import RT_SPREAD
+from experiment.simulation.population import RT_SPREAD
 from experiment.studies.study import Rule
 
 Floats = NDArray[np.float64]

@@ -7,9 +7,9 @@ import pandas as pd
 from scipy.stats import t as student
 
 from analysis.statistics.clustered import quantile, several_way, two_way
-from analysis.statistics.levels_off import contrast_variance
 from analysis.statistics.paired import adjusted
 from analysis.statistics.resample import codes
+from analysis.statistics.variance_parts import contrast_variance
 from analysis.statistics.withheld import CONTRAST, MEAN, ends, too_few_units
 
 Weights = Mapping[str, float]

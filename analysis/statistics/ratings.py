@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from scipy.stats import pearsonr, spearmanr
 
 from analysis.data.categorical import decode
-from analysis.data.repeating import unit_column
+from analysis.data.declared import unit_column
 from analysis.statistics.clustered import quantile, two_way
-from analysis.statistics.levels_off import contrast_variance
 from analysis.statistics.resample import LEVEL, Floats, codes
+from analysis.statistics.variance_parts import contrast_variance
 from analysis.statistics.withheld import CONTRAST, MEAN, ends, too_few_units
 from experiment.records import Variant
 

@@ -21,6 +21,7 @@ from scipy.stats import binomtest
 from experiment.seeds import derive_seed
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
 
 LEVEL = 0.95
 Weighing = Literal["judgments", "items"]

@@ -26,7 +26,7 @@ PUBLISHED_TITLES = {
     "ngram": "n-gram",
 }
 _MOST_SOURCES = 3
-FEW = f"Fewer than {FEWEST_PEOPLE} participants or {UNITS} items: do not rely on the interval."
+FEW = f"Fewer than {FEWEST_PEOPLE} participants or {UNITS} frames: do not rely on the interval."
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +117,9 @@ def accuracy_table(
 
 
 def _few(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Return where people's interval rests on too few participants (where known) or items."""
+    """Return where people's interval rests on too few participants (where known) or frames."""
     participants = rows["participants"].where(rows["participants"] > 0)
-    few = (participants < FEWEST_PEOPLE) | (rows["items"] < UNITS)
+    few = (participants < FEWEST_PEOPLE) | (rows["frames"] < UNITS)
     return few.fillna(value=False).astype(bool)
 
 
@@ -160,10 +160,11 @@ def _people(accuracy: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
         "n_judgments": "judgments",
         "n_participants": "participants",
         "n_items": "items",
+        "n_frames": "frames",
     }
     people = accuracy.loc[accuracy["judge"] == PEOPLE, [*keys, *wanted]]
     return people.rename(columns=wanted).astype(
-        dict.fromkeys(("judgments", "participants", "items"), "Int64")
+        dict.fromkeys(("judgments", "participants", "items", "frames"), "Int64")
     )
 
 

@@ -7,11 +7,11 @@ from analysis.errors import AnalysisError
 from analysis.takers.persons import Person, persons
 from analysis.takers.source import Source
 from experiment.materials.render import render
-from experiment.takers.labels import labels_of
 from experiment.takers.prompt import Context, Prompter, Way, instructions_of
 from experiment.takers.readings.base import Earlier, Reading, Situation
 from experiment.takers.readings.registry import READINGS, load_reading
 from experiment.takers.session import Screens, TakerSession, taker_sessions
+from experiment.takers.words import labels_of
 from lm.answering.answerer import Tier
 
 

@@ -6,7 +6,7 @@ from analysis.takers.plan import Plan
 from analysis.takers.taking import Sitting
 from experiment.errors import StudyError
 from experiment.exclusion.answered import Answered, Everyone
-from experiment.exclusion.verdict import verdict
+from experiment.exclusion.rules import verdict
 from experiment.records import Judgment, Verdict
 
 

@@ -15,8 +15,7 @@ from scipy.special import logsumexp
 
 from agent_bench.seen import SeenAnswer
 from experiment.integrity.choices import people_nats
-from experiment.integrity.observed import ObservedSession
-from experiment.integrity.times import time_residuals
+from experiment.integrity.observed import ObservedSession, time_residuals
 
 # So many answers of its kind are worth as much as what is known of an item itself.
 _PRIOR_CHOICES = 4.0

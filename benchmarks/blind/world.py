@@ -28,8 +28,8 @@ from webapp.runs.runs import study_as_launched
 from webapp.runs.unblind import unblind
 from webapp.simulation.crowd import simulate
 from webapp.simulation.plan import plan
-from webapp.simulation.session import SimulatedSession
-from webapp.users.shared_links import link_of
+from webapp.simulation.visit import SimulatedSession
+from webapp.users.secret_links import link_of
 
 # When and where a line was written: numbers that may be anybody's time by chance.
 _OF_THE_LOG = frozenset(

@@ -14,7 +14,7 @@ from experiment.studies.load import frozen_study, load_study
 from experiment.studies.study import Study
 from fault_injection.environment import Clock
 from fault_injection.operator import Death, ProcessDied
-from marketplace.panels.ids import ids_of
+from marketplace.panels.records import ids_of
 from marketplace.panels.site import COOKIE
 from webapp.recruiters.panel.demonstration import listing
 from webapp.recruiters.panel.settings import PanelSettings

@@ -41,10 +41,9 @@ from webapp.runs.launch import launch
 from webapp.runs.links import make_links
 from webapp.runs.notes import write
 from webapp.runs.unblind import unblind
-from webapp.users.password_links import make_link
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
-from webapp.users.shared_links import link_of
+from webapp.users.secret_links import link_of, make_link
 from webapp.users.sign_in import form_token, open_session, signed_in
 from webapp.users.users import add_user
 

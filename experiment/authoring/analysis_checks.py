@@ -1,10 +1,19 @@
-"""Checks of what ``[analysis]`` names: columns of the items, factors, questions."""
+"""Checks of what ``[analysis]`` names, and of what a researcher's own table called its columns."""
 
 from collections.abc import Iterator, Sequence
 
 from experiment.authoring.findings import Examined, placed
 from experiment.errors import ParallaxError, StudyError
+from experiment.materials.formats.columns import NAMES, in_quotes
 from experiment.plugins import unknown_name
+from experiment.studies.study import Study
+
+# What a name of ours that is no column of the items says.
+_OURS = {
+    "item": "the item's number (frame)",
+    "sentence": "the sentence",
+    "version": "which sentence of a pair is the good one",
+}
 
 
 def named(examined: Examined) -> Iterator[ParallaxError]:
@@ -43,3 +52,22 @@ def _unknown(
     for name in names:
         if name not in known:
             yield placed(unknown_name(what, name, known), where)
+
+
+def headers(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield the names in ``materials.headers`` that are no column of ours."""
+    for ours in examined.study.materials.headers:
+        if ours not in NAMES:
+            yield placed(
+                unknown_name("column of Parallax", ours, list(NAMES)),
+                examined.at("materials", "headers", ours),
+            )
+
+
+def in_words(study: Study) -> str:
+    """Return a sentence about each header that was read as a column of ours; empty for none."""
+    told = [
+        f"{_OURS.get(ours, ours)} from {in_quotes(header)}"
+        for ours, header in study.materials.headers.items()
+    ]
+    return f"Read from your table: {'; '.join(told)}." if told else ""

@@ -10,8 +10,7 @@ from pathlib import PurePath
 from babel import Locale
 
 from experiment.authoring.findings import Examined, StudyNote, placed
-from experiment.authoring.language_tags import is_tag, usual_tag
-from experiment.authoring.words import words_in
+from experiment.authoring.words import is_tag, usual_tag, words_in
 from experiment.errors import ParallaxError, StudyError
 from experiment.exclusion.rules import load_rule, parts_of
 from experiment.materials.render import render

@@ -16,7 +16,7 @@ from experiment.materials.render import render
 from experiment.plugins import unknown_name
 from experiment.records import Kind
 from experiment.responses.registry import response_class, response_of
-from experiment.simulation.session import accuracy_of
+from experiment.simulation.population import accuracy_of
 from experiment.studies.design import Design
 from experiment.studies.files import study_files
 from experiment.studies.published import read_published

@@ -10,9 +10,8 @@ from experiment.design.lists import ListEntry
 from experiment.errors import ParallaxError
 from experiment.exclusion.late import TooLate
 from experiment.exclusion.max_errors import MaxErrorRate, MaxErrors
-from experiment.exclusion.of_scale import OfScale
 from experiment.exclusion.outlier import FEWEST, Outlier
-from experiment.exclusion.rating_gap import RatingGap
+from experiment.exclusion.rating_gap import OfScale, RatingGap
 from experiment.exclusion.rules import needs
 from experiment.exclusion.selection import Selection
 from experiment.exclusion.sides import SameSide

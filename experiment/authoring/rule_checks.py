@@ -6,7 +6,7 @@ from experiment.authoring.findings import Examined, StudyNote, placed
 from experiment.authoring.powerless_rules import powerless
 from experiment.errors import ParallaxError, StudyError
 from experiment.exclusion.integrity import AgentLikelihood
-from experiment.exclusion.of_scale import OfScale
+from experiment.exclusion.rating_gap import OfScale
 from experiment.exclusion.rules import ExclusionRule, load_rule, needs, needs_everyone
 from experiment.exclusion.selection import Selection
 from experiment.integrity.rates import METHODS, SCORE, is_safe

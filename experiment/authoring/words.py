@@ -1,10 +1,14 @@
-"""A new study's default texts, in the languages in which there are some."""
+"""A new study's default texts, in the languages in which there are some; what a tag says of one.
+
+A library reads its tables of language tags (BCP 47) only where somebody asks.
+"""
 
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 TEXTS = Path(__file__).parent / "texts"
 _ENGLISH = "en"
@@ -84,3 +88,29 @@ def _read(language: str) -> Words:
     asked = {name: Asked(**value) for name, value in keys.items() if isinstance(value, dict)}
     plain = {name: value for name, value in keys.items() if name not in asked}
     return Words(language=language, asked=asked, **plain)
+
+
+def is_tag(language: str) -> bool:
+    """Return whether a text is a language tag whose parts are registered."""
+    return bool(_langcodes().tag_is_valid(language))
+
+
+def usual_tag(language: str) -> str:
+    """Return the tag of a valid one in its usual form: "pt-br" becomes "pt-BR"."""
+    return str(_langcodes().standardize_tag(language))
+
+
+def script_of(language: str) -> str:
+    """Return the likely script of a language as four letters (ISO 15924), such as "Latn".
+
+    Raises:
+        ValueError: It is not a language tag.
+    """
+    return _langcodes().get(language).maximize().script or ""
+
+
+def _langcodes() -> ModuleType:
+    # Its tables take a tenth of a second, for which every command and server would wait.
+    import langcodes
+
+    return langcodes

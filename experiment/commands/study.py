@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
+from experiment.authoring.analysis_checks import in_words
 from experiment.authoring.asking import Asking
 from experiment.authoring.check import check_folder, first_of
 from experiment.authoring.derive import DesignPlan
-from experiment.authoring.header_checks import in_words
 from experiment.authoring.new import PRACTICE_FILE, NewStudy, new_study
 from experiment.authoring.schema import schema_text
 from experiment.authoring.show import NEXT_STEPS, SHOWN_BELOW, describe

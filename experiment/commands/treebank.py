@@ -14,8 +14,7 @@ from experiment.materials.treebank.build import build_test_set, constructions_of
 from experiment.materials.treebank.conllu import Sentence, read_treebank
 from experiment.materials.treebank.constructions import Extraction
 from experiment.materials.treebank.conventions import PAPER, PUBLISHED_CODE, Conventions
-from experiment.materials.treebank.english import mark_verb_number
-from experiment.materials.treebank.features import NUMBERS
+from experiment.materials.treebank.features import NUMBERS, mark_verb_number
 from experiment.materials.treebank.published.generated import gold_of, write_generated
 from experiment.materials.treebank.published.items import published_items
 from experiment.materials.treebank.published.lines import write_lines
@@ -110,9 +109,8 @@ def nonce(
     """
     sentences = list(_sentences(files, english))
     conventions = _conventions(as_published_code, least_of_each_number)
-    made = build_test_set(
-        sentences, read_vocabulary(vocabulary), conventions, seed, with_fillers=fillers
-    )
+    words = read_vocabulary(vocabulary)
+    made = build_test_set(sentences, words, conventions, seed, with_fillers=fillers)
     frequencies = Counter(token.form for sentence in sentences for token in sentence.tokens)
     items = [item(test, pooled=pool) for test in (*made.targets, *made.fillers)]
     _write(out, items, made.targets, frequencies)
@@ -153,9 +151,8 @@ def items(stem: Path, out: Path) -> None:
 
 def _conventions(as_published_code: bool, least_of_each_number: int | None) -> Conventions:
     conventions = PUBLISHED_CODE if as_published_code else PAPER
-    if least_of_each_number is None:
-        return conventions
-    return replace(conventions, least_of_each_number=least_of_each_number)
+    least = least_of_each_number or conventions.least_of_each_number
+    return replace(conventions, least_of_each_number=least)
 
 
 def _sentences(files: Sequence[Path], english: bool) -> Iterable[Sentence]:
@@ -200,5 +197,6 @@ def _instances(extraction: Extraction) -> str:
 
 def _templates(items: Sequence[Item]) -> str:
     counts = Counter((item.template, item.construction) for item in items)
-    rows = [(*names, n) for names, n in counts.items()]
-    return text_table(("template", "construction", "items"), rows)
+    return text_table(
+        ("template", "construction", "items"), [(*names, n) for names, n in counts.items()]
+    )

@@ -1,8 +1,59 @@
-"""The Latin square: which frame appears in which condition in which list."""
+"""The Latin square: which frame is in which condition in which list, and which are targets."""
 
-from collections.abc import Iterator
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, combinations
 
+from experiment.design.materials_index import Frame
 from experiment.errors import DesignError
+
+Words = tuple[str, ...]
+_TRIES = 30
+
+
+class FrameOrderer:
+    """Numbers the frames of one square after the other, remembering what each list has.
+
+    A frame's number decides which lists show it. Each square takes the best of some random
+    numberings: the one under which words, and pairs of words, come back least within a list.
+
+    Args:
+        n_lists: How many lists there are.
+    """
+
+    def __init__(self, n_lists: int) -> None:
+        self._counts: list[Counter[Words]] = [Counter() for _ in range(n_lists)]
+
+    def order(
+        self, by_template: Sequence[Sequence[Frame]], n_conditions: int, rng: random.Random
+    ) -> list[Frame]:
+        """Return a square's frames in the order of their numbers, its templates taking turns."""
+        tries = [_shuffled(by_template, rng) for _ in range(_TRIES)]
+        best = min(tries, key=lambda frames: self._repetitions(frames, n_conditions))
+        for met, words in zip(self._counts, self._words(best, n_conditions), strict=True):
+            met.update(words)
+        return best
+
+    def _repetitions(self, frames: Sequence[Frame], n_conditions: int) -> int:
+        # What the sum of squared counts grows by, which is least for counts that are even.
+        return sum(
+            n * (2 * met[words] + n)
+            for met, coming in zip(self._counts, self._words(frames, n_conditions), strict=True)
+            for words, n in Counter(coming).items()
+        )
+
+    def _words(self, frames: Sequence[Frame], n_conditions: int) -> list[list[Words]]:
+        """Return the words and the pairs of words that each list would get."""
+        n_lists, recurring = len(self._counts), [_recurring(frame) for frame in frames]
+        return [
+            [
+                words
+                for number, _ in cells(len(frames), n_conditions, n_lists, list_)
+                for words in recurring[number]
+            ]
+            for list_ in range(n_lists)
+        ]
 
 
 def check_shape(n_frames: int, n_conditions: int, n_lists: int, where: str = "") -> None:
@@ -54,3 +105,48 @@ def cells(n_frames: int, n_conditions: int, n_lists: int, list_: int) -> Iterato
         condition = (frame - list_) % n_lists
         if condition < n_conditions:
             yield frame, condition
+
+
+def _recurring(frame: Frame) -> list[Words]:
+    lemmas = sorted(frame.lemmas.values())
+    return [*((lemma,) for lemma in lemmas), *combinations(lemmas, 2)]
+
+
+def _shuffled(by_template: Sequence[Sequence[Frame]], rng: random.Random) -> list[Frame]:
+    shuffled = [rng.sample(frames, len(frames)) for frames in by_template]
+    return list(chain.from_iterable(zip(*shuffled, strict=True)))
+
+
+def targets_among(
+    conditions: Sequence[int], n_conditions: int, catch_trials: int, list_: int, where: str = ""
+) -> set[int]:
+    """Return which of a square's items in one list are no catch trials.
+
+    The conditions take turns from list to list, so that over the lists each is represented
+    equally often (or once more than another, where the numbers do not divide).
+
+    Args:
+        conditions: The condition (from 0) of each of the square's items in this list.
+        n_conditions: The square's conditions.
+        catch_trials: How many of the items are catch trials.
+        list_: The list's number, from 0.
+        where: The square's name, for the message.
+
+    Raises:
+        DesignError: There are fewer items than catch trials.
+    """
+    n_kept = len(conditions) - catch_trials
+    if n_kept < 0:
+        raise DesignError(
+            f"{catch_trials} catch trials are asked for, but the square gives each list only "
+            f"{len(conditions)} items",
+            where=where,
+            expected=f"at most {len(conditions)} catch_trials",
+        )
+    wanted = Counter((list_ * n_kept + turn) % n_conditions for turn in range(n_kept))
+    kept = set()
+    for index, condition in enumerate(conditions):
+        if wanted[condition]:
+            wanted[condition] -= 1
+            kept.add(index)
+    return kept

@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from experiment.design.catch import targets_among
 from experiment.design.factors import check_factors
-from experiment.design.frame_order import FrameOrderer
 from experiment.design.frames import choose_frames, frames_in
-from experiment.design.latin_square import cells, check_shape
+from experiment.design.latin_square import FrameOrderer, cells, check_shape, targets_among
 from experiment.design.materials_index import Frame, MaterialsIndex, index_materials
 from experiment.design.shared import given_lists, shared_items, source_name
 from experiment.errors import DesignError

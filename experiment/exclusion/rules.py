@@ -1,16 +1,16 @@
-"""The exclusion rules by name."""
+"""The exclusion rules by name, their verdict on a participant, and whether it is a score's."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, cast
 
 from pydantic import ValidationError
 
 from experiment.errors import StudyError, wrong_keys
-from experiment.exclusion.answered import Assessment
+from experiment.exclusion.answered import Answered, Assessment
 from experiment.plugins import Registry
-from experiment.records import Judgment
+from experiment.records import Judgment, Verdict
 from experiment.responses.base import Gives
-from experiment.studies.study import Rule
+from experiment.studies.study import Rule, Study
 
 RULES = Registry(
     "exclusion rule",
@@ -111,3 +111,41 @@ def parts_of(rule: Rule) -> Iterator[Rule]:
             yield part
         elif isinstance(part, Mapping) and isinstance(part.get("rule"), str):
             yield Rule.model_validate(part)
+
+
+def verdict(rules: Sequence[Rule], judgments: Sequence[Judgment]) -> Verdict:
+    """Return the verdict of the first rule that excludes, or that every rule keeps.
+
+    Args:
+        rules: The study's exclusion rules in their order.
+        judgments: The judgments of a participant who finished, one for each trial; an
+            ``Answered`` for rules that read more than judgments.
+
+    Returns:
+        The verdict; its evidence is the excluding rule's, or that of all rules.
+
+    Raises:
+        StudyError: A rule has wrong parameters or counts what no trial has.
+        UnknownNameError: A rule has an unknown name.
+    """
+    evidence, session = [], Answered.of(judgments)
+    for rule in rules:
+        kept, figures = load_rule(rule).judge(session)
+        # What cannot be told (None) excludes nobody.
+        if kept is not None and not kept:
+            return Verdict(kept=False, rule=rule.rule, evidence=figures)
+        evidence.append(figures)
+    return Verdict(kept=True, rule="", evidence="; ".join(evidence) or "no rule to apply")
+
+
+def decided_by_score(study: Study) -> bool:
+    """Return whether a rule of the study, or a part of one, excludes by the score by itself."""
+    return any(map(_by_score, study.exclusion))
+
+
+def _by_score(rule: Rule) -> bool:
+    extra: Mapping[str, object] = rule.model_extra or {}
+    if rule.rule == "agent_likelihood":
+        return bool(extra.get("automatic"))
+    parts = extra.get("rules", ())
+    return isinstance(parts, Iterable) and any(_by_score(Rule.model_validate(p)) for p in parts)

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from pydantic import Field, PositiveInt, model_validator
 
 from experiment.exclusion.answered import Assessment
-from experiment.exclusion.of_scale import OfScale
+from experiment.exclusion.rating_gap import OfScale
 from experiment.records import Judgment
 
 

@@ -14,9 +14,14 @@ from itertools import pairwise
 from statistics import correlation, fmean, median, stdev
 
 from experiment.integrity.clock import TOLERANCE_MS, excess_ms, n_too_early
-from experiment.integrity.observed import ObservedAnswer, ObservedSession
+from experiment.integrity.observed import (
+    ObservedAnswer,
+    ObservedSession,
+    log_times,
+    time_residuals,
+    timed,
+)
 from experiment.integrity.rates import weight
-from experiment.integrity.times import log_times, time_residuals, timed
 
 # As if one session in a hundred were a program's, whatever the study's length.
 BASE_NATS = math.log(99)

@@ -1,6 +1,9 @@
-"""A session as the server saw it: what its browser claimed, and when it arrived."""
+"""A session as the server saw it: claims, arrivals, and times beyond what texts explain."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean, linear_regression, median, stdev
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +85,40 @@ class ObservedSession:
     after_pauses: frozenset[int] = frozenset()
     n_pasted: int = 0
     n_copied: int | None = None
+
+
+_FEWEST_TIMES = 24
+# Deviations from the median beyond which a time is drawn in.
+_FARTHEST = 2.0
+
+
+def log_times(answers: Sequence[ObservedAnswer]) -> list[float]:
+    """Return log reaction times, those far off drawn in: somebody was called away."""
+    times = [math.log(answer.rt_ms) for answer in answers if answer.rt_ms]
+    middle = median(times)
+    spread = _FARTHEST * 1.4826 * median(abs(one - middle) for one in times)
+    return [max(middle - spread, min(middle + spread, one)) for one in times]
+
+
+def timed(session: ObservedSession) -> list[ObservedAnswer]:
+    """Return the answers of which both the time and the length of the texts are known, in order."""
+    ordered = sorted(session.answers, key=lambda one: one.position)
+    return [answer for answer in ordered if answer.rt_ms and answer.n_characters]
+
+
+def time_residuals(session: ObservedSession) -> dict[int, float]:
+    """Return log reaction times without what length explains, in deviations, by positions.
+
+    Empty for sessions with few times, and where all are alike.
+    """
+    answers = timed(session)
+    if len(answers) < _FEWEST_TIMES:
+        return {}
+    times, lengths = log_times(answers), [math.log(answer.n_characters) for answer in answers]
+    if stdev(lengths):
+        fitted = linear_regression(lengths, times)
+        times = [time - fitted.slope * length for time, length in zip(times, lengths, strict=True)]
+    mean, deviation = fmean(times), stdev(times)
+    if deviation < 1e-9:
+        return {}
+    return {a.position: (time - mean) / deviation for a, time in zip(answers, times, strict=True)}

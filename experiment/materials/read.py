@@ -5,8 +5,7 @@ from itertools import chain
 from pathlib import Path
 
 from experiment.errors import MaterialsError, ParallaxError
-from experiment.materials.generate import generate
-from experiment.materials.grammar import load_grammar
+from experiment.materials.grammar import generate, load_grammar
 from experiment.plugins import unknown_name
 from experiment.records import Item, Kind, Variant
 from experiment.studies.study import Study
@@ -15,8 +14,6 @@ from experiment.tables.files import read_table
 from experiment.tables.schemas import ITEMS
 
 _TEXTS = frozenset(ITEMS.column_names)
-
-
 Refused = Callable[[ParallaxError], object]
 
 

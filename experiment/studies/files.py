@@ -1,4 +1,4 @@
-"""A study's files: all that is needed to show it, export it and judge by its rules."""
+"""A study's files: what shows it, exports it, judges by its rules, and trains its models."""
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -9,6 +9,8 @@ from experiment.studies.study import PLAN_FILE, PUBLISHED_FILE, STUDY_FILE, Stud
 
 FONT_SUFFIX = ".woff2"
 LARGEST_STUDY_BYTES = 64 * 1024 * 1024
+TEXT_GRAMMAR = "training_text.toml"
+TRAINING_TEXT = "training_text.txt"
 
 
 def study_files(study: Study) -> dict[str, bytes]:
@@ -60,3 +62,17 @@ def _names(study: Study) -> Iterator[str]:
 
 def _name(study: Study, path: Path) -> str:
     return path.relative_to(study.folder).as_posix()
+
+
+def training_text(folder: Path) -> Path | None:
+    """Return where a study's own text to train on is, or is to be generated.
+
+    Args:
+        folder: The study's.
+
+    Returns:
+        The text's file, which is not there where only its grammar is; None without either.
+    """
+    if any((folder / name).exists() for name in (TRAINING_TEXT, TEXT_GRAMMAR)):
+        return folder / TRAINING_TEXT
+    return None

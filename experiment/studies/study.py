@@ -22,11 +22,10 @@ from experiment.studies.amounts import Amount, checked_amount, checked_currency,
 from experiment.studies.analysis_plan import Analysis
 from experiment.studies.design import Design, holds
 from experiment.studies.humanness import Humanness
-from experiment.studies.privacy import Oversight, Privacy
+from experiment.studies.privacy import Oversight, Privacy, TakingPart
 from experiment.studies.publication import Baseline, Publication
 from experiment.studies.question import FinalQuestion
 from experiment.studies.recruitment import Recruitment
-from experiment.studies.taking_part import TakingPart
 from experiment.studies.toml_lists import TextOrTexts, Texts
 
 PAGES = ("consent", "instructions", "debrief")

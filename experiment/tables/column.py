@@ -1,8 +1,9 @@
-"""What a table is made of."""
+"""What a table is made of, and the JSON Schema of its rows."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from functools import cached_property
+from typing import Any, Literal, Self
 
 from experiment.tables.roles import Role
 
@@ -35,7 +36,7 @@ class Column:
     role: Role | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TableSchema:
     """One table: its name is its file's stem."""
 
@@ -44,7 +45,7 @@ class TableSchema:
     primary_key: tuple[str, ...]
     columns: tuple[Column, ...]
 
-    @property
+    @cached_property
     def column_names(self) -> tuple[str, ...]:
         """The headers in their written order."""
         return tuple(column.name for column in self.columns)
@@ -73,3 +74,37 @@ class TableSchema:
         changed = {column.name: column for column in self.columns}
         changed |= {column.name: column for column in columns}
         return replace(self, columns=tuple(changed.values()))
+
+
+_TYPES: dict[str, dict[str, Any]] = {
+    "string": {"type": "string"},
+    "integer": {"type": "integer"},
+    "number": {"type": "number"},
+    "boolean": {"type": "boolean"},
+    "datetime": {"type": "string", "format": "date-time"},
+    "numbers": {"type": "array", "items": {"type": "number"}},
+    "booleans": {"type": "array", "items": {"type": "boolean"}},
+}
+
+
+def json_schema(schema: TableSchema) -> dict[str, Any]:
+    """Return the JSON Schema of one row: each column with its type, unit and meaning."""
+    return {
+        "title": schema.name,
+        "description": schema.description,
+        "type": "object",
+        "properties": {column.name: _property(column) for column in schema.columns},
+        "required": [column.name for column in schema.columns if not column.optional],
+        "additionalProperties": False,
+    }
+
+
+def _property(column: Column) -> dict[str, Any]:
+    found = dict(_TYPES[column.type])
+    if column.optional:
+        found = {"anyOf": [found, {"type": "null"}]}
+    unit = f" ({column.unit})" if column.unit else ""
+    found["description"] = f"{column.description}{unit}"
+    if column.values:
+        found["enum"] = [str(value) for value in column.values]
+    return found

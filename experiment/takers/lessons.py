@@ -8,10 +8,10 @@ from experiment.design.lists import ListEntry
 from experiment.errors import StudyError
 from experiment.records import PAIR, Item, Kind, Trial
 from experiment.responses.base import Given
-from experiment.takers.labels import LABEL_SETS
 from experiment.takers.prompt import Ask, Context, Prompter, Way
 from experiment.takers.readings.base import Reading, Situation
 from experiment.takers.session import Screens, TakerTrial
+from experiment.takers.words import LABEL_SETS
 
 # How often each context is drawn: instructions are long, and the same words each time.
 _CONTEXTS = {

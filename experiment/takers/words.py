@@ -1,4 +1,4 @@
-"""What a prompt says besides the study's own texts, in the study's language."""
+"""What a prompt says besides the study's own texts: words in its language, and labels."""
 
 import tomllib
 from dataclasses import dataclass
@@ -6,8 +6,19 @@ from functools import cache
 from pathlib import Path
 
 from experiment.errors import StudyError
+from experiment.plugins import unknown_name
+from experiment.records import SIDES
 
 _FILE = Path(__file__).with_name("words.toml")
+# As many as a trial can have answers.
+LABEL_SETS: dict[str, tuple[str, ...]] = {
+    "numbers": tuple("123456789"),
+    "letters": tuple("ABCDEFGHI"),
+    "late_letters": tuple("RSTUVWXYZ"),
+}
+
+
+assert all(len(labels) == len(SIDES) for labels in LABEL_SETS.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +72,14 @@ def words_of(language: str) -> Words:
             remedy="Take the session with readings of probabilities alone, which need no prompt",
         )
     return known[language]
+
+
+def labels_of(name: str, n: int) -> tuple[str, ...]:
+    """Return the first ``n`` labels of a set.
+
+    Raises:
+        UnknownNameError: There is no such set.
+    """
+    if name not in LABEL_SETS:
+        raise unknown_name("set of labels", name, LABEL_SETS)
+    return LABEL_SETS[name][:n]

@@ -2,7 +2,7 @@
 
 from experiment.responses.base import ResponseType as Presentation
 from experiment.responses.base import Shown
-from experiment.responses.choice.sides import on_sides
+from experiment.responses.choice.sentence_pair import on_sides
 from experiment.responses.registry import RESPONSE_TYPES as PRESENTATIONS
 from experiment.responses.registry import load_response as load_presentation
 

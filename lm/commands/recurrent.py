@@ -13,7 +13,7 @@ import click
 import torch
 from tqdm import tqdm
 
-from lm.commands.request import TrainRequest, shown
+from lm.commands.request import TrainRequest, explained_memory, shown
 from lm.corpora.folder import Corpus, CorpusChoices, prepare
 from lm.devices import DeviceChoice, Processes, choose_device, good_precision, joined_processes
 from lm.errors import LmError
@@ -142,21 +142,6 @@ def _stop_asked() -> Iterator[Callable[[], bool]]:
         yield lambda: pressed
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def explained_memory() -> Iterator[None]:
-    """Turn running out of memory into a message that names the settings to lower."""
-    try:
-        yield
-    except (MemoryError, RuntimeError) as error:
-        if not isinstance(error, MemoryError) and "memory" not in str(error):
-            raise
-        reason = str(error).splitlines() or ["Python could not get any more"]
-        raise LmError(
-            f"there is not enough memory ({reason[0]}). Lower `--batch`, then `--steps` or "
-            "`--hidden`; fewer words (`--max-words`) or `--softmax adaptive` help too."
-        ) from error
 
 
 class _Bar:

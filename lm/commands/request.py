@@ -1,10 +1,13 @@
 """What `parallax lm train` was asked for, as its kinds of models take it."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from tqdm import tqdm
+
+from lm.errors import LmError
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +38,18 @@ class TrainRequest:
 def shown(sentences: Iterable[list[str]], task: str) -> Iterator[list[str]]:
     """Yield the sentences and show how many there were."""
     yield from tqdm(sentences, desc=task, unit=" sentences", disable=None)
+
+
+@contextmanager
+def explained_memory() -> Iterator[None]:
+    """Turn running out of memory into a message that names the settings to lower."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and "memory" not in str(error):
+            raise
+        reason = str(error).splitlines() or ["Python could not get any more"]
+        raise LmError(
+            f"there is not enough memory ({reason[0]}). Lower `--batch`, then `--steps` or "
+            "`--hidden`; fewer words (`--max-words`) or `--softmax adaptive` help too."
+        ) from error

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 from tqdm import tqdm
 
-from lm.commands.request import shown
+from lm.commands.request import explained_memory, shown
 from lm.corpora.vocab import DEFAULT_MAX_WORDS
 from lm.errors import LmError
 from lm.model_folder import atomic_write, read_config
@@ -95,7 +95,6 @@ def _train_one(
     settings: TrainingSettings,
 ) -> Row:
     """Train one model, in a process of its own, and return its results or what went wrong."""
-    from lm.commands.recurrent import explained_memory
     from lm.corpora.folder import prepare
 
     try:

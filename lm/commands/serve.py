@@ -6,8 +6,7 @@ import click
 
 from lm.answering.answerer import Tier
 from lm.registry import HF_PREFIX, load_scorer
-from lm.serving.faults import Fault
-from lm.serving.model import ServedModel
+from lm.serving.model import Fault, ServedModel
 from lm.serving.server import StandIn
 
 

@@ -16,9 +16,9 @@ def tag(model: Path, tagged: Path) -> None:
     TAGGED holds a word, a tab and its tag per line, and a blank line between sentences.
     """
     # Only here, so that --help needs no library of an extra.
-    from lm.multitask.accuracy import tag_accuracy
-    from lm.multitask.tagged_text import read_tagged
+    from lm.corpora.tagged_text import read_tagged
     from lm.rnn.folder import load_network
+    from lm.rnn.supertags import tag_accuracy
 
     trained = load_network(model)
     found = tag_accuracy(trained, read_tagged(tagged))

@@ -16,11 +16,16 @@ from transformers import (
 from lm.devices import DeviceChoice, choose_device
 from lm.errors import LmError
 from lm.huggingface.encoding import TextEncoder, Tokenizer
-from lm.huggingface.kinds import loader_of, window_of
 from lm.huggingface.one_at_a_time import read_one_at_a_time
 from lm.huggingface.scorer import HfScorer
 from lm.huggingface.seq2seq import Seq2SeqScorer
-from lm.huggingface.soundness import conventions, refuse_adapter, refuse_incomplete
+from lm.huggingface.soundness import (
+    conventions,
+    loader_of,
+    refuse_adapter,
+    refuse_incomplete,
+    window_of,
+)
 from lm.identity import cached_folder
 from lm.model_folder import read_config
 from lm.weights import AS_USUAL, Weights, available_bytes, n_weights, refuse_too_large

@@ -20,7 +20,7 @@ from lm.huggingface.encoding import Encoded, TextEncoder
 from lm.huggingface.rows import Row
 from lm.scorer import TokenScores
 from lm.scoring.checked_packing import WORST_NATS, CheckedPacking
-from lm.scoring.packed_layers import PackedLayers
+from lm.scoring.packed_linear import PackedLayers
 from lm.scoring.tree_packing import NODES_AT_A_TIME, TreePacking
 
 TOKENS_AT_A_TIME = 2_048

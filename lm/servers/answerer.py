@@ -13,10 +13,17 @@ from lm.servers.budget import Budget
 from lm.servers.client import Client
 from lm.servers.images import POINT, content
 from lm.servers.probe import alternatives, find_tier, written
-from lm.servers.reading_samples import is_refusal, label_in
+from lm.servers.replies import (
+    Thought,
+    UnusableAnswerError,
+    asked_to_think,
+    echoed,
+    is_refusal,
+    label_in,
+    thought_of,
+    together,
+)
 from lm.servers.spec import ServerModel, Terms
-from lm.servers.text_logprobs import UnusableAnswerError, echoed
-from lm.servers.thoughts import Thought, asked_to_think, thought_of, together
 
 _ALTERNATIVES = 20
 

@@ -82,8 +82,7 @@ class Client:
                     reason = "an answer that is no JSON object"
                     continue
             except (httpx.TransportError, ValueError) as error:
-                # A connection that broke, or an answer cut off in the middle.
-                reason = f"{type(error).__name__}: {error}"
+                reason = _why_lost(error)
                 continue
             reason = f"status {response.status_code}: {response.text[:200].strip()}"
             if response.status_code not in _PASSING:
@@ -94,6 +93,20 @@ class Client:
             f"the OpenAI-compatible protocol and has the model {self._server.model}. What was "
             "answered is kept: the same command goes on from there."
         )
+
+
+def _why_lost(error: Exception) -> str:
+    """Return why no answer came, in words: the library's own are about sockets and characters."""
+    match error:
+        case httpx.TimeoutException():
+            return f"nothing came for {_TIMEOUT_S:.0f} seconds"
+        case httpx.ConnectError():
+            return "nothing listens at that address, or its name is not known"
+        case httpx.UnsupportedProtocol():
+            return "the address does not begin with http:// or https://"
+        case httpx.TransportError():
+            return "the connection broke before the answer was whole"
+    return "the answer is no JSON, or was cut off in the middle"
 
 
 def _asked_to_wait(response: httpx.Response) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 
 from lm.answering.answerer import Tier
 from lm.errors import LmError
-from lm.servers.text_logprobs import echoed
+from lm.servers.replies import echoed
 
 Post = Callable[..., dict[str, Any]]
 _ALTERNATIVES = 20

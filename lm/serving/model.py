@@ -1,9 +1,10 @@
-"""What a served model says: echoes, alternatives and samples, from one of our scorers."""
+"""What a served model says: echoes, alternatives, samples, and what it does wrong on purpose."""
 
 import math
 import random
 import re
 from collections.abc import Sequence
+from enum import StrEnum
 from itertools import pairwise
 
 from lm.scorer import HasSubwords, Scorer
@@ -12,10 +13,24 @@ from lm.scorer import HasSubwords, Scorer
 # and do not list a vocabulary. What else the model might say stands together as one unread text.
 CANDIDATES = (*"123456789", *"ABCDEFGHI", *"RSTUVWXYZ", "yes", "no")
 ELSE = "Well, it depends"
-
-
 # A token of word-level models with the space before it.
 _PIECE = re.compile(r"\s*(?:\w+(?:['\u2019-]\w+)*|[^\w\s])")
+
+
+class Fault(StrEnum):
+    """A planted fault; each strikes at every third call, where nothing else is said."""
+
+    RATE_LIMIT = "rate_limit"  # 429 with Retry-After
+    CUT = "cut"  # the answer ends in the middle
+    MODEL_CHANGED = "model_changed"  # another fingerprint from the twelfth call on
+    MISSING_LOGPROBS = "missing_logprobs"  # null in place of log-probabilities
+    STALE_LOGPROBS = "stale_logprobs"  # those of the text before
+    ECHO_IGNORED = "echo_ignored"  # always: the completion alone
+    TRUNCATED_ALTERNATIVES = "truncated_alternatives"  # always: the most probable one alone
+    REFUSES = "refuses"  # always, in chats: declines to answer
+
+
+EVERY, CHANGED_AFTER = 3, 12
 
 
 class ServedModel:

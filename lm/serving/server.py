@@ -9,8 +9,7 @@ from threading import Lock
 from typing import Any
 
 from lm.answering.answerer import Tier
-from lm.serving.faults import CHANGED_AFTER, EVERY, Fault
-from lm.serving.model import ServedModel
+from lm.serving.model import CHANGED_AFTER, EVERY, Fault, ServedModel
 
 # What it says that it thought, where it may think. It changes nothing.
 THOUGHT = "Let me read both once more."
@@ -128,11 +127,8 @@ class _Handler(BaseHTTPRequestHandler):
         if asked and server.tier is not Tier.SAMPLES:
             top = [{f" {token}": one for token, one in found}]
             given = {"tokens": [text], "token_logprobs": [logprob], "top_logprobs": top}
-        if (
-            body.get("echo")
-            and server.tier is Tier.TEXT
-            and Fault.ECHO_IGNORED not in server.faults
-        ):
+        echoes = server.tier is Tier.TEXT and Fault.ECHO_IGNORED not in server.faults
+        if body.get("echo") and echoes:
             tokens, logprobs = server.model.pieces(prompt)
             text = prompt + text
             given = {"tokens": [*tokens, f" {next_}"], "token_logprobs": [*logprobs, logprob]}

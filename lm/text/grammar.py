@@ -6,6 +6,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lm.errors import LmError
+
 WordLists = Mapping[str, Sequence[str]]
 
 
@@ -104,3 +106,40 @@ class TextGrammar:
     attractor_of: Mapping[str, str] = field(default_factory=dict)
     attractor_share: float | None = None
     paired: Paired = Paired()
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Each feature's values, and which feature can be an attractor of which."""
+
+    values: Mapping[str, tuple[str, ...]]
+    attractor_of: Mapping[str, str]
+
+
+def check_call(where: str, call: Call, rules: Mapping[str, Rule], features: Features) -> None:
+    """Check that a rule is there, and takes the values that it is called with.
+
+    Raises:
+        LmError: It is not, or does not; the message begins with where the call stands.
+    """
+    if call.rule not in rules:
+        raise LmError(
+            f'{where}: there is no rule "{call.rule}". The rules are: {", ".join(rules)}.'
+        )
+    parameters = rules[call.rule].parameters
+    if len(call.values) != len(parameters):
+        raise LmError(
+            f'{where}: the rule "{call.rule}" takes ({", ".join(parameters)}), '
+            f"not {len(call.values)} value(s)."
+        )
+    for value, parameter in zip(call.values, parameters, strict=True):
+        values = features.values[parameter]
+        if value.is_variable:
+            fits = parameter in (value.text, features.attractor_of.get(value.text))
+        else:
+            fits = value.text in values
+        if not fits:
+            raise LmError(
+                f'{where}: "{value.text}" cannot stand for the {parameter} of "{call.rule}". '
+                f"Expected {parameter} or one of: {', '.join(values)}."
+            )

@@ -26,16 +26,16 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from lm.errors import LmError, why_unread, wrong_key
+from lm.errors import LmError, at, faults_of
 from lm.text.grammar import (
     Call,
     Expansion,
+    Features,
     Listed,
     Paired,
     Rule,
@@ -43,6 +43,7 @@ from lm.text.grammar import (
     TextGrammar,
     Value,
     Words,
+    check_call,
 )
 
 _NAME = r"[A-Za-z]\w*"
@@ -101,18 +102,12 @@ def load_text_grammar(path: Path) -> TextGrammar:
             f"cannot read the text grammar {path}: {error.strerror}. "
             "docs/language_models.md shows what one looks like."
         ) from error
-    try:
+    with faults_of(path):
         file = _File.model_validate(tomllib.loads(data.decode("utf-8")))
         features, attractor_of = _features(file.features)
-        rules = dict(_rule(head, bodies, features) for head, bodies in file.rules.items())
-        _check_calls(rules, _Features(features, attractor_of), file.start)
+        rules = _rules(file.rules, features)
+        _check_calls(file, rules, Features(features, attractor_of))
         words = dict(_word_lists(file.lexicon))
-    except ValidationError as error:
-        raise LmError(f"{path}: {wrong_key(error)}.") from error
-    except LmError as error:
-        raise LmError(f"{path}: {error}") from error
-    except (ValueError, RecursionError) as error:
-        raise LmError(f"{path}: {why_unread(error, path)}.") from error
     return TextGrammar(
         file.name,
         file.start,
@@ -126,22 +121,20 @@ def load_text_grammar(path: Path) -> TextGrammar:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Features:
-    values: Mapping[str, tuple[str, ...]]
-    attractor_of: Mapping[str, str]
-
-
 def _features(
     given: Mapping[str, str | list[str]],
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
     """Return each feature's values, and which feature can be an attractor of which."""
     own = {name: tuple(values) for name, values in given.items() if not isinstance(values, str)}
     attractor_of = {name: other for name, other in given.items() if isinstance(other, str)}
-    if empty := [name for name, values in own.items() if not values]:
-        raise LmError(f'in "features.{empty[0]}": a feature needs at least one value.')
-    if strange := sorted(set(attractor_of.values()) - own.keys()):
-        raise LmError(f'in "features" {strange[0]} has no values, so it cannot have an attractor.')
+    for name in given:
+        with at("features", name):
+            if not own.get(name, ("attracts",)):
+                raise LmError(f'in "features.{name}": a feature needs at least one value.')
+            if (other := attractor_of.get(name)) is not None and other not in own:
+                raise LmError(
+                    f'in "features" {other} has no values, so it cannot have an attractor.'
+                )
     return own | {name: own[other] for name, other in attractor_of.items()}, attractor_of
 
 
@@ -152,10 +145,11 @@ def _word_lists(lexicon: Mapping[str, _Lexicon]) -> list[tuple[str, tuple[str, .
         entries = [_columns(entry) for entry in table.entries]
         wrong = next((entry for entry in entries if len(entry) != len(forms) or "" in entry), None)
         if wrong is not None:
-            raise LmError(
-                f'in the lexicon "{name}" the entry "{" | ".join(wrong)}" does not have '
-                f'one word for each of "{table.forms or "(no forms)"}".'
-            )
+            with at("lexicon", name, "entries"):
+                raise LmError(
+                    f'in the lexicon "{name}" the entry "{" | ".join(wrong)}" does not have '
+                    f'one word for each of "{table.forms or "(no forms)"}".'
+                )
         keys = [f"{name}.{form}" if form else name for form in forms]
         lists += zip(keys, zip(*entries, strict=True), strict=True)
     return lists
@@ -163,6 +157,17 @@ def _word_lists(lexicon: Mapping[str, _Lexicon]) -> list[tuple[str, tuple[str, .
 
 def _columns(text: str) -> tuple[str, ...]:
     return tuple(" ".join(column.split()) for column in text.split("|"))
+
+
+def _rules(
+    given: Mapping[str, Mapping[str, float]], features: Mapping[str, tuple[str, ...]]
+) -> dict[str, Rule]:
+    rules = {}
+    for head, bodies in given.items():
+        with at("rules", head):
+            name, rule = _rule(head, bodies, features)
+        rules[name] = rule
+    return rules
 
 
 def _rule(
@@ -179,8 +184,11 @@ def _rule(
         raise LmError(f'the rule "{head}" has the parameter {unknown[0]}, which is not a feature.')
     if not bodies or min(bodies.values()) < 0 or not sum(bodies.values()) > 0:
         raise LmError(f'the rule "{head}" needs weights of at least 0, one of them above 0.')
-    expansions = tuple(_expansion(head, body, parameters, features) for body in bodies)
-    return match[1], Rule(parameters, expansions, tuple(bodies.values()))
+    expansions = []
+    for body in bodies:
+        with at(body):
+            expansions.append(_expansion(head, body, parameters, features))
+    return match[1], Rule(parameters, tuple(expansions), tuple(bodies.values()))
 
 
 def _expansion(
@@ -240,34 +248,14 @@ def _split(values: str | None) -> tuple[str, ...]:
     return tuple(value.strip() for value in values.split(",")) if values else ()
 
 
-def _check_calls(rules: Mapping[str, Rule], features: _Features, start: str) -> None:
-    _check_call("start", Call(start, ()), rules, features)
+def _check_calls(file: _File, rules: Mapping[str, Rule], features: Features) -> None:
+    with at("start"):
+        check_call("start", Call(file.start, ()), rules, features)
+    # A head that comes again with other parameters takes the place of the first.
+    heads = {head.partition("(")[0]: head for head in file.rules}
     for name, rule in rules.items():
-        for expansion in rule.expansions:
+        for body, expansion in zip(file.rules[heads[name]], rule.expansions, strict=True):
             for symbol in expansion.symbols:
                 if isinstance(symbol, Call):
-                    _check_call(f'in the rule "{name}"', symbol, rules, features)
-
-
-def _check_call(where: str, call: Call, rules: Mapping[str, Rule], features: _Features) -> None:
-    if call.rule not in rules:
-        raise LmError(
-            f'{where}: there is no rule "{call.rule}". The rules are: {", ".join(rules)}.'
-        )
-    parameters = rules[call.rule].parameters
-    if len(call.values) != len(parameters):
-        raise LmError(
-            f'{where}: the rule "{call.rule}" takes ({", ".join(parameters)}), '
-            f"not {len(call.values)} value(s)."
-        )
-    for value, parameter in zip(call.values, parameters, strict=True):
-        values = features.values[parameter]
-        if value.is_variable:
-            fits = parameter in (value.text, features.attractor_of.get(value.text))
-        else:
-            fits = value.text in values
-        if not fits:
-            raise LmError(
-                f'{where}: "{value.text}" cannot stand for the {parameter} of "{call.rule}". '
-                f"Expected {parameter} or one of: {', '.join(values)}."
-            )
+                    with at("rules", heads[name], body):
+                        check_call(f'in the rule "{name}"', symbol, rules, features)

@@ -1,13 +1,63 @@
-"""What training minimises: the loss of predicting words, and of telling supertags besides."""
+"""What training minimises: the loss of predicting words, and of telling supertags besides.
 
-from collections.abc import Sequence
+The plain way keeps the scores of 50,000 words at 35 x 128 places, and several tensors of that
+shape more, 900 MB each. Here a chunk's scores become its share of the gradients at once, while
+they are still in the processor's cache, and are then forgotten.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from lm.corpora.batches import Window
 from lm.rnn.network import RecurrentNetwork, State
-from lm.rnn.softmax import mean_loss, token_losses
+from lm.scoring.packed_linear import PackedLinear
+
+ROWS_AT_A_TIME = 512
+_SMALLEST_SUM = 1e-20
+
+
+class _LinearCrossEntropy(torch.autograd.Function):
+    """Mean cross-entropy of softmax(hidden @ weight.T + bias), with its gradients.
+
+    With p the softmax of a row and y its target, the gradient by the scores is (p - [y]) / rows;
+    its products with the weight and with the hidden states are the gradients wanted.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor, targets: Tensor) -> Tensor:  # noqa: ANN401
+        dtype = hidden.dtype
+        used = weight.to(dtype)
+        linear = PackedLinear(used, bias.to(dtype), ROWS_AT_A_TIME)
+        grad_hidden = torch.empty_like(hidden)
+        grad_weight = torch.zeros_like(weight)
+        grad_bias = torch.zeros_like(bias)
+        total = torch.zeros((), device=hidden.device)
+        start = 0
+        for rows, wanted in _chunks(hidden, targets):
+            places = wanted[:, None]
+            share, losses = _softmax(linear, rows, places)
+            total += losses.sum()
+            share.scatter_add_(1, places, share.new_full(places.shape, -1.0))
+            grad_bias += share.sum(0)
+            share = share.to(dtype)
+            torch.mm(share, used, out=grad_hidden[start : start + len(rows)])
+            if dtype == grad_weight.dtype:
+                grad_weight.addmm_(share.T, rows)
+            else:
+                grad_weight += share.T @ rows
+            start += len(rows)
+        ctx.save_for_backward(grad_hidden, grad_weight, grad_bias)
+        ctx.rows = len(targets)
+        return total / len(targets)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
+        scale = grad / ctx.rows
+        # The gradients are ours alone, so they may be scaled where they stand.
+        return (*(part.mul_(scale) for part in ctx.saved_tensors), None)
 
 
 class Objective(nn.Module):
@@ -48,3 +98,50 @@ class Objective(nn.Module):
 def detached(state: State) -> State:
     """Return the state cut off from what it was computed from."""
     return tuple(part.detach() for part in state)
+
+
+def mean_loss(decoder: nn.Module, hidden: Tensor, targets: Tensor) -> Tensor:
+    """Return the mean negative log-probability of the targets, in nats; differentiable.
+
+    Args:
+        decoder: From hidden states to words.
+        hidden: Shape ``(rows, hidden)``.
+        targets: int64, shape ``(rows,)``.
+    """
+    if not isinstance(decoder, nn.Linear):
+        return decoder(hidden, targets).loss  # type: ignore[no-any-return]
+    arguments = (hidden, decoder.weight, decoder.bias, targets)
+    return _LinearCrossEntropy.apply(*arguments)  # type: ignore[no-any-return, no-untyped-call]
+
+
+@torch.no_grad()
+def token_losses(decoder: nn.Module, hidden: Tensor, targets: Tensor) -> Tensor:
+    """Return each target's negative log-probability in nats, shape ``(rows,)``."""
+    if not isinstance(decoder, nn.Linear):
+        return -decoder(hidden, targets).output  # type: ignore[no-any-return]
+    linear = PackedLinear(decoder.weight, decoder.bias, ROWS_AT_A_TIME)
+    losses = []
+    for rows, wanted in _chunks(hidden, targets):
+        scores = linear(rows).float()
+        losses.append(scores.logsumexp(1) - scores.gather(1, wanted[:, None]).squeeze(1))
+    return torch.cat(losses)
+
+
+def _chunks(hidden: Tensor, targets: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    parts = (torch.split(tensor, ROWS_AT_A_TIME) for tensor in (hidden, targets))
+    return zip(*parts, strict=True)
+
+
+def _softmax(linear: PackedLinear, rows: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the rows' softmax, shape ``(rows, words)``, and their losses, shape ``(rows, 1)``."""
+    scores = linear(rows).float()
+    wanted = scores.gather(1, places)
+    if rows.device.type == "cpu":
+        # Nothing is subtracted before exp, which saves two passes over scores larger than any
+        # cache. Scores beyond about 80 show in the sums, and are then computed with care.
+        sums = scores.exp_().sum(1, keepdim=True)
+        if bool(((sums > _SMALLEST_SUM) & sums.isfinite()).all()):
+            return scores.div_(sums), sums.log() - wanted
+        scores = linear(rows).float()
+    normaliser = scores.logsumexp(1, keepdim=True)
+    return scores.sub_(normaliser).exp_(), normaliser - wanted

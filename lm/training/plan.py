@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from lm.corpora.batches import Columns
 from lm.corpora.folder import TRAIN, VALID, Corpus
-from lm.devices import Processes
-from lm.model_folder import DISTRIBUTION
-from lm.multitask.tagged_text import (
+from lm.corpora.tagged_text import (
     TaggedText,
     encode_tagged,
     read_tagged,
     tagged_files,
     tags_by_frequency,
 )
+from lm.devices import Processes
+from lm.model_folder import DISTRIBUTION
 from lm.rnn.folder import TYPE
 from lm.rnn.network import NetworkShape
 from lm.training.loop import Texts

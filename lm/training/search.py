@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from lm.errors import LmError, why_unread, wrong_key
+from lm.errors import LmError, at, faults_of
 from lm.training.settings import TrainingSettings, preset
 
 GRIDS = Path(__file__).parent / "grids"
@@ -35,30 +35,29 @@ def read_grid(spec: str) -> dict[str, TrainingSettings]:
     named = GRIDS / f"{spec}.toml"
     path = named if named.is_file() else Path(spec)
     try:
-        file = _Spec.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-        base = preset(file.preset).changed(**file.settings)
-        return _models(base, file.grid)
+        with faults_of(path):
+            file = _Spec.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+            with at("preset"):
+                base = preset(file.preset)
+            with at("settings"):
+                base = base.changed(**file.settings)
+            return _models(base, file.grid)
     except OSError as error:
         known = ", ".join(sorted(grid.stem for grid in GRIDS.glob("*.toml")))
         raise LmError(
             f"cannot read the search {spec}: {error.strerror}. Give a TOML file or one of: {known}."
         ) from error
-    except ValidationError as error:
-        raise LmError(f"{path}: {wrong_key(error)}.") from error
-    except LmError as error:
-        raise LmError(f"{path}: {error}") from error
-    except (ValueError, RecursionError) as error:
-        raise LmError(f"{path}: {why_unread(error, path)}.") from error
 
 
 def _models(
     base: TrainingSettings, grids: list[dict[str, list[Any]]]
 ) -> dict[str, TrainingSettings]:
     models: dict[str, TrainingSettings] = {}
-    for grid in grids:
+    for number, grid in enumerate(grids):
         for values in itertools.product(*grid.values()):
             varied = dict(zip(grid, values, strict=True))
-            models[_name(varied)] = base.changed(**varied)
+            with at("grid", number):
+                models[_name(varied)] = base.changed(**varied)
     return models
 
 

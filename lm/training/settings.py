@@ -4,7 +4,7 @@ import difflib
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
-from lm.errors import LmError
+from lm.errors import LmError, at
 
 ModelType = Literal["lstm", "srn", "windowed", "multitask"]
 NAMES: dict[ModelType, str] = {
@@ -80,17 +80,17 @@ class TrainingSettings:
         known = {field.name: getattr(self, field.name) for field in fields(self)}
         given = {name: value for name, value in changes.items() if value is not None}
         for name, value in given.items():
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f' Did you mean "{near[0]}"?' if near else ""
-                raise LmError(
-                    f'there is no setting "{name}". The settings are: {", ".join(known)}.{hint}'
-                )
-            _check(name, value, known[name])
+            with at(name):
+                _check(name, value, known)
         return replace(self, **given)
 
 
-def _check(name: str, value: object, default: object) -> None:
+def _check(name: str, value: object, known: dict[str, object]) -> None:
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f' Did you mean "{near[0]}"?' if near else ""
+        raise LmError(f'there is no setting "{name}". The settings are: {", ".join(known)}.{hint}')
+    default = known[name]
     number = isinstance(value, int | float) and not isinstance(value, bool)
     right = number if isinstance(default, float) else type(value) is type(default)
     if not right or (number and value < 0):  # type: ignore[operator]

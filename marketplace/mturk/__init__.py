@@ -6,9 +6,9 @@ from pathlib import Path
 
 from flask import Flask
 
+from marketplace.asked import Asked, Started
 from marketplace.mturk.api import requester_door
-from marketplace.mturk.control import control_door
-from marketplace.mturk.faults import MturkFaultPlan
+from marketplace.mturk.control import MturkFaultPlan, control_door
 from marketplace.mturk.site import worker_site
 from marketplace.mturk.store import EXTENSION, Store
 from marketplace.storage import Clock, open_folder, session_key, utc_now
@@ -52,3 +52,17 @@ def create_marketplace(
     if not public:
         app.register_blueprint(control_door(store, faults))
     return app
+
+
+def start(asked: Asked) -> Started:
+    """Return the marketplace; it has dollars only."""
+    app = create_marketplace(
+        asked.folder, balance_cents=asked.balance, key_ids=asked.keys, public=asked.public
+    )
+    key = asked.keys[0] if asked.keys else "any"
+    ways_in = (
+        f"Requesters: boto3.client('mturk', endpoint_url='{asked.url}',",
+        f"    region_name='us-east-1', aws_access_key_id='{key}', aws_secret_access_key='any')",
+        f"Workers: open {asked.url} and sign in with any ID like A1WORKER.",
+    )
+    return Started(app, ways_in, True, app.extensions[EXTENSION].engine.dispose)

@@ -13,6 +13,22 @@ from marketplace.mturk.store import Store
 from marketplace.mturk.tables import Payment
 
 
+class MturkFaultPlan(FaultPlan):
+    """The faults that Mechanical Turk's stand-in makes."""
+
+    kinds = (
+        "throttled",  # ThrottlingException; nothing is done
+        "server_error",  # ServiceFault; nothing is done
+        "server_error_after",  # ServiceFault, but the deed is done
+        "request_lost",  # the connection closes; nothing is done
+        "reply_lost",  # the connection closes, but the deed is done
+        "slow",  # the answer comes after a while
+        "duplicated",  # a message stays in the queue when it is received
+        "reordered",  # messages are received in another order
+        "id_reused",  # an accepted assignment gets the identifier of one that was returned
+    )
+
+
 class _Deposit(BaseModel):
     model_config = ConfigDict(extra="forbid")
     cents: int = Field(ge=-(10**12), le=10**12)

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from marketplace.mturk.events import tell
 from marketplace.mturk.hits import place_counts, status
-from marketplace.mturk.payments import pay_reward
+from marketplace.mturk.money import pay_reward
 from marketplace.mturk.tables import Assignment, Hit
 
 _DISPOSED_AFTER = timedelta(days=120)

@@ -1,4 +1,4 @@
-"""Play money: fees, what is held back for open places, and what is left.
+"""Play money: fees, what is held back for open places, what is left, and paying workers.
 
 The balance is never stored: it is what was deposited, less every payment with its fee, less what
 is held back. So no crash can leave it wrong.
@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from marketplace.mturk.errors import RefusedError
+from marketplace.mturk.events import tell
 from marketplace.mturk.qualifications.system import MASTERS
 from marketplace.mturk.tables import Account, Assignment, Hit, Payment
 
@@ -96,3 +97,25 @@ def refuse_overdraft(session: Session, now: datetime) -> None:
             "This Requester has insufficient funds in their account to complete this transaction.",
             now,
         )
+
+
+def pay_reward(
+    session: Session, assignment: Assignment, now: datetime, feedback: str | None = None
+) -> None:
+    """Approve an assignment and pay its worker what was promised."""
+    assignment.status, assignment.judged_at = "approved", now
+    assignment.feedback = feedback
+    reward_cents = assignment.hit.type.reward_cents
+    session.add(
+        Payment(
+            kind="reward",
+            worker_id=assignment.worker_id,
+            assignment_id=assignment.assignment_id,
+            hit_id=assignment.hit_id,
+            amount_cents=reward_cents,
+            fee_cents=assignment.hit.unit_cents - reward_cents,
+            reason="",
+            paid_at=now,
+        )
+    )
+    tell(session, "AssignmentApproved", assignment.hit, now, assignment)

@@ -1,10 +1,35 @@
 """Workers' profiles: who they say they are, and the record they come with."""
 
-from pydantic import BaseModel, ConfigDict, Field
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from marketplace.mturk.tables import Worker
+
+
+def _form(form: str, said: str) -> AfterValidator:
+    """Return what refuses a text of another form, in words."""
+
+    def checked(text: str) -> str:
+        if not re.fullmatch(form, text):
+            raise ValueError(said)
+        return text
+
+    return AfterValidator(checked)
+
+
+_WorkerId = Annotated[
+    str,
+    Field(max_length=64),
+    _form("A[A-Z0-9]+", "a worker ID begins with A and goes on with capital letters and digits"),
+]
+_Country = Annotated[str, _form("([A-Z]{2})?", "a country is two capital letters, e.g. US")]
+_Subdivision = Annotated[
+    str, _form("([A-Z0-9]{2})?", "a state or province is two capital letters, e.g. CA")
+]
 
 
 class Profile(BaseModel):
@@ -22,9 +47,9 @@ class Profile(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    worker_id: str = Field(pattern="^A[A-Z0-9]+$", max_length=64)
-    country: str = Field(default="US", pattern="^([A-Z]{2})?$")
-    subdivision: str = Field(default="", pattern="^([A-Z0-9]{2})?$")
+    worker_id: _WorkerId
+    country: _Country = "US"
+    subdivision: _Subdivision = ""
     approved_percent: int | None = Field(default=None, ge=0, le=100)
     approved_before: int = Field(default=0, ge=0, le=10_000_000)
     masters: bool = False

@@ -1,11 +1,15 @@
-"""The ExternalQuestion of a HIT: the page to show, and the addresses a worker's frame gets."""
+"""The ExternalQuestion of a HIT, the addresses a worker's frame gets, and answers as XML."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlencode, urlsplit
+from xml.etree.ElementTree import Element, SubElement, tostring
 
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import ParseError, fromstring
 
+from marketplace.mturk.errors import WorkerRefusedError
 from marketplace.urls import is_secure
 
 LONGEST_BYTES = 65_535
@@ -17,6 +21,13 @@ _SCHEMA = (
 _TALLEST = 10_000
 # Python reads no number of thousands of digits.
 _MOST_DIGITS = 9
+LONGEST_CHARS = 65_535
+_ANSWERS_SCHEMA = (
+    "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01"
+    "/QuestionFormAnswers.xsd"
+)
+# What XML 1.0 cannot hold in any form.
+_UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class QuestionError(ValueError):
@@ -84,3 +95,26 @@ def _safe(url: str) -> str:
     if parts.scheme not in ("http", "https") or not is_secure(url):
         raise QuestionError("ExternalURL must begin with https:// (http:// only on this machine)")
     return url
+
+
+def answer_xml(fields: Iterable[tuple[str, str]]) -> str:
+    """Return the XML of the fields, in their order, a name once for each of its values.
+
+    Whatever workers send, the XML is well-formed: characters it cannot hold are replaced.
+
+    Raises:
+        WorkerRefusedError: It is longer than the service takes.
+    """
+    root = Element("QuestionFormAnswers", xmlns=_ANSWERS_SCHEMA)
+    for name, value in fields:
+        answer = SubElement(root, "Answer")
+        SubElement(answer, "QuestionIdentifier").text = _writable(name)
+        SubElement(answer, "FreeText").text = _writable(value)
+    xml = '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode")
+    if len(xml) > LONGEST_CHARS:
+        raise WorkerRefusedError("too_long", "What was submitted is too long.", status=413)
+    return xml
+
+
+def _writable(text: str) -> str:
+    return _UNWRITABLE.sub("\ufffd", text)

@@ -1,6 +1,6 @@
 """What workers do: find a HIT, accept, return and submit it."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,12 +9,12 @@ from sqlalchemy import Select, exists, func, select
 from sqlalchemy.orm import Session
 
 from marketplace.faults import FaultPlan
-from marketplace.mturk.answer_xml import LONGEST_CHARS, answer_xml
 from marketplace.mturk.errors import WorkerRefusedError
 from marketplace.mturk.events import tell
 from marketplace.mturk.expiry import tell_if_reviewable
 from marketplace.mturk.ids import new_id
 from marketplace.mturk.qualifications.matching import may
+from marketplace.mturk.question import answer_xml
 from marketplace.mturk.tables import Assignment, Hit, HitType, Worker
 
 _TAKING = ("accepted", "submitted", "approved", "rejected")
@@ -175,7 +175,7 @@ def submit(session: Session, fields: Collection[tuple[str, str]], now: datetime)
         )
     if assignment.status != "accepted":
         raise WorkerRefusedError(assignment.status, f"This HIT is {assignment.status} already.")
-    assignment.answer = _answer(answers)
+    assignment.answer = answer_xml(answers)
     assignment.status, assignment.submitted_at = "submitted", now
     assignment.submission = (session.scalar(select(func.max(Assignment.submission))) or 0) + 1
     assignment.auto_approval_at = now + timedelta(seconds=assignment.hit.type.auto_approval_s)
@@ -195,10 +195,3 @@ def _latest(session: Session, ids: list[str]) -> Assignment:
     if found is None:
         raise WorkerRefusedError("unknown", "There is no such assignment.", status=404)
     return found
-
-
-def _answer(answers: Iterable[tuple[str, str]]) -> str:
-    xml = answer_xml(answers)
-    if len(xml) > LONGEST_CHARS:
-        raise WorkerRefusedError("too_long", "What was submitted is too long.", status=413)
-    return xml

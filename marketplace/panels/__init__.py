@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from flask import Flask
 
+from marketplace.asked import Asked, Started
 from marketplace.panels.credit import credit_doors
 from marketplace.panels.faults import PanelFaultPlan
 from marketplace.panels.records import Records
@@ -29,3 +30,12 @@ def create_panels(sleep: Callable[[float], object] = time.sleep) -> Flask:
     app.register_blueprint(panel_site(records, faults))
     app.register_blueprint(credit_doors(records, faults))
     return app
+
+
+def start(asked: Asked) -> Started:
+    """Return the stand-ins."""
+    ways_in = (
+        f"Researchers: list a study with a POST to {asked.url}/control/studies.",
+        f"Participants: a POST to {asked.url}/people answers with their link.",
+    )
+    return Started(create_panels(), ways_in, False, lambda: None)

@@ -1,11 +1,16 @@
-"""What the panels know: which studies are listed, who was sent, and how each came back."""
+"""What the panels know: studies, who was sent with which ids, and how each came back."""
 
+import hashlib
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
 from marketplace.errors import MarketplaceError
-from marketplace.panels.ids import CODE, KINDS, filled_link, ids_of
+
+# An access code, which the researcher made and the panel hands out.
+CODE = "code"
+KINDS = ("person", "profile", "long", "upper", "number", "study", "visit", CODE)
 
 
 @dataclass(slots=True)
@@ -151,3 +156,36 @@ class Records:
                 }
                 for one in self.study(key).people.values()
             ]  # fmt: skip
+
+
+def ids_of(study: str, person: str, visit: int) -> dict[str, str]:
+    """Return what panels call a person, a study and a visit; the same person always the same."""
+    of_person = hashlib.sha256(f"{study} {person}".encode()).hexdigest()
+    return {
+        "person": of_person[:24],
+        "profile": of_person[24:48],
+        "long": of_person[:32],
+        "upper": of_person[:32].upper(),
+        "number": str(int(of_person[:12], 16)),
+        "study": hashlib.sha256(study.encode()).hexdigest()[:24],
+        "visit": hashlib.sha256(f"{study} {person} {visit}".encode()).hexdigest()[:24],
+    }
+
+
+def filled_link(
+    link: str, ids: Mapping[str, str], added: Mapping[str, str], replaced: Mapping[str, str]
+) -> str:
+    """Return the link by which a person comes.
+
+    Args:
+        link: As the researcher pasted it.
+        ids: Kind of id -> the id.
+        added: Argument that the panel adds -> kind of id.
+        replaced: Text in the link that the panel replaces -> kind of id.
+    """
+    for placeholder, kind in replaced.items():
+        link = link.replace(placeholder, ids[kind])
+    if not added:
+        return link
+    arguments = urlencode({name: ids[kind] for name, kind in added.items()})
+    return f"{link}{'&' if '?' in link else '?'}{arguments}"

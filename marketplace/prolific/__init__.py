@@ -7,13 +7,13 @@ from typing import Any
 
 from flask import Flask, Response, request
 
+from marketplace.asked import Asked, Started
 from marketplace.prolific.api import error_response, researcher_door
 from marketplace.prolific.arrivals import new_private_key
-from marketplace.prolific.control import control_door
+from marketplace.prolific.control import ProlificFaultPlan, control_door
 from marketplace.prolific.documents import FEATURES
 from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.expiry import apply_expiry
-from marketplace.prolific.faults import ProlificFaultPlan
 from marketplace.prolific.site import participant_site
 from marketplace.prolific.store import EXTENSION, Store
 from marketplace.prolific.webhooks import Courier
@@ -109,3 +109,20 @@ def _unknown_path(_error: Exception) -> Response:
 
 def _wrong_method(_error: Exception) -> Response:
     return error_response(RefusedError(f"{request.method} is not allowed here.", status=405))
+
+
+def start(asked: Asked) -> Started:
+    """Return the stand-in."""
+    app = create_prolific(
+        asked.folder,
+        balance_minor=asked.balance,
+        currency=asked.currency,
+        token=asked.keys[0] if asked.keys else "",
+        public=asked.public,
+    )
+    token = asked.keys[0] if asked.keys else "any"
+    ways_in = (
+        f"Researchers: {asked.url}/api/v1 with the header Authorization: Token {token}.",
+        f"Participants: open {asked.url} and sign in with any ID of 24 digits 0-9a-f.",
+    )
+    return Started(app, ways_in, True, app.extensions[EXTENSION].engine.dispose)

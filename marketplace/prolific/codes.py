@@ -4,11 +4,11 @@ from datetime import timedelta
 from typing import Any
 
 from marketplace.prolific.errors import RefusedError
-from marketplace.prolific.events import set_status
-from marketplace.prolific.groups import find_group, join, leave, write
 from marketplace.prolific.money import SCREEN_OUT, counts, pay
+from marketplace.prolific.people import find_group, join, leave, write
 from marketplace.prolific.store import Moment
 from marketplace.prolific.tables import Submission
+from marketplace.prolific.webhooks import set_status
 
 _LOWEST_PERCENT, _HIGHEST_PERCENT = 8, 99
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from marketplace.errors import what_is_wrong
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.money import SCREEN_OUT
 from marketplace.prolific.tables import Account
@@ -21,6 +22,12 @@ _AFTER_PUBLISHING = {
     *("internal_name", "total_available_places", "access_details", "submissions_config"),
     *("completion_codes", "data_collection_metadata"),
 }
+
+
+def _address(text: str) -> str:
+    if not text.startswith(("https://", "http://")):
+        raise ValueError("an address begins with https:// or http://")
+    return text
 
 
 class _Document(BaseModel):
@@ -67,7 +74,7 @@ class _Config(_Document):
 
 
 class _AccessDetail(_Document):
-    external_url: str = Field(pattern=r"^https?://")
+    external_url: Annotated[str, AfterValidator(_address)]
     total_allocation: int = Field(gt=0)
 
 
@@ -235,8 +242,9 @@ def _problems(error: ValidationError) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for problem in error.errors(include_url=False):
         place = ".".join(str(part) for part in problem["loc"])
-        message = problem["msg"].removeprefix("Value error, ")
-        if not place:
-            place, _, message = message.partition(": ")
+        if place:
+            message = f"It {what_is_wrong(problem)}."
+        else:  # of a study as a whole: its words begin with the field
+            place, _, message = problem["msg"].removeprefix("Value error, ").partition(": ")
         found.setdefault(place, []).append(message)
     return found

@@ -6,12 +6,12 @@ from sqlalchemy import select
 
 from marketplace.prolific.codes import exceptionally_fast
 from marketplace.prolific.errors import RefusedError
-from marketplace.prolific.events import set_status
 from marketplace.prolific.money import pay
 from marketplace.prolific.store import Moment
 from marketplace.prolific.studies import publish, settle
 from marketplace.prolific.submissions import approve
 from marketplace.prolific.tables import BonusSetup, Job, Study, Submission
+from marketplace.prolific.webhooks import set_status
 
 _RESERVED_FOR = timedelta(minutes=10)
 APPROVED_AFTER = timedelta(days=21)

@@ -6,8 +6,7 @@ from typing import Any
 from sqlalchemy import select
 
 from marketplace.prolific.errors import RefusedError
-from marketplace.prolific.groups import find_group, members
-from marketplace.prolific.people import Participant
+from marketplace.prolific.people import Participant, find_group, members
 from marketplace.prolific.store import Moment
 from marketplace.prolific.tables import Study, Submission
 

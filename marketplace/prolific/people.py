@@ -1,12 +1,14 @@
-"""Tables of people: participants, their groups, and messages."""
+"""Tables of people: participants, their groups, and messages to them."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, UniqueConstraint, select
 from sqlalchemy.orm import Mapped, mapped_column
 
+from marketplace.prolific.errors import UnknownError
 from marketplace.prolific.ids import new_id
+from marketplace.prolific.store import Moment
 from marketplace.prolific.tables import Base
 from marketplace.storage import UtcDateTime
 
@@ -77,3 +79,41 @@ class DemographicExport(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     study: Mapped[str] = mapped_column(index=True)
     filters: Mapped[list[dict[str, Any]]] = mapped_column(JSON)
+
+
+def find_group(moment: Moment, ref: str) -> Group:
+    """Return a group.
+
+    Raises:
+        UnknownError: There is none of that identifier.
+    """
+    found = moment.session.scalar(select(Group).where(Group.ref == ref, Group.deleted.is_(False)))
+    if found is None:
+        raise UnknownError("participant group")
+    return found
+
+
+def members(moment: Moment, group: Group) -> list[Membership]:
+    """Return who is in a group, in the order in which they came."""
+    of = select(Membership).where(Membership.group_id == group.id).order_by(Membership.id)
+    return list(moment.session.scalars(of))
+
+
+def join(moment: Moment, group: Group, participant: str) -> None:
+    """Put somebody into a group; who is in it already stays."""
+    if participant not in {each.participant for each in members(moment, group)}:
+        moment.session.add(Membership(group_id=group.id, participant=participant, since=moment.now))
+        moment.session.flush()
+
+
+def leave(moment: Moment, group: Group, participant: str) -> None:
+    """Take somebody out of a group."""
+    for each in members(moment, group):
+        if each.participant == participant:
+            moment.session.delete(each)
+    moment.session.flush()
+
+
+def write(moment: Moment, participant: str, study: str, body: str) -> None:
+    """Send a participant a message."""
+    moment.session.add(Message(recipient=participant, study=study, body=body, sent_at=moment.now))

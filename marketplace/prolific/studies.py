@@ -4,10 +4,10 @@ from collections.abc import Callable
 from datetime import datetime
 
 from marketplace.prolific.errors import RefusedError
-from marketplace.prolific.events import set_study_status, tell_many_returns
 from marketplace.prolific.money import TAKING, counts, refuse_overdraft, screen_out_of
 from marketplace.prolific.store import Moment
 from marketplace.prolific.tables import Study
+from marketplace.prolific.webhooks import set_study_status, tell_many_returns
 
 _BY_ITSELF = ("ACTIVE", "AWAITING REVIEW", "COMPLETED")
 

@@ -7,12 +7,12 @@ from sqlalchemy import select
 
 from marketplace.prolific.codes import complete
 from marketplace.prolific.errors import RefusedError, UnknownError
-from marketplace.prolific.events import set_status
-from marketplace.prolific.groups import write
 from marketplace.prolific.money import pay
+from marketplace.prolific.people import write
 from marketplace.prolific.store import Moment
 from marketplace.prolific.studies import settle
 from marketplace.prolific.tables import Submission
+from marketplace.prolific.webhooks import set_status
 
 CATEGORIES = (
     *("TOO_QUICKLY", "TOO_SLOWLY", "FAILED_INSTRUCTIONS", "INCOMP_LONGITUDINAL", "FAILED_CHECK"),

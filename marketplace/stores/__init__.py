@@ -8,11 +8,11 @@ from pathlib import Path
 
 from flask import Flask
 
+from marketplace.asked import Asked, Started
 from marketplace.stores.datapipe import datapipe
 from marketplace.stores.faults import Faults
-from marketplace.stores.host import static_host
+from marketplace.stores.host import post_store, static_host
 from marketplace.stores.jatos import jatos
-from marketplace.stores.post import post_store
 
 _LARGEST_BODY_BYTES = 32 * 1024 * 1024
 
@@ -38,3 +38,17 @@ def create_stores(
     ):
         app.register_blueprint(blueprint)
     return app
+
+
+def start(asked: Asked) -> Started:
+    """Return the stand-ins of stores, and where each is found."""
+    sites = asked.folder / "sites"
+    sites.mkdir(parents=True, exist_ok=True)
+    app = create_stores(asked.folder)
+    ways_in = (
+        f"Static studies below {sites}: {asked.url}/sites/NAME/",
+        f"--store post --url {asked.url}/keep",
+        f"--store datapipe --url {asked.url}/datapipe --experiment any",
+        f"JATOS: a POST of a study archive to {asked.url}/jatos/archives answers with its link.",
+    )
+    return Started(app, ways_in, True, lambda: None)

@@ -1,10 +1,13 @@
-"""A plain web host: it gives out files as they lie there, and knows nothing else."""
+"""A plain web host, and a place that takes a POST: each body becomes a file."""
 
+import itertools
 from pathlib import Path
 
-from flask import Blueprint, Response, abort, send_from_directory
+from flask import Blueprint, Response, abort, request, send_from_directory
 
 from marketplace.stores.faults import Faults, after, before
+
+_DAY_S = "86400"
 
 
 def static_host(faults: Faults, below: Path | None = None) -> Blueprint:
@@ -24,3 +27,35 @@ def static_host(faults: Faults, below: Path | None = None) -> Blueprint:
         return before(kind) or after(kind, send_from_directory(folder.resolve(), file))
 
     return host
+
+
+def open_to_all(blueprint: Blueprint) -> None:
+    """Let pages of any site send to these addresses, and read the answers."""
+
+    @blueprint.after_request
+    def allow(response: Response) -> Response:
+        response.headers["Access-Control-Allow-Origin"] = "*"
+        if request.method == "OPTIONS":
+            response.headers["Access-Control-Allow-Methods"] = "GET, POST, PATCH, PUT"
+            response.headers["Access-Control-Allow-Headers"] = "Content-Type, Accept"
+            response.headers["Access-Control-Max-Age"] = _DAY_S
+        return response
+
+
+def post_store(folder: Path, faults: Faults) -> Blueprint:
+    """Return the store; it answers 204 when the file is written."""
+    store = Blueprint("post_store", __name__)
+    open_to_all(store)
+    numbers = itertools.count(1)
+
+    @store.post("/keep")
+    def keep() -> Response:
+        """Keep a body."""
+        kind = faults.next()
+        if (failed := before(kind)) is not None:
+            return failed
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{next(numbers):06}.json").write_bytes(request.get_data())
+        return after(kind, Response(status=204))
+
+    return store

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
+from analysis.comparison import in_second_process
 from analysis.errors import AnalysisError
-from analysis.parallel import in_second_process
 
 
 def test_the_result_comes_back_from_another_process() -> None:

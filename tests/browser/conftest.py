@@ -30,6 +30,15 @@ SWITCHES = [
 expect.set_options(timeout=1000 * PATIENCE_S / 5)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the browser: these wait the longest, and whoever has nothing left takes the rest.
+
+    They were begun in the middle, and at the end one process of three was left alone with them.
+    """
+    here = Path(__file__).parent
+    items.sort(key=lambda item: not item.path.is_relative_to(here))
+
+
 @pytest.fixture(scope="session")
 def playwright() -> Iterator[Playwright]:
     CHROMIUM.require()
@@ -37,8 +46,10 @@ def playwright() -> Iterator[Playwright]:
         yield playwright
 
 
-def launched(playwright: Playwright, program: Path) -> Iterator[Browser]:
-    browser = playwright.chromium.launch(executable_path=program, args=SWITCHES)
+def launched(
+    playwright: Playwright, program: Path, environment: dict[str, str] | None = None
+) -> Iterator[Browser]:
+    browser = playwright.chromium.launch(executable_path=program, args=SWITCHES, env=environment)
     yield browser
     browser.close()
 

@@ -1,21 +1,22 @@
 """Every page looks as it did when somebody last looked: the pictures of docs/gallery.md, and what a
 screen reader is told of it: docs/screen_reader.md.
 
-They are compared where they can be, with the same browser and the same fonts. After a change that
-is meant, ``pytest tests/browser/test_pictures.py --regen-all`` takes them anew: look at each one.
+They are compared on any machine that has the browser's version they were taken with: the browser
+knows the fonts that come with Matplotlib alone. After a change that is meant, ``pytest
+tests/browser/test_pictures.py --regen-all`` takes them anew: look at each one.
 """
 
 import hashlib
 import io
+import os
 import re
-import shutil
-import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import matplotlib
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
 
 from tests.browser.browser_site import Site
 from tests.browser.browser_steps import (
@@ -26,6 +27,8 @@ from tests.browser.browser_steps import (
     minimal,
     start,
 )
+from tests.browser.conftest import launched
+from tests.prerequisites import CHROMIUM
 from webapp.core.clock import utc_now
 from webapp.runs.runs import close_run, named_run
 
@@ -65,6 +68,22 @@ FOCUSED = """() => {
   return at.getAttribute("aria-label") || at.textContent.trim().replace(/\\s+/g, " ").slice(0, 60)
     || at.tagName.toLowerCase();
 }"""
+FONTCONFIG = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>{fonts}</dir>
+  <cachedir>{cache}</cachedir>
+  <alias><family>system-ui</family><prefer><family>DejaVu Sans</family></prefer></alias>
+  <alias><family>sans-serif</family><prefer><family>DejaVu Sans</family></prefer></alias>
+  <alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
+  <match target="font">
+    <edit name="antialias" mode="assign"><bool>true</bool></edit>
+    <edit name="hinting" mode="assign"><bool>false</bool></edit>
+    <edit name="hintstyle" mode="assign"><const>hintnone</const></edit>
+    <edit name="rgba" mode="assign"><const>none</const></edit>
+  </match>
+</fontconfig>
+"""
 # In per cent of the largest possible difference: a word that moves is more.
 DIFFERENCE = 0.02
 # What is drawn by lot for each person: their own code.
@@ -91,18 +110,32 @@ def small(taken: bytes) -> bytes:
 
 
 @pytest.fixture(scope="session")
-def browser(whole_browser: Browser) -> Browser:
-    """The one that the pictures were made with."""
-    return whole_browser
+def fonts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every font that the browser finds."""
+    folder = tmp_path_factory.mktemp("fonts")
+    for path in Path(matplotlib.get_data_path(), "fonts", "ttf").glob("DejaVuSans*.ttf"):
+        (folder / path.name).symlink_to(path)
+    return folder
 
 
 @pytest.fixture(scope="session")
-def made_with(browser: Browser) -> str:
-    """What decides how letters look: the browser's version and the machine's fonts."""
-    fc_list = shutil.which("fc-list")
-    fonts = subprocess.run([fc_list, ":", "file"], capture_output=True).stdout if fc_list else b""
-    names = b"\n".join(sorted(fonts.splitlines()))
-    return f"Chromium {browser.version}, fonts {hashlib.sha256(names).hexdigest()[:16]}\n"
+def browser(
+    playwright: Playwright, fonts: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browser]:
+    """A whole Chromium, which finds no font of the machine."""
+    settings = tmp_path_factory.mktemp("fontconfig") / "fonts.conf"
+    settings.write_text(FONTCONFIG.format(fonts=fonts, cache=settings.parent))
+    environment = {**os.environ, "FONTCONFIG_FILE": str(settings)}
+    yield from launched(playwright, CHROMIUM.require(), environment)
+
+
+@pytest.fixture(scope="session")
+def made_with(browser: Browser, fonts: Path) -> str:
+    """What decides how letters look: the browser's version and the fonts."""
+    digest = hashlib.sha256()
+    for path in sorted(fonts.iterdir()):
+        digest.update(path.read_bytes())
+    return f"Chromium {browser.version}, fonts {digest.hexdigest()[:16]}\n"
 
 
 @pytest.fixture

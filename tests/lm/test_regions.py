@@ -5,8 +5,7 @@ import pytest
 
 from lm.baselines.score_table import FixedScorer
 from lm.huggingface.load import load_hf
-from lm.regions import region_surprisals
-from lm.surprisal import surprisals
+from lm.surprisal import region_surprisals, surprisals
 from tests.lm.blimp_shaped import write_gpt2
 
 

@@ -25,6 +25,7 @@ from werkzeug.test import TestResponse
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from tests.webapp.connections import one_for_each_request
+from tests.webapp.left_open import none_left_open, watch_connections
 from tests.webapp.once import drawn_once, make_once, same_keys
 from tests.webapp.postgres import PostgresServer, postgres_server
 from webapp import create_app
@@ -36,6 +37,7 @@ LAUNCHED = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
 make_once()
+watch_connections()
 
 
 class Clock:
@@ -90,6 +92,12 @@ class Visitor:
 def _drawn_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         drawn_once(patch)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _no_connection_left_open() -> Iterator[None]:
+    with none_left_open():
         yield
 
 

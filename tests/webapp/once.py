@@ -6,14 +6,17 @@ once, so nothing that it does is left out.
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from functools import wraps
 from hashlib import sha256
 from itertools import count
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
 import pytest
+from argon2 import PasswordHasher
 from botocore.loaders import JSONFileLoader, Loader
 from flask import Flask
 from jinja2 import Environment
@@ -24,12 +27,23 @@ from werkzeug.routing import Rule
 
 from experiment.design.audit import order_checks
 from experiment.design.audit.check import Check
+from experiment.design.lists import BuiltLists, build_lists
+from experiment.materials.read import load_items
+from experiment.studies.study import Study
+from marketplace import storage
+from marketplace.mturk import store as mturk_store
+from marketplace.prolific import store as prolific_store
 from webapp.core import keys
 from webapp.core.keys import Keys
 from webapp.core.sealing import Sealer
 from webapp.database import engine as engines
 from webapp.database.models import identity
 from webapp.participant import assets
+from webapp.runs import launch
+from webapp.users import passwords
+
+# Hashing is dear so that guessing is; who tries that asks for this one.
+SERVERS_HASHER = passwords._HASHER
 
 
 def make_once() -> None:
@@ -37,8 +51,10 @@ def make_once() -> None:
     _addresses()
     _templates()
     _statements()
+    _stand_ins()
     _programs()
     _descriptions()
+    passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 def _addresses() -> None:
@@ -123,6 +139,25 @@ def _statements() -> None:
     identity.unlock = engines.unlock = unlocked  # type: ignore[attr-defined]
 
 
+def _stand_ins() -> None:
+    """Share compiled statements between the stand-ins of one platform."""
+    original, compiled = storage.sqlite_engine, LRUCache[Any, Any](2_000)
+    made = list[Dialect]()
+
+    def sqlite_engine(file: Path) -> Engine:
+        engine = original(file)
+        if made:
+            engine.dialect, engine._compiled_cache = made[0], compiled
+        else:
+            engine._compiled_cache = compiled
+            with engine.connect():  # it learns what SQLite can do
+                made.append(engine.dialect)
+        return engine
+
+    for store in (mturk_store, prolific_store):
+        store.sqlite_engine = sqlite_engine  # type: ignore[attr-defined]
+
+
 def _programs() -> None:
     """Share the program of the pages that is joined of the same modules."""
     original, made = assets.joined, dict[object, str]()
@@ -160,6 +195,18 @@ def same_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = count()
     new = lambda: sha256(f"key {next(numbers)}".encode()).hexdigest()  # noqa: E731
     monkeypatch.setattr(keys, "_new", new)
+
+
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Launch without the checks of a study that has 163,000 items: it has tests of its own."""
+
+    def built(study: Study, seed: int) -> BuiltLists:
+        return build_lists(study, load_items(study), seed)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(launch, "require_sound", built)
+        yield
 
 
 # What a launch's audit finds of drawn orders, by what it asks.

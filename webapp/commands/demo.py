@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
+from experiment.studies.files import TRAINING_TEXT, training_text
 from experiment.studies.load import load_study
-from experiment.studies.training_text import TRAINING_TEXT, training_text
 from experiment.version import code_version
 from webapp.commands.demo_takers import take_sessions
 from webapp.commands.demonstration import demonstrations, take_part_at_stand_in

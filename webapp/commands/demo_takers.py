@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from experiment.errors import StudyError
+from experiment.studies.files import TEXT_GRAMMAR
 from experiment.studies.load import load_study
-from experiment.studies.training_text import TEXT_GRAMMAR
 
 # What a command line takes, the path that it makes as the last word.
 Make = Callable[..., None]

@@ -1,18 +1,20 @@
-"""What the commands that pay share: opening the run, and asking before anything is paid."""
+"""What commands that pay share: opening the run, asking before anything is paid, the statement."""
 
 import getpass
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from experiment.money import in_words
+from experiment.tables.text_table import text_table
 from webapp.commands.options import open_sessions
 from webapp.core.clock import utc_now
 from webapp.errors import RunError
 from webapp.payments.ledger import Entry
 from webapp.payments.proposal import Proposal
+from webapp.payments.reconciliation.statement import Statement
 from webapp.payments.run_payments import RunPayments
 from webapp.payments.run_payments import open_run_payments as open_payments
 from webapp.recruiters.settings import load_settings
@@ -23,6 +25,7 @@ with_live: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
 with_yes: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--yes", is_flag=True, help="Do not ask for confirmation before paying."
 )
+_STATEMENT = ("payee", "due by the study's rule", "paid by our ledger", "paid by the platform")
 
 
 def open_run_payments(instance: Path, run_ref: str, *, live: bool) -> RunPayments:
@@ -92,3 +95,21 @@ def agreed(run_payments: RunPayments, entries: Sequence[Entry], *, yes: bool) ->
     if not yes:
         click.confirm("Go ahead?", abort=True)
     return proposal
+
+
+def statement_table(statements: Iterable[Statement]) -> str:
+    """Return what each payee is owed and got, one payee a row."""
+    rows = [
+        (
+            statement.payee,
+            _amount(statement, statement.owed_minor, "undecided"),
+            _amount(statement, statement.ledger_minor, ""),
+            _amount(statement, statement.platform_minor, "not asked"),
+        )
+        for statement in statements
+    ]
+    return text_table(_STATEMENT, rows)
+
+
+def _amount(statement: Statement, amount_minor: int | None, otherwise: str) -> str:
+    return otherwise if amount_minor is None else in_words(amount_minor, statement.currency)

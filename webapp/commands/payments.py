@@ -16,10 +16,10 @@ from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.payment_commands import (
     open_run_payments,
     pay_asking,
+    statement_table,
     with_live,
     with_yes,
 )
-from webapp.commands.statement_table import statement_table
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.payments.accounts import PayeeAccount, accounts

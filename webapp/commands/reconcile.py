@@ -15,12 +15,12 @@ from webapp.commands.payment_commands import (
     agreed,
     open_run_payments,
     pay_asking,
+    statement_table,
     with_live,
     with_yes,
 )
 from webapp.commands.reports import ReportWish, reconcile_reports
 from webapp.commands.runs import link_base
-from webapp.commands.statement_table import statement_table
 from webapp.core.clock import utc_now
 from webapp.core.keys import read_keys
 from webapp.core.tokens import Tokens
@@ -97,13 +97,10 @@ def reconcile(
     found = discrepancies(snapshot)
     if as_json:
         click.echo(json.dumps([asdict(discrepancy) for discrepancy in found], indent=2))
-    elif found:
-        click.echo(statement_table(snapshot.statements))
-        rows = [(f.problem, f.who, f.detail, f.remedy) for f in found]
-        click.echo(text_table(_HEADER, rows))
     else:
         click.echo(statement_table(snapshot.statements))
-        click.echo(in_agreement(run, snapshot.statements))
+        rows = [(f.problem, f.who, f.detail, f.remedy) for f in found]
+        click.echo(text_table(_HEADER, rows) if rows else in_agreement(run, snapshot.statements))
     if found:
         sys.exit(1)
 

@@ -22,16 +22,15 @@ from webapp.database.engine import Sessions, reading
 from webapp.recruiters.capabilities import EditedOffers
 from webapp.recruiters.platform import OfferState, Platform, PlatformUnreachable
 from webapp.recruiters.settings import load_settings
-from webapp.recruitment.hits import extend, hit_states, pause
-from webapp.recruitment.limits import limits_of
 from webapp.recruitment.plan_cost import (
     audience_rows,
     cost_rows,
+    limits_of,
     refuse_one_person,
     refuse_too_dear,
 )
 from webapp.recruitment.poll import poll
-from webapp.recruitment.progress import progress_of
+from webapp.recruitment.progress import extend, hit_states, pause, progress_of
 from webapp.recruitment.publish import draft, recruitment_hits
 from webapp.recruitment.publish import publish as carry_out
 from webapp.recruitment.reports import reports_of

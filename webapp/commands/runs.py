@@ -23,7 +23,7 @@ from webapp.runs import exclude as exclude_flow
 from webapp.runs import export as export_flow
 from webapp.runs import launch as launch_flow
 from webapp.runs.answerable import refuse_unanswerable
-from webapp.runs.grow import grow
+from webapp.runs.launch import grow
 from webapp.runs.runs import close_run, named_run, open_run, progress, study_as_launched
 from webapp.runs.unblind import refuse_blind
 from webapp.server import process as server

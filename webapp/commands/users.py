@@ -16,10 +16,10 @@ from webapp.database.engine import reading
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.users import users as accounts
-from webapp.users.password_links import PATH_OF_LINK, make_link
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.second_factor import remove
+from webapp.users.secret_links import PATH_OF_LINK, make_link
 from webapp.users.sign_in import sign_everybody_out, sign_out_everywhere
 
 _ROLES = click.Choice([str(role) for role in Role])

@@ -12,8 +12,7 @@ from webapp.errors import WebappError
 from webapp.jobs.consume import Embedded, consume
 from webapp.jobs.periodic import PERIODIC
 from webapp.jobs.queue import do, open_queue
-from webapp.long_jobs.queue import open_long_queue
-from webapp.long_jobs.work import leaving
+from webapp.long_jobs.work import leaving, open_long_queue
 from webapp.server.waiting import wait_for_app
 from webapp.services import EXTENSION
 

@@ -39,9 +39,6 @@ _POSTGRES_OPTIONS = (
     "-c lock_timeout=30s -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10"
     " -c tcp_keepalives_count=3"
 )
-
-
-_IDLE_TRANSACTION = "2min"
 # The same from this side: a database whose machine is gone is noticed within about a minute.
 _NOTICE_SILENCE = {
     "keepalives_idle": 30,
@@ -49,26 +46,6 @@ _NOTICE_SILENCE = {
     "keepalives_count": 3,
     "tcp_user_timeout": 30_000,
 }
-
-
-def end_idle_transactions(engine: Engine) -> None:
-    """Let PostgreSQL end a transaction of this engine that does nothing for two minutes.
-
-    For servers: a process that hangs must not keep what it locked. SQLite's locks end with the
-    process, and its supervisor ends one that hangs.
-    """
-    if engine.dialect.name == "sqlite":
-        return
-
-    @event.listens_for(engine, "connect")
-    def limit(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
-        cursor = connection.cursor()
-        cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_TRANSACTION}'")
-        cursor.close()
-        connection.commit()
-
-    # Those that are open already come back with the limit.
-    engine.dispose()
 
 
 class DatabaseAwayError(WebappError):

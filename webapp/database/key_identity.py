@@ -106,9 +106,7 @@ def recognise(engine: Engine, keys: Keys) -> None:
     with engine.connect().execution_options(reading=True) as connection:
         known = known_keys(connection)
         refuse_other_keys(known, None if known else _newest_name(connection), keys)
-    newest = {
-        purpose: max((n for p, n in known if p is purpose), default=-1) for purpose in Purpose
-    }
+    newest = {each: max((n for p, n in known if p is each), default=-1) for each in Purpose}
     # An older one that is not known any more was dropped on another machine.
     new = {each: value for each, value in held.items() if each[1] > newest[each[0]]}
     if not new:
@@ -171,8 +169,7 @@ def _opens(name: StoredName, sealer: Sealer) -> bool:
 
 def forget_key(connection: Connection, id_: int) -> None:
     """Forget a key that was dropped."""
-    names = [_name(purpose, id_) for purpose in Purpose]
-    connection.execute(delete(Stamp).where(Stamp.name.in_(names)))
+    connection.execute(delete(Stamp).where(Stamp.name.in_([_name(p, id_) for p in Purpose])))
 
 
 def replace_keys(engine: Engine, keys: Keys) -> None:

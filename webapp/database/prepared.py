@@ -4,7 +4,6 @@ SQLAlchemy prepares each execution anew, which takes longer than SQLite needs fo
 the few statements that every answer waits for are written with it, and run without it.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from operator import itemgetter
@@ -31,8 +30,9 @@ from sqlalchemy.sql.expression import Executable
 from sqlalchemy.sql.selectable import FromClause
 from sqlalchemy.types import TypeEngine
 
+from webapp.database.many_rows import as_json, words_for_many
+
 _Process = Callable[[Any], Any]
-_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Prepared:
@@ -65,6 +65,7 @@ class Prepared:
         self._names = tuple(self._order or to_driver)
         self._to_driver = tuple((name, to_driver[name]) for name in dict.fromkeys(self._names))
         self._from_driver = _readers(statement, dialect)
+        self._for_many = words_for_many(statement, columns) if columns and not self._order else ""
         # Where nothing is fixed or to be changed, a row's values are picked at once.
         as_they_are = self._order and not self._fixed and not any(to_driver.values())
         self._pick = itemgetter(*self._names) if as_they_are and len(self._names) > 1 else None
@@ -116,14 +117,16 @@ class Prepared:
         )
 
     def run(self, connection: PoolProxiedConnection, each: Iterable[Mapping[str, object]]) -> None:
-        """Run the statement once for each set of values."""
-        given = [self._given(values) for values in each]
+        """Run the statement once for each set of values; PostgreSQL inserts them all at once."""
+        rows = list(each)
         cursor = connection.cursor()
         try:
-            if len(given) == 1:
-                cursor.execute(self.words, given[0])
+            if len(rows) == 1:
+                cursor.execute(self.words, self._given(rows[0]))
+            elif self._for_many:
+                cursor.execute(self._for_many, {"rows": as_json(rows)})
             else:
-                cursor.executemany(self.words, given)
+                cursor.executemany(self.words, [self._given(row) for row in rows])
         finally:
             cursor.close()
 
@@ -164,7 +167,7 @@ def is_one_of(
 
 def as_list(values: Iterable[object], dialect: Dialect) -> object:
     """Return a parameter that holds several values."""
-    return _json(list(values)) if dialect.name == "sqlite" else list(values)
+    return as_json(list(values)) if dialect.name == "sqlite" else list(values)
 
 
 def pairs(names: tuple[str, str], dialect: Dialect) -> FromClause:
@@ -187,5 +190,5 @@ def pairs(names: tuple[str, str], dialect: Dialect) -> FromClause:
 def as_pairs(rows: Sequence[tuple[int, int]], dialect: Dialect) -> dict[str, object]:
     """Return the parameters that hold such a table's rows."""
     if dialect.name == "sqlite":
-        return {"pairs": _json(rows)}
+        return {"pairs": as_json(rows)}
     return {"firsts": [first for first, _ in rows], "seconds": [second for _, second in rows]}

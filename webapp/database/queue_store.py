@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from huey import Huey, PostgresHuey, SqliteHuey
-from sqlalchemy import Engine
+from sqlalchemy import Engine, event
 
 from webapp.database.locks import exclusive
 
@@ -13,7 +13,16 @@ _TABLES = "parallax_jobs"
 
 
 def open_store(name: str, engine: Engine, folder: Path) -> Huey:
-    """Return a queue of that name in the installation's store, which all its queues share."""
+    """Return a queue of that name in the installation's store, which all its queues share.
+
+    It keeps one connection to the store, which is closed when the engine is disposed of.
+    """
+    queue = _made(name, engine, folder)
+    event.listen(engine, "engine_disposed", lambda _: queue.storage.close())
+    return queue
+
+
+def _made(name: str, engine: Engine, folder: Path) -> Huey:
     if engine.dialect.name != "postgresql":
         # A claim lost in a power cut is one tick done twice, which does no harm.
         return SqliteHuey(

@@ -1,22 +1,39 @@
-"""All checks, in the order of the report."""
+"""All checks, in the order of the report; what the gate says is one of them."""
 
 from collections.abc import Callable, Iterator, Mapping
 
 from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.database.remedies import remedy_for
+from webapp.database.schema import revisions, stored_revision
 from webapp.doctor import files, services, web
-from webapp.doctor.certificate import certificate
-from webapp.doctor.connections import connections
 from webapp.doctor.findings import Finding, Installation, Level
-from webapp.doctor.gate import gate
-from webapp.doctor.network_time import network_time
-from webapp.doctor.retention import retention
-from webapp.doctor.writes import owners, writes
+from webapp.doctor.machine import network_time, owners, writes
+from webapp.doctor.services import connections, retention
+from webapp.doctor.web import certificate
 from webapp.errors import WebappError
+from webapp.gate.gate import objections, put_up
+from webapp.gate.premises import Premises
+
+
+def gate(at: Installation) -> Iterator[Finding]:
+    """Ask every check of the gate; each objection is a fault."""
+    if at.engine is None or stored_revision(at.engine) != revisions()[-1]:
+        yield Finding("gate", Level.GOOD, "not checked: the database cannot be used yet")
+        return
+    put_up(at.engine, Premises(at.folder, at.settings))
+    clean = True
+    with at.engine.connect().execution_options(reading=True) as connection:
+        for name, each in objections(connection):
+            clean = False
+            acts = ", ".join(sorted(each.forbids))
+            say = f"{name}: {each.says}. Until this is mended, the server does not {acts}"
+            yield Finding("gate", Level.FAULT, say, each.remedy)
+    if clean:
+        yield Finding("gate", Level.GOOD, "nothing forbids to admit, pay, publish or export")
+
 
 Check = Callable[[Installation], Iterator[Finding]]
-
 CHECKS: Mapping[str, Check] = {
     "database": services.database,
     "owners": owners,

@@ -1,23 +1,29 @@
-"""Checks of what the installation works with: the database, the backups, the jobs."""
+"""Checks of what it works with: database, connections, backups, jobs, promised erasures."""
 
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
-from sqlalchemy import inspect, text
+from sqlalchemy import inspect, select, text
 
+from webapp.core.processes import connections_of
 from webapp.database.backup.routine import age_s, last_backup
-from webapp.database.models import Base
-from webapp.database.schema import schema_problem, stored_revision
+from webapp.database.engine import make_sessions, reading
+from webapp.database.models import Base, Run
+from webapp.database.schema import revisions, schema_problem, stored_revision
 from webapp.doctor.findings import Finding, Installation, Level
+from webapp.errors import RunError
 from webapp.jobs.periodic import PERIODIC
 from webapp.jobs.queue import last_done
+from webapp.privacy.retention import erase_at, is_due
+from webapp.runs.runs import study_as_launched
 
 _CLOCKS_APART = timedelta(seconds=2)
 _BACKUP_IS_OLD_S = 26 * 3600.0
 _TICKS_MISSED = 5
 # Files that a server leaves in the instance folder, and nobody else.
 _SIGNS_OF_WORK = ("jobs.sqlite3", "erasures", "ledger", "told", "last_backup.json")
+_NEARLY = 0.9
 
 
 def database(at: Installation) -> Iterator[Finding]:
@@ -104,3 +110,66 @@ def jobs(at: Installation) -> Iterator[Finding]:
         yield Finding("jobs", Level.WARNING, say, remedy)
     else:
         yield Finding("jobs", Level.GOOD, "every job succeeded recently")
+
+
+def connections(at: Installation) -> Iterator[Finding]:
+    """Compare PostgreSQL's limits with what one machine needs, and look at how many are open."""
+    if at.engine is None or at.engine.dialect.name == "sqlite":
+        yield Finding("connections", Level.GOOD, "SQLite has no limit of connections")
+        return
+    with at.engine.connect().execution_options(reading=True) as connection:
+        most, of_role, used = connection.execute(
+            # What a session is, PostgreSQL shows to its own role alone; its database, to everybody.
+            text(
+                "SELECT current_setting('max_connections')::int"
+                " - current_setting('superuser_reserved_connections')::int,"
+                " (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user),"
+                " (SELECT count(*) FROM pg_stat_activity WHERE datid IS NOT NULL)"
+            )
+        ).one()
+    most = min(most, of_role) if of_role is not None and of_role >= 0 else most
+    needed = connections_of(at.settings.workers)
+    say = f"PostgreSQL admits {most} connections; this machine may open {needed}; {used} are open"
+    remedy = "Raise max_connections (or the role's CONNECTION LIMIT): docs/database.md#connections"
+    if needed > most:
+        yield Finding("connections", Level.FAULT, say, remedy)
+    elif used > _NEARLY * most:
+        yield Finding("connections", Level.WARNING, say, remedy)
+    else:
+        yield Finding("connections", Level.GOOD, say)
+
+
+def retention(at: Installation) -> Iterator[Finding]:
+    """Check when identifying data are due for erasure, and whether they were erased."""
+    if at.engine is None:
+        return
+    if stored_revision(at.engine) != revisions()[-1]:
+        say = "not checked: the database does not have this version's schema"
+        yield Finding("retention", Level.GOOD, say)
+        return
+    dates = []
+    with reading(make_sessions(at.engine)) as session:
+        for run in session.scalars(select(Run).where(Run.closed_at.is_not(None))).all():
+            try:
+                study = study_as_launched(session, run)
+            except RunError:
+                continue
+            day = erase_at(run, study)
+            if day is None:
+                continue
+            if is_due(run, study, at.now()):
+                say = f"people of run {run.ref} should have been anonymised by {day:%Y-%m-%d}"
+                remedy = (
+                    f"Pay everyone who is still to be paid: parallax review {run.ref}; see "
+                    "the check jobs"
+                )
+                yield Finding("retention", Level.WARNING, say, remedy)
+                return
+            if run.identities_erased_at is None or run.identities_erased_at < day:
+                dates.append((day, run.ref))
+    if dates:
+        day, ref = min(dates)
+        say = f"the next to be erased are the identities of run {ref}, on {day:%Y-%m-%d}"
+        yield Finding("retention", Level.GOOD, say)
+    else:
+        yield Finding("retention", Level.GOOD, "no identities are scheduled to be erased")

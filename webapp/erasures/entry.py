@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
@@ -63,11 +63,6 @@ class Entry:
     def key_ids(self) -> frozenset[int]:
         """The id of the key that made the digest, and of the one that sealed the content."""
         return frozenset(map(key_id_of, filter(None, (self.digest, self.content))))
-
-    @property
-    def without_content(self) -> "Entry":
-        """The entry, of which nobody can read any more what it said."""
-        return replace(self, content="")
 
 
 def read_entry(line: str, where: str) -> Entry:

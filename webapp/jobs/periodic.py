@@ -3,11 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from webapp.jobs.leases import delete_addresses, give_places_to_workers, release_leases
+from webapp.jobs.leases import (
+    delete_addresses,
+    empty_database_log,
+    erase_due_identities,
+    give_places_to_workers,
+    release_leases,
+)
 from webapp.jobs.notifications import look_at_balances, tell_researchers
 from webapp.jobs.platforms import finish_payments, poll_platforms
 from webapp.jobs.reports import send_reports
-from webapp.jobs.retention import empty_database_log, erase_due_identities
 from webapp.jobs.summaries import summarise_runs
 from webapp.long_jobs.outdated import remove_outdated_reports
 from webapp.services import Services

@@ -18,7 +18,6 @@ _RECORD = "job.json"
 _CANCELLED = "cancelled"
 # Whose data it was made of, one a line.
 _PEOPLE = "people"
-_FOLDER = "long_jobs"
 # What a job makes lies below this name in its folder; everything else is removed at its end.
 MADE = "report"
 # The run's answers lie here while a report is made of them.
@@ -106,7 +105,7 @@ class Jobs:
     """
 
     def __init__(self, instance: Path) -> None:
-        self._folder = instance / _FOLDER
+        self._folder = instance / "long_jobs"
 
     def add(self, subject: str, title: str, who: str, now: datetime, steps: Sequence[Step]) -> Job:
         """Write down a job; nothing of it is done yet."""

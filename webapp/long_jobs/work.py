@@ -1,4 +1,4 @@
-"""Doing a long job: its commands one after the other, each in a process that can be ended."""
+"""Long jobs: their own queue, and doing one, each command in a process that can be ended."""
 
 import csv
 import os
@@ -8,18 +8,38 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from huey import Huey
+
 from experiment.tables.schemas import RESPONSES
 from webapp.core.own_process import command_of, environment_of, told
+from webapp.database.queue_store import open_store
+from webapp.long_jobs.outdated import note_people
 from webapp.long_jobs.records import EXPORTED, Job, Jobs, JobState
+from webapp.services import Services
 
 # Participants' pages come first, on whatever processors there are.
 _NICE = 10
 _LOOK_EVERY_S = 1.0
 # Set when this process is about to end: what is at work then ends with it.
 leaving = threading.Event()
+_NAME = "parallax_long"
+
+
+@dataclass(frozen=True, slots=True)
+class LongQueue:
+    """The queue of long jobs.
+
+    Attributes:
+        huey: What a consumer looks after; it does one job at a time.
+        put: Puts a job into the queue, by its id.
+    """
+
+    huey: Huey
+    put: Callable[[str], object]
 
 
 def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState:
@@ -112,3 +132,19 @@ def _step(
 def _stand_back(pid: int) -> None:
     with suppress(AttributeError, OSError):  # another system, or it has ended
         os.setpriority(os.PRIO_PROCESS, pid, _NICE)
+
+
+def open_long_queue(services: Services, folder: Path) -> LongQueue:
+    """Return the queue of an installation's long jobs.
+
+    Args:
+        services: The installation.
+        folder: Its instance folder.
+    """
+    queue = open_store(_NAME, services.engine, folder)
+
+    def long_job(job_id: str) -> None:
+        note_people(services, job_id)
+        do_job(folder, job_id, services.now)
+
+    return LongQueue(queue, queue.task()(long_job))

@@ -6,7 +6,7 @@ the exported columns against it.
 
 from collections.abc import Iterator
 
-from experiment.exclusion.by_score import decided_by_score
+from experiment.exclusion.rules import decided_by_score
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext

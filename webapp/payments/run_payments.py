@@ -38,7 +38,7 @@ from webapp.payments.pay import pay, pay_entries
 from webapp.payments.proposal import Outcome, Proposal
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
-from webapp.recruitment.limits import limits_of
+from webapp.recruitment.plan_cost import limits_of
 from webapp.recruitment.poll import poll
 from webapp.recruitment.publish import published, recruitment_hits
 from webapp.recruitment.terms import refuse_another_reward, refuse_other_purse, task_of

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from experiment.exclusion.by_score import decided_by_score
+from experiment.exclusion.rules import decided_by_score
 from experiment.money import in_words
 from experiment.studies.study import Study
 from webapp.database.models import (

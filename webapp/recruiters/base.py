@@ -105,7 +105,7 @@ class Recruiter:
     def visitor(self) -> "Visitor":
         """Return what makes a simulated participant who arrives as real ones would."""
         # Simulating wants parts that serving people does not.
-        from webapp.simulation.session import SimulatedSession
+        from webapp.simulation.visit import SimulatedSession
 
         return SimulatedSession
 
@@ -113,6 +113,11 @@ class Recruiter:
     def demonstrations(cls) -> "Mapping[str, Demonstration]":
         """Return the ways in which ``parallax demo`` goes through a stand-in, by their names."""
         return {}
+
+
+def tells_all_the_same(recruiter: Recruiter) -> bool:
+    """Return whether a recruiter has no way back of its own: all whose visits end alike see it."""
+    return type(recruiter).exit is Recruiter.exit
 
 
 @runtime_checkable

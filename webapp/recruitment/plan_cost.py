@@ -1,10 +1,13 @@
-"""What a publication would cost, as rows to read before it is confirmed."""
+"""What a publication would cost, and the installation's limits of pay, in a run's currency."""
 
 import hashlib
 from collections import Counter
 from datetime import datetime
 
-from experiment.money import in_words
+from experiment.money import amounts, in_words
+from experiment.payment.cost import Limits
+from experiment.payment.payment import Caps
+from webapp.core.settings import Settings
 from webapp.database.engine import Sessions, reading
 from webapp.errors import RunError
 from webapp.recruiters.capabilities import CountedAudience, PublishNotes
@@ -87,3 +90,32 @@ def refuse_too_dear(plan: PublishPlan, platform: Platform) -> None:
             expected=f"at least {in_words(plan.cost.total_minor, plan.cost.currency)}",
             remedy="Nothing was published. Add money on the platform first",
         )
+
+
+def limits_of(settings: Settings, currency: str) -> Limits:
+    """Return the limits in one currency.
+
+    Raises:
+        RunError: A setting names no amount of it, so nobody has said how much is too much.
+    """
+    return Limits(
+        Caps(
+            _in(currency, "most_per_participant", settings.most_per_participant),
+            _in(currency, "most_per_run", settings.most_per_run),
+            currency,
+        ),
+        _in(currency, "least_per_hour", settings.least_per_hour),
+        _in(currency, "most_per_hour", settings.most_per_hour),
+    )
+
+
+def _in(currency: str, name: str, value: str) -> int:
+    known = amounts(value)
+    if currency not in known:
+        raise RunError(
+            f"the setting {name} has no amount in {currency}",
+            where=f'{name} = "{value}"',
+            expected=f"an amount in {currency} as well",
+            remedy=f'Add one, such as: {name} = "{value}, 10 {currency}"',
+        )
+    return known[currency]

@@ -32,15 +32,16 @@ from webapp.recruiters.capabilities import (
 )
 from webapp.recruiters.platform import Offer, OfferState, Platform, Task
 from webapp.recruitment.list_quotas import Quotas, free_places, make_list_links, quotas
-from webapp.recruitment.lost_offers import (
+from webapp.recruitment.standing_offers import (
     RECRUITMENT,
     LostOffer,
     find_lost_offers,
+    more_places,
     offer_token,
+    offered,
     own_qualification_words,
     write_down,
 )
-from webapp.recruitment.more_places import more_places, offered
 from webapp.recruitment.terms import (
     account_of,
     earlier_offers,

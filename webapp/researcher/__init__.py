@@ -15,7 +15,6 @@ from webapp.database.models import Payment
 from webapp.researcher.access import guarded
 from webapp.researcher.accounts import account_pages
 from webapp.researcher.api import api
-from webapp.researcher.archive import archive_pages
 from webapp.researcher.audit import audit_pages
 from webapp.researcher.charts import chart_pages
 from webapp.researcher.code import code_pages
@@ -26,11 +25,11 @@ from webapp.researcher.joining import joining_pages
 from webapp.researcher.language import in_words, number, said, when
 from webapp.researcher.launch import launch_pages
 from webapp.researcher.links import link_pages
-from webapp.researcher.live import live_pages
 from webapp.researcher.money import money_pages
-from webapp.researcher.notes import note_pages
+from webapp.researcher.notes import archive_pages, note_pages
 from webapp.researcher.notifications import notification_pages
-from webapp.researcher.own_language import language_pages
+from webapp.researcher.overview_page import live_pages
+from webapp.researcher.own_account import language_pages, token_pages
 from webapp.researcher.participants import participant_pages
 from webapp.researcher.passwords import password_pages
 from webapp.researcher.powering import power_pages
@@ -46,7 +45,6 @@ from webapp.researcher.second_factor import second_factor_pages
 from webapp.researcher.sign_in import sign_in_pages
 from webapp.researcher.signed_in_elsewhere import elsewhere_pages
 from webapp.researcher.studies import study_pages
-from webapp.researcher.tokens import token_pages
 
 _PAGES = (
     sign_in_pages,

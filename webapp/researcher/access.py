@@ -14,7 +14,7 @@ from webapp.core.urls import ROOM
 from webapp.database.engine import reading
 from webapp.database.models import SignIn, User
 from webapp.errors import RequestError
-from webapp.projects.rights import Right, lowest_in_common
+from webapp.projects.rights import Right
 from webapp.researcher.boundary import not_allowed, refuse_outside
 from webapp.researcher.language import speak_to
 from webapp.researcher.shown import shown_everywhere
@@ -63,12 +63,6 @@ def needed_of(endpoint: str) -> Role | Right | None:
         raise KeyError(f"the view {endpoint} does not say what it needs")
     needed: Role | Right | None = view.needed
     return needed
-
-
-def needed_role(endpoint: str) -> Role | None:
-    """Return the role that a view needs with what belongs to no project."""
-    needed = needed_of(endpoint)
-    return lowest_in_common(needed) if isinstance(needed, Right) else needed
 
 
 def guarded(pages: Blueprint) -> Blueprint:

@@ -16,10 +16,10 @@ from webapp.researcher.access import allowed, current_user
 from webapp.services import current_services
 from webapp.users import users as accounts
 from webapp.users.audit_log import record_act
-from webapp.users.password_links import make_link
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.second_factor import remove
+from webapp.users.secret_links import make_link
 from webapp.users.sign_in import sign_out_everywhere
 
 account_pages = Blueprint("accounts", __name__)

@@ -13,8 +13,7 @@ from webapp.database.engine import reading
 from webapp.database.models import User
 from webapp.errors import RequestError
 from webapp.researcher.access import allowed, safe_way_back, with_cookie
-from webapp.researcher.browsers import browser_family
-from webapp.researcher.guesses import with_code_counted
+from webapp.researcher.guesses import browser_family, with_code_counted
 from webapp.services import current_services
 from webapp.users.second_factor import take_code
 from webapp.users.sign_in import digest_of, open_session

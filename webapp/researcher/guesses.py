@@ -1,4 +1,4 @@
-"""What an attempt to sign in is counted by."""
+"""Attempts to sign in: what they are counted by, and how a list names their browser."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -14,6 +14,8 @@ from webapp.users.guessing import Guess, count_guess, take_back
 from webapp.users.passwords import is_password
 from webapp.users.second_factor import GUESSES_OF_NAME
 from webapp.users.sign_in import known_browser
+
+_FAMILIES = ("Firefox", "Edg", "OPR", "Chrome", "Safari")
 
 
 def guess_of(name: str) -> Guess:
@@ -63,3 +65,10 @@ def is_own_password(user: User, password: str) -> bool:
 
 def _address() -> str:
     return current_services().addresses.of(request.environ) or request.remote_addr or ""
+
+
+def browser_family() -> str:
+    """Return the family of the browser that asks."""
+    said = request.user_agent.string
+    family = next((family for family in _FAMILIES if family in said), "another browser")
+    return {"Edg": "Edge", "OPR": "Opera"}.get(family, family)

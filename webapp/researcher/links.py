@@ -16,8 +16,7 @@ from webapp.errors import RunError
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import in_english
-from webapp.researcher.paging import page_asked_for
-from webapp.researcher.typed import whole_number
+from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.runs.links import (
     GivenLink,
     given_links,

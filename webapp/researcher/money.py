@@ -81,8 +81,7 @@ class Asked:
         if self.act == "reject":
             return rejection_of(payments, self.who, self.reason, self.category), []
         if self.act in ("approve_one", "undo_rejection"):
-            undo = self.act == "undo_rejection"
-            return rewards_of(payments, [self.who], undo_rejection=undo), []
+            return rewards_of(payments, [self.who], undo_rejection=self.act == "undo_rejection"), []
         return self._amount_for_one(payments)
 
     def _amount_for_one(self, payments: RunPayments) -> tuple[list[Entry], list[str]]:

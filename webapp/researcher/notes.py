@@ -1,4 +1,4 @@
-"""Notes and tags, as they are written and removed in the room."""
+"""What researchers keep with a run: notes, tags, and that it is put aside."""
 
 from collections.abc import Callable
 
@@ -14,13 +14,15 @@ from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.typed import whole_number
+from webapp.researcher.paging import whole_number
 from webapp.runs.notes import remove, write
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
+from webapp.users.audit_log import record_act
 
 note_pages = Blueprint("notes", __name__)
 _DIGITS = 12
+archive_pages = Blueprint("archive", __name__)
 
 
 @note_pages.post("/runs/<ref>/notes")
@@ -76,3 +78,37 @@ def _changed(ref: str, change: Callable[[Session, Run, Participant | None], None
     else:
         address = url_for("runs.show", ref=ref, _anchor="notes")
     return redirect(address, 303)
+
+
+@archive_pages.post("/runs/<ref>/archive")
+@allowed(Right.CONDUCT)
+def put_in(ref: str) -> Response:
+    """Put a closed run into the archive."""
+    return _moved(ref, into=True)
+
+
+@archive_pages.post("/runs/<ref>/archive/out")
+@allowed(Right.CONDUCT)
+def take_out(ref: str) -> Response:
+    """List a run again."""
+    return _moved(ref, into=False)
+
+
+def _moved(ref: str, *, into: bool) -> Response:
+    now = current_services().now()
+
+    def work(session: Session) -> None:
+        run: Run = find_run(session, ref)
+        if into and run.closed_at is None:
+            raise RequestError(
+                gettext("The run is open: people may still come. Close it first."),
+                status=409,
+                code="run_open",
+            )
+        if (run.archived_at is not None) != into:
+            run.archived_at = now if into else None
+            act = "run archived" if into else "run taken out of the archive"
+            record_act(session, current_user().name, act, now, run_ref=ref)
+
+    in_transaction(current_services().sessions, work)
+    return redirect(url_for("runs.show", ref=ref), 303)

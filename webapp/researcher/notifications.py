@@ -17,7 +17,7 @@ from webapp.notifications.notices import causes_of
 from webapp.notifications.outside import NotTold, checked_url
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import in_english
-from webapp.researcher.typed import whole_number
+from webapp.researcher.paging import whole_number
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role

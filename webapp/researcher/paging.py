@@ -1,10 +1,9 @@
-"""Which page of a long list the address asks for."""
+"""Which page of a long list the address asks for, and whole numbers as they are typed."""
 
 from collections.abc import Sequence
 
 from flask import request
 
-from webapp.researcher.typed import whole_number
 from webapp.runs.people_table import ON_A_PAGE
 
 _DIGITS = 6
@@ -26,3 +25,12 @@ def page_of(name: str, rows: Sequence[object]) -> dict[str, object]:
     page = page_asked_for()
     begin, end = (page - 1) * ON_A_PAGE, page * ON_A_PAGE
     return {name: rows[begin:end], "page": page, "more": len(rows) > end, "total": len(rows)}
+
+
+def whole_number(typed: str, n_digits: int, otherwise: int = 0) -> int:
+    """Return a number of at most so many digits, or another one where the text is none.
+
+    The digits are counted first: Python reads no number of thousands of them.
+    """
+    good = typed.isascii() and typed.isdigit() and len(typed) <= n_digits
+    return int(typed) if good else otherwise

@@ -11,9 +11,9 @@ from webapp.researcher.access import COOKIE, allowed, current_user, without_cook
 from webapp.researcher.guesses import is_own_password
 from webapp.researcher.language import in_english
 from webapp.services import current_services
-from webapp.users.password_links import use_link, user_of_link
 from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
 from webapp.users.roles import Role
+from webapp.users.secret_links import use_link, user_of_link
 from webapp.users.users import set_password
 
 password_pages = Blueprint("passwords", __name__)

@@ -14,9 +14,9 @@ from webapp.researcher.access import allowed, current_user
 from webapp.researcher.boundary import present_project
 from webapp.researcher.language import number
 from webapp.researcher.made_reports import jobs_here, made_report
+from webapp.researcher.paging import whole_number
 from webapp.researcher.reports import queue_of_jobs, refuse_too_many
 from webapp.researcher.study_place import known, note, project_name
-from webapp.researcher.typed import whole_number
 from webapp.researcher.zipped import zipped
 from webapp.services import current_services
 

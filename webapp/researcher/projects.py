@@ -27,8 +27,8 @@ from webapp.projects.projects import (
 from webapp.projects.rights import ProjectRole, Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import in_english
+from webapp.researcher.paging import whole_number
 from webapp.researcher.project_page import project_list, project_page
-from webapp.researcher.typed import whole_number
 from webapp.services import current_services
 from webapp.users.roles import Role
 

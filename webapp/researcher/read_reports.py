@@ -20,7 +20,7 @@ from webapp.researcher.made_reports import (
 from webapp.researcher.reports import page_of_reports
 from webapp.researcher.zipped import zipped
 from webapp.services import current_services
-from webapp.users.shared_links import link_of, shared, take_back
+from webapp.users.secret_links import link_of, shared, take_back
 
 reading_pages = Blueprint("report_pages", __name__)
 

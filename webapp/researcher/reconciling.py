@@ -23,7 +23,7 @@ from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import in_words
 from webapp.researcher.money import compensation_link
 from webapp.researcher.money import refuse as refuse_on_money_page
-from webapp.researcher.typed import whole_number
+from webapp.researcher.paging import whole_number
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 

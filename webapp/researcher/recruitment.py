@@ -17,24 +17,23 @@ from webapp.projects.rights import Right
 from webapp.recruiters.capabilities import Messages
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.registry import open_platform
-from webapp.recruitment.hits import extend, hit_states, pause
-from webapp.recruitment.limits import limits_of
 from webapp.recruitment.plan_cost import (
     audience_rows,
     cost_rows,
     digest_of,
+    limits_of,
     refuse_one_person,
     refuse_too_dear,
 )
 from webapp.recruitment.poll import poll
-from webapp.recruitment.progress import progress_of
+from webapp.recruitment.progress import extend, hit_states, pause, progress_of
 from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_of
 from webapp.recruitment.terms import refuse_other_owner
 from webapp.recruitment.writing import Whom, checked_text, recipients, send
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import in_english, in_words, said
 from webapp.researcher.overview_page import run_page
-from webapp.researcher.typed import whole_number
+from webapp.researcher.paging import whole_number
 from webapp.researcher.words import WORDS
 from webapp.runs.answerable import refuse_unanswerable
 from webapp.services import current_services

@@ -11,8 +11,8 @@ from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import ngettext, number
 from webapp.researcher.made_reports import jobs_here, note_of_report
+from webapp.researcher.paging import whole_number
 from webapp.researcher.reports import queue_of_jobs, refuse_too_many
-from webapp.researcher.typed import whole_number
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 

@@ -21,10 +21,10 @@ from webapp.researcher.overview_page import run_page
 from webapp.runs.unblind import refuse_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
-from webapp.users.shared_links import shared
+from webapp.users.secret_links import shared
 
 if TYPE_CHECKING:
-    from webapp.long_jobs.queue import LongQueue
+    from webapp.long_jobs.work import LongQueue
 
 reports_pages = Blueprint("reports", __name__)
 LARGEST_SCORES_BYTES = 64 * 1024 * 1024
@@ -170,7 +170,7 @@ def queue_of_jobs() -> "LongQueue":
     """Return the queue of long jobs."""
     # Not above: the queue's library imports PostgreSQL's driver, which must not happen before a
     # worker's requests take turns (gevent), or they would all wait with the first that waits.
-    from webapp.long_jobs.queue import open_long_queue
+    from webapp.long_jobs.work import open_long_queue
 
     kept = current_app.extensions
     if _QUEUE not in kept:

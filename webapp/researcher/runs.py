@@ -18,12 +18,11 @@ from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import in_english
 from webapp.researcher.overview_page import run_page
-from webapp.researcher.paging import page_asked_for
-from webapp.researcher.typed import whole_number
+from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.researcher.zipped import zipped
 from webapp.runs.exclude import Exclusion, exclude
 from webapp.runs.export import export
-from webapp.runs.grow import grow
+from webapp.runs.launch import grow
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.runs.runs import close_run, open_run, progress
 from webapp.runs.titles import titles_of

@@ -15,12 +15,11 @@ from webapp.researcher.access import (
     with_cookie,
     without_cookie,
 )
-from webapp.researcher.browsers import browser_family
 from webapp.researcher.code import ask_for_code
-from webapp.researcher.guesses import guess_of
+from webapp.researcher.guesses import browser_family, guess_of
 from webapp.researcher.language import room_languages
+from webapp.researcher.paging import whole_number
 from webapp.researcher.signed_in_elsewhere import named_by_header
-from webapp.researcher.typed import whole_number
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role

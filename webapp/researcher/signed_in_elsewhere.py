@@ -16,7 +16,7 @@ from webapp.core.urls import ROOM
 from webapp.database.models import User
 from webapp.errors import RequestError
 from webapp.researcher.access import allowed, safe_way_back, with_cookie
-from webapp.researcher.browsers import browser_family
+from webapp.researcher.guesses import browser_family
 from webapp.services import Services, current_services
 from webapp.users.oidc import Attempt
 from webapp.users.sign_in import open_session

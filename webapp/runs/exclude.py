@@ -8,8 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.exclusion.answered import Answered, Everyone
-from experiment.exclusion.rules import load_rule, needs_certificate, needs_everyone
-from experiment.exclusion.verdict import verdict
+from experiment.exclusion.rules import load_rule, needs_certificate, needs_everyone, verdict
 from experiment.integrity.certificate import Certificate
 from experiment.participation import State
 from experiment.records import Judgment, Kind

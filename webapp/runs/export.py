@@ -12,15 +12,14 @@ from sqlalchemy.orm import Session
 from experiment.participation import State
 from experiment.studies.files import write_study_files
 from experiment.studies.study import Study
+from experiment.tables.asked_tables import HUMANNESS, TRACES
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.column import TableSchema
 from experiment.tables.files import write_table
-from experiment.tables.humanness_table import HUMANNESS
 from experiment.tables.reading_table import READINGS
 from experiment.tables.schemas import ANSWERS, EXPORT_TABLES
 from experiment.tables.spreadsheet import spreadsheet_safe
-from experiment.tables.trace_table import TRACES
 from experiment.version import code_version
 from webapp.database.models import Participant, Place, Response, Run, Trial, Verdict
 from webapp.errors import RunError
@@ -28,7 +27,7 @@ from webapp.gate.gate import refuse
 from webapp.gate.premises import Act
 from webapp.runs.design_columns import DesignColumns, design_columns
 from webapp.runs.export_queries import export_rows, export_tables
-from webapp.runs.part_number import part_number
+from webapp.runs.parts import part_number
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.consent_texts import consent_texts
 

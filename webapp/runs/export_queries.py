@@ -18,8 +18,8 @@ from experiment.responses.base import ResponseType
 from experiment.responses.registry import export_tables as tables_of
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
+from experiment.tables.asked_tables import HUMANNESS, TRACES
 from experiment.tables.column import TableSchema
-from experiment.tables.humanness_table import HUMANNESS
 from experiment.tables.judge import JUDGE, PERSON, PROGRAM
 from experiment.tables.observation_tables import EVENTS, INTEGRITY
 from experiment.tables.reading_table import READINGS
@@ -38,7 +38,6 @@ from experiment.tables.schemas import (
     VERDICTS,
 )
 from experiment.tables.timing_table import TIMINGS
-from experiment.tables.trace_table import TRACES
 from webapp.database.models import (
     Answer,
     Assignment,

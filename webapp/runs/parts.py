@@ -1,14 +1,15 @@
-"""Longitudinal codes: which participants of several runs are the same person."""
+"""A study in several parts: which session a run is, and which of its people are the same person."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.database.models import Identity, Participant
+from experiment.studies.study import Study
+from webapp.database.models import Identity, Participant, Run
 from webapp.errors import RunError
-from webapp.runs.runs import named_run
+from webapp.runs.runs import named_run, study_as_launched
 
 _CODE_CHARS = 12
 
@@ -50,3 +51,37 @@ def joined_parts(session: Session, run_refs: Sequence[str]) -> list[tuple[str, .
 def _code(text: str) -> str:
     # The digest that goes in was made with the installation's key.
     return hashlib.sha256(text.encode()).hexdigest()[:_CODE_CHARS]
+
+
+def part_number(session: Session, run: Run, study: Study, seen: Collection[str] = ()) -> int | None:
+    """Return the number of the session that a run's people take part in, from 1.
+
+    One more than that of the latest of the parts that must be finished before it, each as it was
+    last launched in the run's project; a part of which no run is known counts as a first one.
+
+    Args:
+        session: An open session.
+        run: The run.
+        study: Its study.
+        seen: Studies that were looked at already: parts that name one another end there.
+
+    Returns:
+        None where no part comes before it: a first part does not say that others follow.
+    """
+    before = study.recruitment.after if study.recruitment else []
+    if not before:
+        return None
+    known = {*seen, run.study}
+    numbers = [1]
+    for name in before:
+        part = None if name in known else _latest(session, run, name)
+        if part is not None:
+            number = part_number(session, part, study_as_launched(session, part), known)
+            numbers.append(number or 1)
+    return 1 + max(numbers)
+
+
+def _latest(session: Session, run: Run, study: str) -> Run | None:
+    theirs = select(Run).where(Run.study == study, Run.simulated == run.simulated)
+    theirs = theirs.where(Run.project_id.is_not_distinct_from(run.project_id), Run.id < run.id)
+    return session.scalars(theirs.order_by(Run.id.desc()).limit(1)).first()

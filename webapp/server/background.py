@@ -10,8 +10,7 @@ from webapp.core.metrics import METRICS
 from webapp.http.health import STOPPING
 from webapp.jobs.consume import Embedded
 from webapp.jobs.queue import open_queue
-from webapp.long_jobs.queue import open_long_queue
-from webapp.long_jobs.work import leaving
+from webapp.long_jobs.work import leaving, open_long_queue
 from webapp.services import EXTENSION, Services
 
 _JOBS = "parallax_jobs"

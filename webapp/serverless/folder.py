@@ -30,9 +30,8 @@ from webapp.runs.launch import launch
 from webapp.runs.runs import close_run, named_run
 from webapp.runs.static_mark import STATIC_FILE, StaticMark, static_runs
 from webapp.serverless.drawn import DrawnSession, drawn_sessions, folder_version, places
-from webapp.serverless.editions import editions_of
+from webapp.serverless.editions import editions_of, question_data
 from webapp.serverless.pages import Pages, Working
-from webapp.serverless.questions import question_data
 from webapp.serverless.stores import Store
 from webapp.serverless.study_archive import study_archive
 

@@ -30,6 +30,7 @@ from webapp.core.clock import clock_watch
 from webapp.database.models import Participant, Place, Response, Run, Trial
 from webapp.database.models.base import UtcDateTime
 from webapp.database.prepared import Prepared
+from webapp.sessions.answered import unanswered
 from webapp.sessions.assign import free_places
 from webapp.sessions.crowding import from_where
 
@@ -123,12 +124,7 @@ def _take_again(session: Session, participant: Participant) -> bool:
     if session.scalar(taken) is None:
         return False
     participant.state = move(State.ABANDONED, State.WORKING)
-    unanswered = (
-        select(func.count(Trial.id))
-        .outerjoin(Response, Response.trial_id == Trial.id)
-        .where(Trial.participant_id == participant.id, Response.id.is_(None))
-    )
-    if session.scalar(unanswered) == 0:
+    if session.scalar(select(unanswered(participant.id))) == 0:
         participant.state = move(State.WORKING, State.ANSWERED)
     return True
 

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from experiment.participation import MOVES, Ending, EventKind, State, move
 from experiment.records import Kind
 from webapp.database.models import Event, Participant, Response, RunItem, Trial
+from webapp.sessions.answered import how_many
 from webapp.sessions.assign import free_places
 
 
@@ -48,9 +49,7 @@ def leave_on_request(session: Session, participant: Participant, now: datetime) 
 
 def how_far(session: Session, participant: Participant) -> tuple[int, int]:
     """Return how many of a participant's trials are answered, and how many there are."""
-    trials = select(func.count(Response.id), func.count(Trial.id)).select_from(Trial)
-    trials = trials.outerjoin(Response, Response.trial_id == Trial.id)
-    answered, total = session.execute(trials.where(Trial.participant_id == participant.id)).one()
+    answered, total = session.execute(how_many(participant.id)).one()
     return answered, total
 
 

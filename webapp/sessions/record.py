@@ -5,7 +5,7 @@ from typing import Literal, Self
 from uuid import UUID
 
 from pydantic import Field, ValidationError, model_validator
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from experiment.errors import said
@@ -16,6 +16,7 @@ from experiment.studies.admission import Attention
 from webapp.core.i18n import gettext
 from webapp.database.models import Event, Participant, Response, Trial
 from webapp.errors import RequestError
+from webapp.sessions.answered import of_answer, unanswered
 from webapp.sessions.lease import come_back
 from webapp.sessions.leave import catch_errors, leave
 from webapp.sessions.measurements import EVENTS, Measurements, keep_events
@@ -126,19 +127,13 @@ def record(
 
 _MOST_LATE = 50  # Of one trial: two devices and a resend make fewer, a program any number.
 # Built once: an answer is the request that everybody's patience depends on.
-_UNANSWERED = (
-    select(func.count())
-    .select_from(Trial)
-    .outerjoin(Response, Response.trial_id == Trial.id)
-    .where(Trial.participant_id == bindparam("participant_id"), Response.id.is_(None))
-    .scalar_subquery()
-)
-_KNOWN = (
-    select(Trial.id, Response.client_uuid, _UNANSWERED, Trial.options)
-    .outerjoin(Response, Response.trial_id == Trial.id)
-    .where(
-        Trial.participant_id == bindparam("participant_id"), Trial.position == bindparam("position")
-    )
+_KNOWN = select(
+    Trial.id,
+    of_answer(Response.client_uuid, Trial.id),
+    unanswered(Trial.participant_id),
+    Trial.options,
+).where(
+    Trial.participant_id == bindparam("participant_id"), Trial.position == bindparam("position")
 )
 
 

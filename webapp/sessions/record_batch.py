@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 
-from sqlalchemy import Dialect, Engine, and_, func, insert, select, update
+from sqlalchemy import ColumnElement, Dialect, Engine, and_, insert, select, true, update
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import aliased
 from sqlalchemy.pool import PoolProxiedConnection
+from sqlalchemy.sql.selectable import FromClause
 
 from experiment.participation import State, move
 from experiment.responses.base import ResponseType
 from webapp.database.models import Event, Participant, Response, Trial
 from webapp.database.prepared import Prepared, as_list, as_pairs, is_one_of, pairs
 from webapp.database.write_lock import driver_transaction
+from webapp.sessions.answered import of_answer, unanswered
 from webapp.sessions.measurements import measured_events
 from webapp.sessions.record import RESPONSE_COLUMNS, GivenAnswer, response_values
 
@@ -49,12 +50,6 @@ class _Statements:
 
     def __init__(self, dialect: Dialect) -> None:
         asked = pairs(("participant_id", "position"), dialect)
-        unanswered = (
-            select(func.count(_Counted.id) - func.count(_Answered.id))
-            .outerjoin(_Answered, _Answered.trial_id == _Counted.id)
-            .where(_Counted.participant_id == asked.c.participant_id)
-            .scalar_subquery()
-        )
         self.who = Prepared(
             select(Participant.ref, Participant.id, Participant.arrived_at, Participant.run_id)
             .where(is_one_of(Participant.ref, "refs", dialect))
@@ -66,23 +61,16 @@ class _Statements:
             dialect,
         )
         # After the locks: another process may have stored answers meanwhile.
+        asked = pairs(("participant_id", "position"), dialect)
+        trial, is_theirs = _trials(asked, dialect)
         self.known = Prepared(
             select(
-                Trial.participant_id,
-                Trial.id,
-                Response.client_uuid,
-                Trial.options,
-                unanswered,
-            )
-            .select_from(asked)
-            .join(
-                Trial,
-                and_(
-                    Trial.participant_id == asked.c.participant_id,
-                    Trial.position == asked.c.position,
-                ),
-            )
-            .outerjoin(Response, Response.trial_id == Trial.id),
+                asked.c.participant_id,
+                trial.c.id,
+                of_answer(Response.client_uuid, trial.c.id),
+                trial.c.options,
+                unanswered(asked.c.participant_id),
+            ).select_from(asked.join(trial, is_theirs)),
             dialect,
         )
         self.store = Prepared(insert(Response), dialect, RESPONSE_COLUMNS)
@@ -95,7 +83,18 @@ class _Statements:
         )
 
 
-_Counted, _Answered = aliased(Trial), aliased(Response)
+def _trials(asked: FromClause, dialect: Dialect) -> tuple[FromClause, ColumnElement[bool]]:
+    """Return the trials that are asked for, and how they are joined."""
+    theirs = and_(
+        Trial.participant_id == asked.c.participant_id, Trial.position == asked.c.position
+    )
+    if dialect.name == "sqlite":
+        return Trial.__table__, theirs
+    # Each by itself: as long as PostgreSQL has no statistics, it would read all trials for a few.
+    one = select(Trial.id, Trial.options).where(theirs).limit(1)
+    return one.lateral("trials"), true()
+
+
 # Made once for each kind of database.
 _prepared = cache(_Statements)
 
@@ -170,7 +169,7 @@ def _store(
     left: dict[int, int] = {}
     rows: list[Mapping[str, object]] = []
     events: list[Mapping[str, object]] = []
-    for id_, trial_id, stored_uuid, options, unanswered in statements.known.all(
+    for id_, trial_id, stored_uuid, options, n_open in statements.known.all(
         connection, as_pairs(asked, dialect)
     ):
         each, response = sent[id_]
@@ -181,7 +180,7 @@ def _store(
             events += measured_events(id_, each.answer.position, each.answer, each.at)
         elif stored_uuid != str(each.answer.uuid):
             continue
-        left[id_] = unanswered - (stored_uuid is None)
+        left[id_] = n_open - (stored_uuid is None)
     if rows:
         statements.store.run(connection, rows)
     if events:

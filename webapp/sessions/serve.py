@@ -10,6 +10,7 @@ from experiment.records import Side
 from experiment.studies.study import Study
 from webapp.database.models import Device, Participant, Response, Run, Trial
 from webapp.database.prepared import Prepared
+from webapp.sessions.answered import of_answer
 from webapp.sessions.run_lists import RunList, run_list
 from webapp.sessions.session_payload import Screen, ShownTrial, Work
 
@@ -23,8 +24,13 @@ class _Statements:
     def __init__(self, dialect: Dialect) -> None:
         who = bindparam("who", type_=Integer)
         self.trials = Prepared(
-            select(Trial.position, Trial.run_item_id, Trial.good_side, Trial.options, Response.id)
-            .outerjoin(Response, Response.trial_id == Trial.id)
+            select(
+                Trial.position,
+                Trial.run_item_id,
+                Trial.good_side,
+                Trial.options,
+                of_answer(Response.id, Trial.id),
+            )
             .where(Trial.participant_id == who)
             .order_by(Trial.position),
             dialect,

@@ -10,7 +10,7 @@ import httpx
 from experiment.errors import ParallaxError
 from webapp.errors import RunError, WebappError
 from webapp.simulation.plan import Plan
-from webapp.simulation.session import SimulatedSession
+from webapp.simulation.visit import SimulatedSession
 
 WORKERS = 8
 Visitor = Callable[[httpx.Client, Plan, int], SimulatedSession]

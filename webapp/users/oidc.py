@@ -104,18 +104,16 @@ class Provider:
         return name
 
     def _id_token(self, attempt: Attempt, back: str, code: str) -> str:
-        client = (
-            self._settings.oidc_client_id,
-            self._settings.oidc_client_secret.get_secret_value(),
-        )
+        client_id = self._settings.oidc_client_id
+        secret = self._settings.oidc_client_secret.get_secret_value()
         form = {
             "grant_type": "authorization_code",
             "code": code,
             "redirect_uri": back,
-            "client_id": self._settings.oidc_client_id,
+            "client_id": client_id,
             "code_verifier": attempt.verifier,
         }
-        answered = self._ask("POST", self._place("token_endpoint"), form, client)
+        answered = self._ask("POST", self._place("token_endpoint"), form, (client_id, secret))
         token = answered.get("id_token")
         if not isinstance(token, str):
             raise _refused(gettext("the provider did not accept the attempt"))
@@ -146,9 +144,8 @@ class Provider:
             raise _away() from error
         except jwt.PyJWTError as error:
             raise _refused(gettext("the provider's token cannot be trusted")) from error
-        if not secrets.compare_digest(
-            str(claims.get("nonce", "")).encode(), attempt.nonce.encode()
-        ):
+        nonce = str(claims.get("nonce", "")).encode()
+        if not secrets.compare_digest(nonce, attempt.nonce.encode()):
             raise _refused(gettext("the provider's token belongs to another attempt"))
         return claims
 

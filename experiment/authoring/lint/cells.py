@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from experiment.authoring.language_tags import script_of
 from experiment.authoring.lint.materials import Fault, Materials
+from experiment.authoring.words import script_of
 from experiment.materials.pictures import described
 from experiment.records import Item
 

@@ -5,11 +5,34 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from experiment.authoring.findings import Examined, StudyNote
-from experiment.authoring.lint import cells, columns, cues, pairing, typography
+from experiment.authoring.lint import cells, columns, cues, pairing
 from experiment.authoring.lint.materials import Fault, Lint, Materials
 from experiment.design.lists import ListEntry
 from experiment.errors import ParallaxError, StudyError
 from experiment.records import Item
+
+
+def typography(materials: Materials) -> Iterator[Fault]:
+    """Yield items whose quotation marks or apostrophes are typed otherwise than in the others."""
+    for kind, straight, curly in (("quotation marks", '"', "\u201c\u201d\u201e"),
+                                  ("apostrophes", "'", "\u2018\u2019")):  # fmt: skip
+        with_straight, with_curly = (
+            [item for item in materials.items if any(mark in item.good for mark in marks)]
+            for marks in (straight, curly)
+        )
+        if not with_straight or not with_curly:
+            continue
+        rarer = min(with_straight, with_curly, key=len)
+        others = len(with_straight) + len(with_curly) - len(rarer)
+        yield Fault(
+            "typed otherwise",
+            tuple(rarer),
+            f"has {'curly' if rarer is with_curly else 'straight'} {kind}, where {others} item(s) "
+            f"have {'straight' if rarer is with_curly else 'curly'} ones",
+            "Write all alike: what is typed otherwise in one condition is a part of it, and models "
+            "read other tokens",
+        )
+
 
 LINTS: tuple[Lint, ...] = (
     columns.kinds,
@@ -27,7 +50,7 @@ LINTS: tuple[Lint, ...] = (
     cues.full_stops,
     cues.capitals,
     cues.signs,
-    typography.typography,
+    typography,
     cues.lengths,
     cues.order,
 )

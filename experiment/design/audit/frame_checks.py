@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from experiment.design.audit.check import Check, check, info
-from experiment.design.audit.squares import SquareContents
+from experiment.design.audit.sessions import SquareContents
 from experiment.design.frames import Joint, better_exchange, joint_choices, slot_differences
 from experiment.design.lists import BuiltLists
 from experiment.design.materials_index import Frame, MaterialsIndex, lemmas_of

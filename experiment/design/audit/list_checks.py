@@ -1,16 +1,18 @@
-"""Checks of what each list holds, counted again from the built lists."""
+"""Checks of what each list holds and what its participants read, counted from the built lists."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from experiment.design.audit.check import Check, check, info
-from experiment.design.audit.squares import SquareContents
+from experiment.design.audit.sessions import SquareContents
 from experiment.design.lists import BuiltLists
 from experiment.design.materials_index import MaterialsIndex
 from experiment.records import Kind
 from experiment.responses.base import ResponseType
-from experiment.studies.design import Design
+from experiment.studies.design import Design, holds
 from experiment.studies.study import Study
+
+_ALWAYS = {"instructions": "instructions", "debrief": "debrief"}
 
 
 def origin_checks(
@@ -154,3 +156,33 @@ def _turns(squares: Sequence[SquareContents]) -> Iterator[str]:
             uses = {condition: counts[condition] for condition in square.conditions}
             if max(uses.values()) - min(uses.values()) > 1:
                 yield f"{square.name}: {', '.join(f'{n} {name}' for name, n in uses.items())}"
+
+
+def wording_checks(study: Study) -> Iterator[Check]:
+    """Yield whether the lists of each level have the pages and questions that the study names."""
+    design = study.design
+    if not design.factors or not (
+        design.wording or any(question.when for question in study.questionnaire)
+    ):
+        return
+    yield check("pages and questions of each level", "as worded", _breaches(study))
+
+
+def _breaches(study: Study) -> Iterator[str]:
+    for list_ in range(study.design.n_lists):
+        levels, met = study.design.levels(list_), study.of_list(list_)
+        pages, title = dict(_ALWAYS), study.study.title
+        for each in study.design.wording:
+            if holds(each.when, levels):
+                pages |= each.pages
+                title = each.title or title
+        for page, text in pages.items():
+            try:
+                same = met.text(page) == study.read(f"texts/{study.study.language}/{text}.md")
+            except FileNotFoundError:
+                same = False
+            if not same:
+                yield f"list {list_}: {page} is not {text}.md"
+        asked = [each.name for each in study.questionnaire if holds(each.when, levels)]
+        if [each.name for each in met.questionnaire] != asked or met.study.title != title:
+            yield f"list {list_}: other questions or another title"

@@ -10,7 +10,7 @@ from experiment.design.audit.sessions import Composition, Session
 from experiment.design.lists import BuiltLists
 from experiment.design.ordering.declared import catch_keys
 from experiment.errors import ParallaxError
-from experiment.exclusion.verdict import verdict
+from experiment.exclusion.rules import verdict
 from experiment.records import PAIR, Judgment, Kind, Side, Trial, Variant
 from experiment.responses.base import Arrangement, Balance, ResponseType
 from experiment.studies.design import Design

@@ -157,11 +157,8 @@ def _check(part: Part, *, truth: bool) -> None:
     """Raise a ValueError where a surprisal stands for a truth, or a truth for a surprisal."""
     is_truth = isinstance(part, Operation) and part.sign not in "+-"
     if is_truth != truth:
-        raise ValueError(
-            "a comparison is missing"
-            if truth
-            else "a comparison is given where a surprisal is needed"
-        )
+        how = "missing" if truth else "given where a surprisal is needed"
+        raise ValueError(f"a comparison is {how}")
     if isinstance(part, Operation):
         for side in (part.left, part.right):
             _check(side, truth=part.sign in "&|")

@@ -1,21 +1,28 @@
-"""Pairs as two published sets keep them: lines marked True or False, and pickled templates.
+"""Pairs as three published sets keep them: marked lines, rows of two, and pickled templates.
 
 CLAMS (Mueller et al. 2020) has lines of ``True<TAB>sentence``, each followed by the same sentence
-with ``False``. LM_syneval (Marvin & Linzen 2018) has pickles: a dictionary from conditions to lists
-of pairs, or of triples whose second sentence is the intrusive one.
+with ``False``. LM_syneval (Marvin & Linzen 2018) has pickles: a dictionary from conditions to
+lists of pairs, or of triples whose second sentence is the intrusive one. The tables of Gulordava
+et al. (2018), "Colorless green recurrent networks dream hierarchically", NAACL, have two rows for
+each sentence: its right and its wrong form.
 """
 
 import pickle
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from experiment.errors import MaterialsError, shown
 from experiment.materials.formats.pairs import Draft
-from experiment.materials.formats.raw import read_text
+from experiment.materials.formats.raw import RawRow, RawTable, read_text
 
 PICKLES = (".pickle", ".pkl")
 _TEXTS = (".txt", ".tsv", ".tab")
 _TRIPLE = 3
+_COLUMNS = {"pattern", "constr_id", "sent_id", "form", "class", "type", "prefix"}
+_CLASSES = ("correct", "wrong")
+# What tells more of the sentence, and nothing of a model.
+_KEPT = ("correct_number", "n_attr", "punct", "freq", "len_context", "len_prefix")
 
 
 def is_marked_lines(path: Path) -> bool:
@@ -114,3 +121,69 @@ def _draft(path: Path, condition: object, number: int, versions: object) -> Draf
     name, good, *others = texts
     bad, distractor = others[-1], others[0] if len(several) == _TRIPLE else ""
     return Draft(place, good, bad, distractor=distractor, construction=path.stem, condition=name)
+
+
+def is_colorless_green(columns: Iterable[str]) -> bool:
+    """Return whether a table with these columns is one of theirs."""
+    return set(columns) >= _COLUMNS
+
+
+def read_colorless_green(
+    table: RawTable, *, identical: bool = False
+) -> tuple[list[Draft], tuple[str, ...]]:
+    """Return each sentence's beginning with its two forms, and notes, without models' columns.
+
+    The published Italian table has a sentence whose two forms are one word, which nobody can choose
+    between.
+
+    Args:
+        table: The file's rows.
+        identical: Whether a sentence's two forms may be the same word; else it is left out, with a
+            note.
+
+    Raises:
+        MaterialsError: A sentence has not exactly one correct and one wrong form.
+    """
+    sentences: dict[tuple[str, str, str], dict[str, RawRow]] = {}
+    for row in table.rows:
+        key = (row.values["pattern"], row.values["constr_id"], row.values["sent_id"])
+        forms = sentences.setdefault(key, {})
+        class_ = row.values["class"]
+        if class_ in forms or class_ not in _CLASSES:
+            raise MaterialsError(
+                f'the sentence {"-".join(key)} has more than one form "{class_}"',
+                where=row.place,
+                expected="two rows for each sentence, class correct and wrong",
+            )
+        forms[class_] = row
+    drafts = [_sentence_pair(key, forms) for key, forms in sentences.items()]
+    same = [] if identical else [draft for draft in drafts if draft.good == draft.bad]
+    notes = tuple(
+        f'Sentence {draft.item_id} was left out: both of its forms are "{draft.good}", so nobody '
+        "could choose between them."
+        for draft in same
+    )
+    return [draft for draft in drafts if draft not in same], notes
+
+
+def _sentence_pair(key: tuple[str, str, str], forms: dict[str, RawRow]) -> Draft:
+    if set(forms) != set(_CLASSES):
+        (alone,) = forms.values()
+        raise MaterialsError(
+            f"the sentence {'-'.join(key)} has only one form",
+            where=alone.place,
+            expected="two rows for each sentence, class correct and wrong",
+        )
+    pattern, instance, version = key
+    right = forms["correct"].values
+    return Draft(
+        forms["correct"].place,
+        good=right["form"],
+        bad=forms["wrong"].values["form"],
+        context=right["prefix"],
+        item=f"{instance}-{version}",
+        item_id="-".join(key),
+        condition=right["type"],
+        construction=pattern,
+        extra={name: right[name] for name in _KEPT if name in right},
+    )

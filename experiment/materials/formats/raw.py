@@ -9,8 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 from experiment.errors import MaterialsError, why_unread
-from experiment.materials.formats.encodings import code_page, lost_word, telling_word
-from experiment.materials.formats.workbooks import sheet
+from experiment.materials.formats.workbooks import code_page, lost_word, sheet, telling_word
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json", ".yaml", ".yml")

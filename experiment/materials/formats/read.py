@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.colorless_green import is_colorless_green, read_colorless_green
 from experiment.materials.formats.columns import (
     NAMES,
     PRACTICE,
@@ -27,8 +26,10 @@ from experiment.materials.formats.pairs import (
     read_sentences,
 )
 from experiment.materials.formats.published_pairs import (
+    is_colorless_green,
     is_marked_lines,
     is_templates,
+    read_colorless_green,
     read_marked_lines,
     read_templates,
 )

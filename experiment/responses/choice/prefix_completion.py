@@ -7,7 +7,7 @@ from experiment.errors import StudyError
 from experiment.materials.render import without_added_stop
 from experiment.records import Item, Side
 from experiment.responses.base import Render, ResponseType, Shown
-from experiment.responses.choice.sides import on_sides
+from experiment.responses.choice.sentence_pair import on_sides
 from experiment.tables.column import Column
 from experiment.tables.schemas import CHOICE_COLUMNS
 

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from experiment.records import Item, Side
 from experiment.responses.base import Render, ResponseType, Shown
-from experiment.responses.choice.sides import on_sides
 from experiment.tables.column import Column
 from experiment.tables.schemas import CHOICE_COLUMNS
 
@@ -29,3 +28,8 @@ class SentencePair(ResponseType):
             render(f"{item.context} {option}".strip()) for option in (item.good, item.alternative)
         )
         return Shown(*on_sides(good, other, good_side))
+
+
+def on_sides(good: str, other: str, good_side: Side) -> tuple[str, str]:
+    """Return the first and the second of two options, the good one where it belongs."""
+    return (good, other) if good_side is Side.FIRST else (other, good)

@@ -23,8 +23,7 @@ from experiment.responses.base import (
     ResponseType,
     Shown,
 )
-from experiment.responses.mixed.columns import TASK, united, united_table
-from experiment.responses.mixed.task import Task
+from experiment.responses.mixed.task import TASK, Task, united, united_table
 from experiment.responses.registry import RESPONSE_TYPES, response_class
 from experiment.simulation.responders import Responder
 from experiment.tables.column import Column, TableSchema

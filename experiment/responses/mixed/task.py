@@ -1,11 +1,17 @@
-"""One of several tasks of a session, as study.toml has it."""
+"""One of several tasks of a session, as study.toml has it, and the columns of all in one table."""
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
+from experiment.errors import StudyError
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import load_response
+from experiment.tables.column import Column, TableSchema
+
+TASK = Column("task", "string", "the task of the trial, as study.toml names it")
 
 
 class Task(BaseModel):
@@ -49,3 +55,67 @@ class Task(BaseModel):
         """The keys that choose its first answer, its second, and so on."""
         digits = tuple(map(str, range(1, self._type.n_answers + 1)))
         return self.keys or self._type.default_keys or digits
+
+
+def united(
+    by_task: Mapping[str, Sequence[Column]], leading: Iterable[Column] = ()
+) -> tuple[Column, ...]:
+    """Return the columns of all tasks, each once, in the order of the first that has it.
+
+    A column that some task lacks may be empty; where tasks say different things of it, all of them
+    stand in its description.
+
+    Args:
+        by_task: Each task's columns, by its name.
+        leading: What stands before them.
+
+    Raises:
+        StudyError: Tasks measure different things under one name.
+    """
+    found: dict[str, dict[str, Column]] = {}
+    for task, columns in by_task.items():
+        for column in columns:
+            found.setdefault(column.name, {})[task] = column
+    lead = tuple(leading)
+    own = (_one(name, of, len(by_task)) for name, of in found.items() if name not in _names(lead))
+    return (*lead, *own)
+
+
+def united_table(tables: Mapping[str, TableSchema | None]) -> TableSchema | None:
+    """Return the table of steps of all tasks that have one; None where none has."""
+    known = {task: table for task, table in tables.items() if table}
+    if not known:
+        return None
+    first = next(iter(known.values()))
+    columns = united({task: table.columns for task, table in known.items()})
+    about = " ".join(dict.fromkeys(table.description for table in known.values()))
+    # Keys come first, as tables have them.
+    keys = sorted(columns, key=lambda one: one.name not in first.primary_key)
+    return TableSchema(first.name, about, first.primary_key, tuple(keys))
+
+
+def _names(columns: Iterable[Column]) -> set[str]:
+    return {column.name for column in columns}
+
+
+def _one(name: str, of: Mapping[str, Column], n_tasks: int) -> Column:
+    columns = list(of.values())
+    first = columns[0]
+    if len({(column.type, column.unit) for column in columns}) > 1:
+        raise StudyError(
+            f'the tasks {", ".join(of)} measure different things under the name "{name}"',
+            where="study.toml, trial.parameters.tasks",
+            expected="types of response whose columns of one name have one type and unit",
+        )
+    said = dict.fromkeys(column.description for column in columns)
+    told = first.description
+    if len(said) > 1:
+        told = "; ".join(f"{task}: {column.description}" for task, column in of.items())
+    values = tuple(dict.fromkeys(value for column in columns for value in column.values))
+    lacking = len(columns) < n_tasks
+    return replace(
+        first,
+        description=told,
+        optional=lacking or any(column.optional for column in columns),
+        values=values if all(column.values for column in columns) else (),
+    )

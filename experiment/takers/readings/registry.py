@@ -10,7 +10,7 @@ READINGS = Registry(
     {
         "sentence": "experiment.takers.readings.sentence:Sentence",
         "difference": "experiment.takers.readings.difference:Difference",
-        "after_instructions": "experiment.takers.readings.after_instructions:AfterInstructions",
+        "after_instructions": "experiment.takers.readings.sentence:AfterInstructions",
         "acceptability": "experiment.takers.readings.acceptability:Acceptability",
         "forced_choice": "experiment.takers.readings.forced_choice:ForcedChoice",
         "rating": "experiment.takers.readings.rating:Rating",

@@ -10,9 +10,8 @@ from marketplace.mturk.errors import RefusedError, unknown, wrong_state
 from marketplace.mturk.events import tell
 from marketplace.mturk.hits import find_hit
 from marketplace.mturk.hits import to_api as hit_to_api
-from marketplace.mturk.money import refuse_overdraft
+from marketplace.mturk.money import pay_reward, refuse_overdraft
 from marketplace.mturk.paging import page
-from marketplace.mturk.payments import pay_reward
 from marketplace.mturk.tables import Assignment
 from marketplace.mturk.wire import Reply, Request
 

@@ -1,4 +1,4 @@
-"""Whether a worker meets what a HIT asks of them, for each thing they may want to do."""
+"""Whether a worker meets what a HIT asks of them, and what it asks in the words they read."""
 
 import operator
 from collections.abc import Mapping
@@ -7,7 +7,15 @@ from typing import Any, Literal
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from marketplace.mturk.qualifications.system import LOCALE, NAMES, system_value
+from marketplace.mturk.qualifications.system import (
+    ADULT,
+    APPROVED_COUNT,
+    APPROVED_PERCENT,
+    LOCALE,
+    MASTERS,
+    NAMES,
+    system_value,
+)
 from marketplace.mturk.tables import (
     Assignment,
     Grant,
@@ -18,7 +26,6 @@ from marketplace.mturk.tables import (
 )
 
 Action = Literal["discover", "preview", "accept"]
-
 _GUARDED: dict[str, tuple[Action, ...]] = {
     "Accept": ("accept",),
     "PreviewAndAccept": ("preview", "accept"),
@@ -31,6 +38,25 @@ _COMPARE = {
     "GreaterThanOrEqualTo": operator.ge,
     "EqualTo": operator.eq,
     "NotEqualTo": operator.ne,
+}
+_NAMES = {
+    LOCALE: "Location",
+    ADULT: "Adult content qualification",
+    APPROVED_COUNT: "Number of approved HITs",
+    APPROVED_PERCENT: "HIT approval rate (%)",
+    **dict.fromkeys(MASTERS, "Masters"),
+}
+_COMPARATORS = {
+    "LessThan": "is less than",
+    "LessThanOrEqualTo": "is not more than",
+    "GreaterThan": "is greater than",
+    "GreaterThanOrEqualTo": "is not less than",
+    "EqualTo": "is",
+    "NotEqualTo": "is not",
+    "Exists": "has been granted",
+    "DoesNotExist": "has not been granted",
+    "In": "is one of",
+    "NotIn": "is none of",
 }
 
 
@@ -105,3 +131,18 @@ def _judged(session: Session, worker: Worker) -> tuple[int, int]:
     )
     counts = dict(rows.all())
     return counts.get("approved", 0), counts.get("rejected", 0)
+
+
+def requirement_in_words(session: Session, requirement: Mapping[str, Any]) -> str:
+    """Return e.g. ``HIT approval rate (%) is not less than 95``."""
+    type_id = requirement["QualificationTypeId"]
+    name = _NAMES.get(type_id) or session.scalar(
+        select(QualificationType.name).where(QualificationType.qualification_type_id == type_id)
+    )
+    places = [
+        "-".join(filter(None, (place["Country"], place.get("Subdivision"))))
+        for place in requirement.get("LocaleValues", ())
+    ]
+    values = [*places, *map(str, requirement.get("IntegerValues", ()))]
+    words = (name, _COMPARATORS[requirement["Comparator"]], ", ".join(values))
+    return " ".join(word for word in words if word)

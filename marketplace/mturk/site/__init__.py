@@ -5,11 +5,9 @@ from pathlib import Path
 from flask import Blueprint, Response, send_from_directory
 
 from marketplace.faults import FaultPlan
-from marketplace.mturk.site.frame import add_frame_pages
-from marketplace.mturk.site.listing import add_listing_pages
+from marketplace.mturk.site.listing import add_frame_pages, add_listing_pages
 from marketplace.mturk.site.my_work import add_my_work
-from marketplace.mturk.site.pages import add_page_manners
-from marketplace.mturk.site.signing_in import add_signing_in
+from marketplace.mturk.site.pages import add_page_manners, add_signing_in
 from marketplace.mturk.store import Store
 
 # The stylesheet that every stand-in uses.

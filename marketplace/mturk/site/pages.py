@@ -1,5 +1,6 @@
-"""What all pages share: who is signed in, one set of facts for people and programs, headers."""
+"""What all pages share: who is signed in and how, one set of facts, headers."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,11 +19,13 @@ from flask import (
 from flask import (
     session as cookie,
 )
+from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
 from marketplace.mturk.errors import WorkerRefusedError
 from marketplace.mturk.money import amount
-from marketplace.mturk.profiles import find_worker
+from marketplace.mturk.profiles import Profile, find_worker, keep_profile
+from marketplace.mturk.store import Store
 from marketplace.mturk.tables import Worker
 
 _POLICY = (
@@ -30,6 +33,10 @@ _POLICY = (
     " form-action 'self'; base-uri 'none'; frame-ancestors 'self'; frame-src 'self' "
 )
 _COOKIE = "worker_id"
+# Nobody may be sent elsewhere by a link to the sign-in page.
+_OWN_PATH = re.compile(r"/(?![/\\])[!-~]*")
+_ANYBODY = ("worker_id", "country", "subdivision")
+_RECORD = ("approved_percent", "approved_before", "masters", "adult")
 
 
 def answer(template: str, facts: Mapping[str, Any], status: int = 200) -> Response:
@@ -103,3 +110,47 @@ def _with_headers(response: Response) -> Response:
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers.setdefault("Cache-Control", "no-store")
     return response
+
+
+def add_signing_in(site: Blueprint, store: Store, *, public: bool) -> None:
+    """Add the pages to sign in and out."""
+    fields = _ANYBODY if public else _ANYBODY + _RECORD
+
+    @site.get("/")
+    def sign_in() -> Response:
+        return answer("sign_in.html", {"public": public, "next": _next()})
+
+    @site.post("/signin")
+    def signed_in_now() -> Response:
+        given = {name: request.form[name].strip() for name in fields if request.form.get(name)}
+        try:
+            profile = Profile.model_validate(given)
+        except ValidationError as error:
+            raise WorkerRefusedError("bad_profile", _problem(error), status=400) from error
+        with store.moment() as (session, _):
+            remember_worker(keep_profile(session, profile))
+        return make_response(redirect(_next(), 303))
+
+    @site.post("/signout")
+    def sign_out() -> Response:
+        forget_worker()
+        return make_response(redirect(url_for("site.sign_in"), 303))
+
+
+def _next() -> str:
+    wanted = request.values.get("next", "")
+    return wanted.rstrip("?") if _OWN_PATH.fullmatch(wanted) else url_for("site.listing")
+
+
+def _problem(error: ValidationError) -> str:
+    problem = error.errors(include_url=False)[0]
+    if problem["type"] == "value_error":
+        said = problem["msg"].removeprefix("Value error, ")
+        return f"{said[0].upper()}{said[1:]}."
+    field = str(problem["loc"][0])
+    needed = {
+        "worker_id": "A worker ID has at least one character and at most 64.",
+        "approved_percent": "An approval rate is from 0 to 100 percent.",
+        "approved_before": "The number of approved HITs is a whole number.",
+    }
+    return needed.get(field, f"{field} cannot be read.")

@@ -1,14 +1,17 @@
-"""What all calls share: the token, faults, one transaction, and the platform's errors."""
+"""What all calls share: token, faults, one transaction, errors; and what is done later."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from flask import Blueprint, Response, request
+from sqlalchemy import select
 
 from marketplace.faults import FaultPlan, hang_up
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.store import Moment, Store
+from marketplace.prolific.tables import Job
 
 API = "/api/v1"
 Reply = tuple[int, Any] | tuple[int, Any, Mapping[str, str]]
@@ -157,3 +160,24 @@ def _response(status: int, body: object, headers: Mapping[str, str]) -> Response
         return Response(body, status, headers, mimetype="text/csv")
     text = "" if status == 204 else json.dumps(body)
     return Response(text, status, headers, mimetype="application/json")
+
+
+def begin_job(moment: Moment, door: Door, operation: str, kind: str, what: Sequence[str]) -> None:
+    """Promise something.
+
+    Args:
+        moment: The transaction.
+        door: Where the faults are known.
+        operation: The call's name.
+        kind: ``bonus`` or ``approve``.
+        what: Set-ups or submissions.
+
+    Raises:
+        RefusedError: An earlier promise is still being kept.
+    """
+    if moment.session.scalars(select(Job).where(Job.done.is_(False))).first() is not None:
+        raise busy()
+    if door.promised_nothing(operation):
+        return
+    due = moment.now + timedelta(seconds=moment.account.bulk_s)
+    moment.session.add(Job(kind=kind, what=list(what), due_at=due))

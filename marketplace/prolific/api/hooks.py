@@ -9,9 +9,9 @@ from sqlalchemy import delete, select
 from marketplace.prolific.api.door import API, Door, Reply, given
 from marketplace.prolific.api.written import time
 from marketplace.prolific.errors import RefusedError, UnknownError
-from marketplace.prolific.events import EVENT_TYPES
 from marketplace.prolific.store import Moment
 from marketplace.prolific.tables import Event, Secret, Subscription
+from marketplace.prolific.webhooks import EVENT_TYPES
 from marketplace.urls import is_secure
 
 _HOOKS = f"{API}/hooks"

@@ -11,9 +11,17 @@ from marketplace.prolific.api.studies import find_study
 from marketplace.prolific.api.written import time
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.filters import filter_list
-from marketplace.prolific.groups import find_group, join, leave, members, write
 from marketplace.prolific.ids import is_id
-from marketplace.prolific.people import DemographicExport, Group, Participant
+from marketplace.prolific.people import (
+    DemographicExport,
+    Group,
+    Participant,
+    find_group,
+    join,
+    leave,
+    members,
+    write,
+)
 from marketplace.prolific.store import Moment
 from marketplace.prolific.tables import Study, Submission
 

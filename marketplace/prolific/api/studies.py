@@ -13,8 +13,8 @@ from marketplace.prolific.arrivals import key_set
 from marketplace.prolific.documents import change_study, read_study
 from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.filters import refuse_unknown
-from marketplace.prolific.groups import find_group
 from marketplace.prolific.money import TAKING, Cost, cost_of, projected
+from marketplace.prolific.people import find_group
 from marketplace.prolific.store import Moment
 from marketplace.prolific.studies import ACTIONS, grow, settle, transition
 from marketplace.prolific.tables import Payment, Project, Study, Submission

@@ -5,8 +5,7 @@ from typing import Any
 from flask import request
 from sqlalchemy import Select, select
 
-from marketplace.prolific.api.bulk import begin_job
-from marketplace.prolific.api.door import API, Door, Reply, given
+from marketplace.prolific.api.door import API, Door, Reply, begin_job, given
 from marketplace.prolific.api.paging import page_of
 from marketplace.prolific.api.studies import find_study
 from marketplace.prolific.api.written import submission, submission_short, time

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from flask import Blueprint, Response, make_response, send_from_directory
 
-from marketplace.prolific.site.pages import add_page_manners
-from marketplace.prolific.site.signing_in import add_signing_in
+from marketplace.prolific.site.pages import add_page_manners, add_signing_in
 from marketplace.prolific.site.taking_part import add_own_page, add_submission_pages
 from marketplace.prolific.store import Store
 

@@ -9,9 +9,8 @@ from click.testing import CliRunner
 
 from analysis.commands.accuracy import accuracy
 from analysis.errors import AnalysisError
-from analysis.figures.drawing import FORMATS
+from analysis.figures.drawing import FORMATS, PEOPLE
 from analysis.figures.models import by_feature_figure
-from analysis.figures.style import PEOPLE
 from analysis.statistics.models import accuracies, grouped, over_models, with_perplexity
 from analysis.tables.accuracy_table import Column, Table
 from experiment.tables.files import write_table

@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
+from analysis.compare import command
 from analysis.comparison import compare
 from analysis.data.join import decisions, join, judgments
 from analysis.data.load import load_all_scores
@@ -16,7 +19,8 @@ from analysis.scores.metrics import with_metric
 from experiment.materials.identity import materials_hash
 from experiment.tables.files import write_table
 from experiment.tables.schemas import SCORES
-from tests.analysis.data.test_longitudinal import sessions  # noqa: F401 (a fixture)
+from tests.analysis import small_run
+from tests.analysis.data.test_longitudinal import codes, sessions  # noqa: F401 (a fixture)
 from tests.analysis.small_run import score_facts
 
 
@@ -103,3 +107,43 @@ def test_scores_that_do_not_cover_the_parts_are_refused(parts, tmp_path):
     other = scored(tmp_path / "retrained.parquet", second, 1.0, model_hash="12" * 32)
     with pytest.raises(AnalysisError, match="differ in model_hash"):
         scores_of_parts(run, [one, other], tmp_path)
+
+
+def test_files_of_an_earlier_version_lack_what_may_be_missing(parts, tmp_path):
+    first, second, run = parts
+    files = [
+        scored(tmp_path / "first.parquet", first, 1.0),
+        scored(tmp_path / "later.parquet", second, -1.0),
+    ]
+    pq.write_table(
+        pq.read_table(files[1]).drop_columns(["token_unknown", "difference_at"]), files[1]
+    )
+    [scores] = load_all_scores(scores_of_parts(run, files, tmp_path))
+    whole = decisions(scores).set_index("item_id")["correct"]
+    assert set(whole.index) == set(run.items["item_id"])
+    again = whole.index.str.endswith("@2")
+    assert not whole[again].any() and whole[~again].all()
+
+
+def test_a_unigram_model_of_two_parts_has_a_file_for_each(tmp_path):
+    command_line = ["--metric", "slor", "--no-figures", "--resamples", "100"]
+    people = list(small_run.CHOICES)
+    command_line += ["--parts", str(codes(tmp_path / "c.csv", [(one, one, one) for one in people]))]
+    for session, run in enumerate(("AAAA", "BBBB"), start=1):
+        rows = small_run.tables()
+        for row in rows["items"]:
+            row["good"] += " indeed" * (session - 1)
+        facts = {"study_version": f"{session}.0", "materials_hash": f"{session}" * 64}
+        described = small_run.facts() | facts | {"run": run, "session": session}
+        command_line += ["--run", str(small_run.write_export(tmp_path / run, rows, described))]
+        for option, model in (("--scores", "LSTM"), ("--unigram", "unigram")):
+            file = tmp_path / f"{model}{session}.parquet"
+            command_line += [option, str(small_run.write_scores(file, model=model, **facts))]
+    made = CliRunner().invoke(command, [*command_line, "--out", str(tmp_path / "out")])
+    assert made.exception is None, made.output
+    assert "unigram, a text" in (tmp_path / "out" / "report.html").read_text("utf-8")
+    stranger = small_run.write_scores(tmp_path / "s.parquet", model="another", **facts)
+    refused = CliRunner().invoke(
+        command, [*command_line, "--unigram", str(stranger), "--out", str(tmp_path / "no")]
+    )
+    assert "--unigram takes one model" in refused.output and not (tmp_path / "no").exists()

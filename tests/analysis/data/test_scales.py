@@ -6,7 +6,7 @@ import pytest
 
 from analysis.data.scales import of_scale, rules_of_scale, scales_of
 from analysis.errors import AnalysisError
-from experiment.exclusion.verdict import verdict
+from experiment.exclusion.rules import verdict
 from experiment.studies.load import load_study
 from experiment.studies.study import Rule
 from tests.analysis.rated_study import island_run

@@ -5,8 +5,7 @@ from functools import partial
 import pandas as pd
 import pytest
 
-from analysis.figures.drawing import Drawing
-from analysis.figures.style import new_figure
+from analysis.figures.drawing import Drawing, new_figure
 from analysis.findings import registry
 from analysis.findings.finding import Finding, Need
 from analysis.findings.findings import Findings

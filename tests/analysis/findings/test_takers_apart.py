@@ -16,7 +16,7 @@ from analysis.figures.drawing import Drawing
 from analysis.options import ComparisonOptions
 from analysis.responses.registry import analysis_of
 from analysis.result import Comparison
-from analysis.statistics.first_place import biases
+from analysis.statistics.taker_effects import biases
 from analysis.statistics.takers import by_reading, consistency
 from analysis.tables.section import Section
 from tests.analysis.findings.test_takers import taken

@@ -5,12 +5,11 @@ import sys
 
 import pandas as pd
 
-from analysis.readers.delimited import read_delimited
+from analysis.readers.delimited import open_text, read_delimited
 from analysis.readers.judgments import interpreted, read_known_items
 from analysis.readers.mapping import read_mapping
 from analysis.readers.preview import judgments_table
 from analysis.readers.sources import read_source
-from analysis.readers.text_file import open_text
 from benchmarks import import_large
 
 FEW, MANY = 20_000, 420_000

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from analysis.statistics.clustered import several_way
-from analysis.statistics.levels_off import contrast_variance
 from analysis.statistics.rating_contrasts import contrasts
+from analysis.statistics.variance_parts import contrast_variance
 from tests.analysis.statistics.dense_variance import dense
 
 PEOPLE, FRAMES = 20, 16

@@ -94,6 +94,6 @@ def test_captions_warn_of_simulated_participants(compared, scores, tmp_path):
             assert ("SIMULATED PARTICIPANTS: 2 of the 2" in table.caption) is warned
 
 
-def test_a_footnote_marks_intervals_of_fewer_people_or_items_than_coverage_was_measured_for():
-    counted = pd.DataFrame({"participants": [0, 7, 8, 30, 30], "items": [5, 20, 5, 4, 5]})
+def test_a_footnote_marks_intervals_of_fewer_people_or_frames_than_coverage_was_measured_for():
+    counted = pd.DataFrame({"participants": [0, 7, 8, 30, 30], "frames": [5, 20, 5, 4, 5]})
     assert _few(counted).tolist() == [False, True, False, True, False]

@@ -23,8 +23,7 @@ from lm.registry import load_scorer
 from lm.servers.answerer import ServerAnswerer
 from lm.servers.client import Client
 from lm.servers.spec import ServerModel, Terms, parse_server
-from lm.serving.faults import Fault
-from lm.serving.model import ServedModel
+from lm.serving.model import Fault, ServedModel
 from lm.serving.server import THOUGHT, StandIn
 from tests.lm.toy_models import ngram_folder
 

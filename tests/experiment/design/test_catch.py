@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiment.design.catch import targets_among
-from experiment.design.latin_square import cells
+from experiment.design.latin_square import cells, targets_among
 from experiment.errors import DesignError
 
 

@@ -3,8 +3,7 @@
 import random
 from collections import Counter
 
-from experiment.design.frame_order import FrameOrderer
-from experiment.design.latin_square import cells
+from experiment.design.latin_square import FrameOrderer, cells
 from experiment.design.materials_index import Frame
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from experiment.exclusion.answered import Answered
-from experiment.exclusion.verdict import verdict
+from experiment.exclusion.rules import verdict
 from experiment.records import Judgment, Kind, Side, Verdict
 from experiment.studies.study import Rule
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from experiment.errors import StudyError
-from experiment.exclusion.by_score import decided_by_score
 from experiment.exclusion.integrity import (
     AgentLikelihood,
     ImpossibleTime,
@@ -14,7 +13,7 @@ from experiment.exclusion.integrity import (
     TimingMismatch,
     flags,
 )
-from experiment.exclusion.rules import load_rule, parts_of
+from experiment.exclusion.rules import decided_by_score, load_rule, parts_of
 from experiment.integrity.certificate import Certificate, certify
 from experiment.responses.answer import Gives
 from experiment.studies.load import load_study

@@ -3,8 +3,7 @@
 import pytest
 
 from experiment.errors import StudyError
-from experiment.exclusion.rules import load_rule
-from experiment.exclusion.verdict import verdict
+from experiment.exclusion.rules import load_rule, verdict
 from experiment.records import Judgment, Kind, Side
 from experiment.studies.study import Rule
 

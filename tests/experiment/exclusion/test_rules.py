@@ -6,8 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from experiment.exclusion.answered import Answered, Everyone
-from experiment.exclusion.rules import RULES, load_rule, needs_certificate, needs_everyone
-from experiment.exclusion.verdict import verdict
+from experiment.exclusion.rules import RULES, load_rule, needs_certificate, needs_everyone, verdict
 from experiment.integrity.certificate import certify
 from experiment.records import Verdict
 from experiment.studies.study import Rule

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiment.errors import PluginError, StudyError, UnknownNameError
-from experiment.exclusion.rules import RULES, load_rule
-from experiment.exclusion.verdict import verdict
+from experiment.exclusion.rules import RULES, load_rule, verdict
 from experiment.records import Judgment, Kind, Side, Verdict
 from experiment.studies.study import Rule
 

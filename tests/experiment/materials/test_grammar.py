@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from experiment.errors import MaterialsError
-from experiment.materials.generate import generate
-from experiment.materials.grammar import load_grammar
+from experiment.materials.grammar import generate, load_grammar
 
 SOUND = """\
 [lexicon.noun]

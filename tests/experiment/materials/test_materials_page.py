@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from experiment.materials.checks import check_items
-from experiment.materials.generate import generate
-from experiment.materials.grammar import load_grammar
+from experiment.materials.grammar import generate, load_grammar
 from experiment.materials.notation.tables import LexiconTable, TemplateTable
 from experiment.materials.render import RENDERINGS, render
 

@@ -11,12 +11,12 @@ from experiment.errors import StudyError, UnknownNameError
 from experiment.materials.render import sentence_case
 from experiment.studies.load import load_study
 from experiment.takers import words
-from experiment.takers.labels import labels_of
 from experiment.takers.prompt import Context, Prompter, Way, instructions_of
 from experiment.takers.readings.base import Situation
 from experiment.takers.readings.difference import differing
 from experiment.takers.readings.registry import load_reading
 from experiment.takers.session import Screens, taker_sessions
+from experiment.takers.words import labels_of
 
 TABLES = tomllib.loads(Path(words.__file__).with_name("words.toml").read_text("utf-8"))
 

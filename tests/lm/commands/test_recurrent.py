@@ -12,7 +12,7 @@ import torch
 from click.testing import CliRunner, Result
 from safetensors.torch import load_file
 
-from lm.commands.recurrent import explained_memory
+from lm.commands.request import explained_memory
 from lm.commands.tag import tag
 from lm.commands.train import train
 from lm.errors import LmError

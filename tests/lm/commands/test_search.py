@@ -31,10 +31,17 @@ def test_the_published_search_has_68_models():
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("[[grid]]\nhiden = [3]", 'no setting "hiden".*Did you mean "hidden"'),
-        ('[[grid]]\nhidden = ["many"]', '"hidden" cannot be .many.'),
-        ("[[grid]]\nhidden = 3", "grid.0.hidden"),
-        ('preset = "lstn"\n[[grid]]\nhidden = [3]', 'no preset "lstn"'),
+        (
+            "[[grid]]\nhiden = [3]",
+            'line 2: there is no setting "hiden".*Did you mean "hidden"',
+        ),
+        ('[[grid]]\nhidden = ["many"]', 'line 2: the setting "hidden" cannot be .many.'),
+        ("[[grid]]\nhidden = 3", 'search.toml, line 2: "grid.0.hidden" must be a list'),
+        (
+            'preset = "lstn"\n[[grid]]\nhidden = [3]',
+            'line 1: there is no preset "lstn"',
+        ),
+        ("[settings]\nhidden = 3\nlr = 'x'\n[[grid]]\nhidden = [3]", 'line 3: the setting "lr"'),
         ("[[grid", "search.toml"),
     ],
 )

@@ -13,8 +13,7 @@ from lm.corpora.text import count_words, encode
 from lm.corpora.vocab import vocabulary_by_frequency
 from lm.errors import LmError
 from lm.ngram.counts import count_ngrams
-from lm.ngram.discounts import FALLBACK, estimate_discounts
-from lm.ngram.estimate import Estimate, estimate
+from lm.ngram.estimate import FALLBACK, Estimate, estimate, estimate_discounts
 from lm.ngram.model import NgramScorer
 
 TOY = [line.split() for line in ("a b c", "a b", "b c a", "c", "d a b b c", "a b")]

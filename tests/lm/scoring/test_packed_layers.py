@@ -10,8 +10,8 @@ from transformers.pytorch_utils import Conv1D
 
 from lm.huggingface.load import load_hf
 from lm.huggingface.scorer import HfScorer
-from lm.scoring import packed_layers, packed_linear
-from lm.scoring.packed_layers import PackedLayers
+from lm.scoring import packed_linear
+from lm.scoring.packed_linear import PackedLayers
 from tests.lm.toy_models import WORDS, tiny_gpt2, word_tokenizer
 
 REQUESTS = [("", "the cat sleeps ."), ("", "the cats sleep ."), ("a cat", "sees .")]
@@ -124,7 +124,7 @@ def test_a_forward_that_somebody_put_there_stays(linear: nn.Linear):
 def test_layers_beyond_the_limit_of_memory_stay_plain(
     linear: nn.Linear, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(packed_layers, "MOST_BYTES", linear.weight.nbytes - 1)
+    monkeypatch.setattr(packed_linear, "MOST_BYTES", linear.weight.nbytes - 1)
     with PackedLayers(linear, 3).in_use():
         assert "forward" not in vars(linear)
 

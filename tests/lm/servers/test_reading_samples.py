@@ -2,7 +2,7 @@
 
 import pytest
 
-from lm.servers.reading_samples import is_refusal, label_in
+from lm.servers.replies import is_refusal, label_in
 
 
 @pytest.mark.parametrize(

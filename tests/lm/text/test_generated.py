@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 
 from lm.commands import train
+from lm.corpora.tagged_text import read_tagged, tagged_files
 from lm.corpora.text import text_sha256
 from lm.errors import LmError
-from lm.multitask.tagged_text import read_tagged, tagged_files
 from lm.text.generated import describe_text, write_tagged, write_text
 from lm.text.grammar_file import load_text_grammar
 from lm.text.sampler import Sentences, sentences

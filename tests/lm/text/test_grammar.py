@@ -155,7 +155,6 @@ def test_a_missing_word_list_is_named(tmp_path: Path):
         ("(~number)", "(~tense)", 'in the rule "sentence" "~tense" is not a feature'),
         ('"predicate(number)" =', '"predicate(tense)" =', "tense, which is not a feature"),
         ('"predicate(number)" =', '"predicate number" =', "does not name a rule"),
-        ('"singular", "plural"]', '"singular"]', "Only such a feature can disagree"),
         ('"singular", "plural"]', "]", 'in "features.number": a feature needs at least one value'),
         ("'It rains'", "It rains!", 'cannot be read at "!"'),
         ('"loop" = 1', '"loop" = 0', "weights of at least 0"),
@@ -163,10 +162,26 @@ def test_a_missing_word_list_is_named(tmp_path: Path):
     ],
 )
 def test_a_wrong_grammar_is_refused_with_its_place(tmp_path: Path, old: str, new: str, said: str):
+    text = GRAMMAR.replace(old, new, 1)
     with pytest.raises(LmError) as error:
-        grammar(tmp_path, GRAMMAR.replace(old, new, 1))
+        grammar(tmp_path, text)
     assert said in str(error.value)
     assert "grammar.toml" in str(error.value)
+    if "missing" not in said:
+        assert f"line {_line_of_the_fault(text, old, new)}" in str(error.value)
+
+
+def _line_of_the_fault(text: str, old: str, new: str) -> int:
+    """Return where what was planted stands; a table in braces is one statement, from its key on."""
+    at = GRAMMAR.index(old) + new.rindex("\n") + 1 if "\n" in new else GRAMMAR.index(old)
+    return text.count("\n", 0, at) + 1
+
+
+def test_a_feature_of_one_value_is_refused_where_it_should_disagree(tmp_path: Path):
+    text = GRAMMAR.replace('"singular", "plural"]', '"singular"]', 1)
+    line = text[: text.index('"sentence" =')].count("\n") + 1
+    with pytest.raises(LmError, match=rf"line {line}: .* Only such a feature can disagree"):
+        grammar(tmp_path, text)
 
 
 def test_a_missing_grammar_is_refused(tmp_path: Path):

@@ -201,7 +201,12 @@ def test_an_operator_is_told_which_fault_cannot_be_made(market):
         'faults: these faults cannot be made: there is no kind "fire". Expected one of throttled,'
     )
     assert error("faults", {"faults": [{"kind": "slow", "count": -1}]}) == (
-        'these faults cannot be made: "faults.0.count" must be greater than or equal to 0, not -1.'
+        'these faults cannot be made: "faults.0.count" must be at least 0, not -1.'
     )
     assert error("faults", {"see": 1}) == 'these faults cannot be made: "see" is unknown.'
     assert error("clock", {}) == '"advance_s" is missing.'
+    assert error("clock", {"advance_s": "soon"}) == "\"advance_s\" must be a number, not 'soon'."
+    assert error("workers", {"worker_id": "Anna"}) == (
+        '"worker_id" cannot be used: a worker ID begins with A and goes on with capital letters '
+        "and digits."
+    )

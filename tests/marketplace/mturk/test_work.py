@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 from sqlalchemy import select
 
-from marketplace.mturk.faults import MturkFaultPlan
+from marketplace.mturk.control import MturkFaultPlan
 from marketplace.mturk.money import amount, bonus_fee_cents, cents, reward_fee_cents
 from marketplace.mturk.profiles import Profile, keep_profile
 from marketplace.mturk.qualifications.system import MASTERS

@@ -68,7 +68,18 @@ def test_a_scheduled_study_is_published_when_its_time_comes(stand_in):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"total_available_places": 0}, "total_available_places"),
+        ({"total_available_places": 0}, "It must be more than 0, not 0."),
+        ({"total_available_places": "many"}, "It must be a whole number, not 'many'."),
+        ({"name": ""}, "It is empty."),
+        ({"name": None}, "It is missing."),
+        ({"filters": "adults"}, "It must be a list, not 'adults'."),
+        ({"prolific_id_option": "asked"}, "It must be 'question', 'url_parameters' or 'not_requ"),
+        ({"completion_codes": [{**SCREENING[0], "actions": [{}]}]}, "It lacks its 'action'."),
+        ({"completion_codes": [{**SCREENING[0], "actions": [{"action": "X"}]}]}, "must be one of"),
+        (
+            {"access_details": [{"external_url": "here", "total_allocation": 1}]},
+            "It cannot be used: an address begins with https:// or http://.",
+        ),
         ({"maximum_allowed_time": 20}, "at least 28 minutes"),
         ({"external_study_url": "no address"}, "an address is needed"),
         ({"is_custom_screening": True}, "custom screening"),

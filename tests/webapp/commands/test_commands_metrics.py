@@ -10,6 +10,7 @@ from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
 from webapp.server import process as server
 
+pytestmark = pytest.mark.one_database
 Metrics = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
@@ -37,7 +38,9 @@ def of(found: Metrics, name: str, **labels: str) -> float | None:
     return found.get((name, frozenset(labels.items())))
 
 
-def test_the_metrics_are_those_of_all_processes_and_of_the_database(shell, instance, metrics):
+def test_the_metrics_are_those_of_all_processes_and_of_the_database_and_outlast_a_reload(
+    shell, instance, metrics
+):
     run = shell("launch", "minimal", "--seed", "1", "--recruiter", "simulator")
     run = run.rpartition("/run/")[2].split()[0]
     started = server.start(instance, workers=2)
@@ -52,14 +55,10 @@ def test_the_metrics_are_those_of_all_processes_and_of_the_database(shell, insta
     assert of(found, "parallax_places_free", run=run) == 5
     assert of(found, "parallax_database_up") == 1
     assert of(metrics(), "parallax_request_seconds_count", endpoint="answers.save") == 24
-
-
-@pytest.mark.one_database
-def test_counts_go_on_when_the_server_begins_anew(shell, instance, metrics):
-    started = server.start(instance)
-    for _ in range(3):
-        httpx.get(f"{started.url}/nowhere", trust_env=False, timeout=PATIENCE_S)
     shell("reload")
     for _ in range(3):
         httpx.get(f"{started.url}/nowhere", trust_env=False, timeout=PATIENCE_S)
-    assert of(metrics(), "parallax_requests_total", endpoint="none", status="404") == 6
+    found = metrics()
+    assert of(found, "parallax_requests_total", endpoint="none", status="404") == 4
+    assert of(found, "parallax_request_seconds_count", endpoint="answers.save") == 24
+    assert not (instance / "jobs.sqlite3").exists(), "this server does none, as it was told"

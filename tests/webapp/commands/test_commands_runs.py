@@ -11,9 +11,10 @@ from experiment.errors import UnknownNameError
 from experiment.studies.load import BUILT_IN
 from experiment.tables.files import read_table
 from experiment.tables.schemas import RESPONSES
+from marketplace.serving import in_thread
+from webapp import create_app
 from webapp.commands.runs import close, open_
 from webapp.errors import RunError, WebappError
-from webapp.server import process as server
 
 pytestmark = pytest.mark.one_database
 
@@ -29,7 +30,7 @@ def row_of(shell, run: str) -> list[str]:
     return row
 
 
-@pytest.mark.both_databases
+@pytest.mark.one_database("postgresql")
 def test_the_whole_flow_from_launch_to_export(shell, launched, instance):
     shell("serve", "--background", "--port", "0")
     assert "8 simulated participants finished" in shell("simulate", launched)
@@ -118,13 +119,13 @@ def test_simulated_participants_are_refused_where_people_answer(shell):
 
 
 def test_visits_that_fail_are_reported_and_fail_the_command(shell, launched, tmp_path):
-    elsewhere = tmp_path / "elsewhere"
-    url = server.start(elsewhere, workers=1).url
-    try:
-        with pytest.raises(RunError, match=r"2 did not finish: number 1: .*answered with 404"):
-            shell("simulate", launched, "--participants", "2", "--url", url)
-    finally:
-        server.stop(elsewhere)
+    elsewhere = create_app(tmp_path / "elsewhere")
+    with (
+        in_thread(elsewhere) as url,
+        pytest.raises(RunError, match=r"2 did not finish: number 1: .*answered with 404"),
+    ):
+        shell("simulate", launched, "--participants", "2", "--url", url)
+    elsewhere.extensions["parallax"].engine.dispose()
 
 
 def test_more_participants_than_free_places_are_refused(shell, launched):

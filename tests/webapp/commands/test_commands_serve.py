@@ -17,10 +17,23 @@ from webapp.server import process as server
 pytestmark = pytest.mark.one_database
 
 
-def test_a_background_server_answers_until_it_is_stopped(shell, instance):
-    assert "The server answers at http://127.0.0.1:" in shell(
-        "serve", "--background", "--port", "0"
-    )
+def test_an_instance_has_one_background_server_which_answers_until_it_is_stopped(shell, instance):
+    """And which is known to be gone where something killed it."""
+    started_here = "The server answers at http://127.0.0.1:"
+    assert started_here in shell("serve", "--background", "--port", "0")
+    first = server.running(instance)
+    with pytest.raises(WebappError, match="a server is already running in the background"):
+        shell("serve", "--background", "--port", "0")
+    assert server.running(instance) == first
+    os.killpg(os.getpgid(first.pid), signal.SIGKILL)
+    deadline = time.monotonic() + PATIENCE_S
+    while server.running(instance) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert (instance / "server.json").exists()
+    with pytest.raises(WebappError, match="no server is running in the background"):
+        shell("stop")
+    assert not (instance / "server.json").exists()
+    assert started_here in shell("serve", "--background", "--port", "0")
     started = server.running(instance)
     assert httpx.get(f"{started.url}/healthz", timeout=PATIENCE_S).json() == {"status": "ok"}
     assert f"{started.url} (process {started.pid}) has stopped" in shell("stop")
@@ -29,30 +42,9 @@ def test_a_background_server_answers_until_it_is_stopped(shell, instance):
         httpx.get(f"{started.url}/healthz", timeout=PATIENCE_S)
 
 
-def test_an_instance_has_one_background_server(shell, instance):
-    shell("serve", "--background", "--port", "0")
-    first = server.running(instance)
-    with pytest.raises(WebappError, match="a server is already running in the background"):
-        shell("serve", "--background", "--port", "0")
-    assert server.running(instance) == first
-
-
 def test_stop_says_when_there_is_nothing_to_stop(shell):
     with pytest.raises(WebappError, match="no server is running in the background"):
         shell("stop")
-
-
-def test_a_server_that_died_is_not_taken_for_running(shell, instance):
-    shell("serve", "--background", "--port", "0")
-    os.killpg(os.getpgid(server.running(instance).pid), signal.SIGKILL)
-    deadline = time.monotonic() + PATIENCE_S
-    while server.running(instance) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert (instance / "server.json").exists()
-    with pytest.raises(WebappError, match="no server is running in the background"):
-        shell("stop")
-    assert not (instance / "server.json").exists()
-    assert "The server answers" in shell("serve", "--background", "--port", "0")
 
 
 def test_a_number_of_a_process_that_is_no_server_is_never_ended(shell, instance):

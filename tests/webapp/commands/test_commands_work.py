@@ -30,11 +30,7 @@ def test_the_server_does_the_jobs_unless_told_otherwise(shell, instance, monkeyp
     monkeypatch.setenv("PARALLAX_LOG_LEVEL", "debug")
     shell("serve", "--background", "--port", "0")
     shell("stop")
+    # The test of the metrics tells its server to do none.
     assert (instance / "jobs.sqlite3").exists()
-    (instance / "jobs.sqlite3").unlink()
-    monkeypatch.setenv("PARALLAX_JOBS_IN_SERVER", "false")
-    shell("serve", "--background", "--port", "0")
-    shell("stop")
-    assert not (instance / "jobs.sqlite3").exists()
     for line in (instance / "server.log").read_text("utf-8").splitlines():
         json.loads(line)

@@ -17,7 +17,6 @@ from babel.messages.mofile import read_mo
 from babel.messages.pofile import read_po
 
 import webapp
-from experiment.exclusion.words import said_of_rule
 from experiment.participation import Ending, EventKind, State
 from experiment.payment.payment import PaymentKind, PaymentState
 from experiment.records import SIDES
@@ -29,6 +28,7 @@ from webapp.recruiters.statuses import AssignmentStatus
 from webapp.researcher.language import DOMAIN, room_languages
 from webapp.researcher.money import FOR_ALL, FOR_ONE
 from webapp.researcher.participants import SORTS, VERDICTS
+from webapp.researcher.shown import said_of_rule
 from webapp.researcher.words import WORDS
 from webapp.users.roles import Role
 

@@ -136,15 +136,19 @@ def differences(engine: Engine) -> list[object]:
 
 def test_every_migration_keeps_the_data_upwards_and_downwards(engine):
     path = [*revisions(), *revisions()[-2::-1]]
-    bring(engine, path[0])
-    found = tables(engine)
+    at, shapes = path[0], dict[str, list[Table]]()
+    bring(engine, at)
+    shapes[at] = tables(engine)
+    held = opened(engine, shapes[at])
     for to in path[1:]:
-        before = opened(engine, fill(engine, found))
+        empty = [table for table in shapes[at] if not held[table.name, "id"]]
+        before = held | opened(engine, fill(engine, empty))
         bring(engine, to)
-        found = tables(engine)  # each step's are read once: of the step and of the next one
-        after = opened(engine, found)
-        assert {name: after[name] for name in before.keys() & after.keys()} == {
-            name: before[name] for name in before.keys() & after.keys()
+        # Downwards a schema has the columns that it had upwards, or these cannot be read.
+        shapes[to] = shapes.get(to) or tables(engine)
+        at, held = to, opened(engine, shapes[to])
+        assert {name: held[name] for name in before.keys() & held.keys()} == {
+            name: before[name] for name in before.keys() & held.keys()
         }
         assert stored_revision(engine) == to
     bring(engine, "base")

@@ -64,6 +64,7 @@ def test_a_hold_that_is_given_back_while_it_is_taken_anew_keeps_no_connection(en
     assert mine.seen.closed
 
 
+@pytest.mark.one_database("postgresql")
 def test_a_server_in_the_foreground_is_not_replaced_under(instance, run, engine, tmp_path):
     engine.dispose()  # this process uses the database no longer
     environment = {"PARALLAX_INSTANCE": str(instance), "PARALLAX_WORKERS": "1"}

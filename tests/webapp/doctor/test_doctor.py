@@ -8,27 +8,31 @@ import ssl
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from sqlalchemy import text
 
+from marketplace.serving import in_thread
 from tests.documentation.web_servers import make_certificate
+from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.core.keys import make_keys
 from webapp.core.settings import Settings
 from webapp.database.backup.drill import Drill
 from webapp.database.backup.routine import note
 from webapp.database.engine import make_engine
-from webapp.doctor import network_time
+from webapp.doctor import machine
 from webapp.doctor.checks import CHECKS
 from webapp.doctor.findings import Finding, Installation, Level, json_text, metrics_text
 from webapp.jobs.periodic import PERIODIC
 from webapp.jobs.queue import do
-from webapp.server import process as server
 from webapp.server.private_port import PrivatePort
 
 
@@ -128,13 +132,13 @@ def test_a_clock_apart_from_the_database_s_is_found(at):
     ],
 )
 def test_a_clock_that_nothing_keeps_is_found(at, monkeypatch, said, expected):
-    monkeypatch.setattr(network_time, "kernel_says", lambda: said)
+    monkeypatch.setattr(machine, "kernel_says", lambda: said)
     assert level("network_time", at()) == expected
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="adjtimex is Linux'")
 def test_the_kernel_is_asked_as_its_own_manual_says():
-    found = network_time.kernel_says()
+    found = machine.kernel_says()
     # A sandbox may forbid the call; 16 s is the largest error that a kernel says.
     assert found is None or (isinstance(found[0], bool) and 0 <= found[1] <= 16.0)
 
@@ -173,14 +177,20 @@ def test_a_log_that_names_somebody_is_found(at, instance, visitor):
         assert level("log", at()) == Level.FAULT, private
 
 
+@contextmanager
+def answering(instance: Path) -> Iterator[str]:
+    """An app of the instance that answers at the address."""
+    app = create_app(instance)
+    with in_thread(app) as url:
+        yield url
+    app.extensions["parallax"].engine.dispose()
+
+
 @pytest.mark.one_database
 def test_what_participants_find_at_the_public_address_is_looked_at(at, instance):
-    started = server.start(instance, workers=1)
-    try:
-        assert level("web", at(public_url=started.url)) == Level.GOOD
-    finally:
-        server.stop(instance)
-    assert level("web", at(public_url=started.url)) == Level.FAULT
+    with answering(instance) as url:
+        assert level("web", at(public_url=url)) == Level.GOOD
+    assert level("web", at(public_url=url)) == Level.FAULT
     assert level("web", at(public_url="", host="0.0.0.0")) == Level.WARNING
 
 
@@ -189,22 +199,16 @@ def test_a_server_that_answers_to_names_of_others_is_found(at, instance):
     assert level("hosts", at()) == Level.GOOD
     assert level("hosts", at(host="0.0.0.0")) == Level.WARNING
     address = "https://study.example.org"
-    started = server.start(instance, workers=1)
-    try:
+    with answering(instance) as url:
         # It was started without public_url, and answers to every name.
-        given = at(public_url=address, port=urlsplit(started.url).port)
+        given = at(public_url=address, port=urlsplit(url).port)
         assert level("hosts", given) == Level.FAULT
-    finally:
-        server.stop(instance)
     [found] = CHECKS["hosts"](given)
     assert found.level == Level.GOOD and "not checked" in found.says
     with (instance / "parallax.toml").open("a", encoding="utf-8") as settings:
         settings.write(f'public_url = "{address}"\n')
-    started = server.start(instance, workers=1)
-    try:
-        [found] = CHECKS["hosts"](at(public_url=address, port=urlsplit(started.url).port))
-    finally:
-        server.stop(instance)
+    with answering(instance) as url:
+        [found] = CHECKS["hosts"](at(public_url=address, port=urlsplit(url).port))
     assert found.level == Level.GOOD and "study.example.org" in found.says
 
 

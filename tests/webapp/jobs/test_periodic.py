@@ -1,6 +1,5 @@
 """Each tick of a job is done once, by whichever process comes first, and a lost one by the next."""
 
-import os
 import subprocess
 import sys
 import time
@@ -37,8 +36,7 @@ def node(app, instance, notes) -> Iterator[Node]:
 
     def start(*how: str) -> subprocess.Popen:
         process = subprocess.Popen(
-            [sys.executable, str(NODE), str(instance), str(notes), "1", *how],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            [sys.executable, str(NODE), str(instance), str(notes), "1", *how], cwd=ROOT
         )
         started.append(process)
         return process

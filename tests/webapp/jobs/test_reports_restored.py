@@ -11,7 +11,7 @@ from webapp.database.models import Participant
 from webapp.gate.gate import objections
 from webapp.jobs.reports import send_reports
 
-pytestmark = pytest.mark.one_database("sqlite", "postgresql")
+pytestmark = pytest.mark.one_database
 ONCE = "[panel.endings.completed.report]\nrepeatable = false"
 
 
@@ -67,6 +67,7 @@ def said_everywhere(sessions):
     return read
 
 
+@pytest.mark.both_databases
 def test_what_must_not_be_told_twice_waits_for_a_person(
     finish, panel, services, stored, keep, clock, said_everywhere, shell
 ):

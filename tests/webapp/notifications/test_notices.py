@@ -191,6 +191,7 @@ def test_nobody_has_more_addresses_than_ten(here):
     ]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("address", "quiet", "causes", "says"),
     [

@@ -168,6 +168,7 @@ def test_a_decision_on_one_submission_stands_once_whoever_writes_it_down(write):
     assert first.id == second.id
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("reason", ["well done.", " Well  done. ", "WELL DONE."])
 def test_a_bonus_for_the_same_reason_in_other_letters_is_the_same_bonus(write, reason):
     item = PaymentItem("ref1", PaymentKind.BONUS, 50, reason, f"file\x1f{reason}")
@@ -176,6 +177,7 @@ def test_a_bonus_for_the_same_reason_in_other_letters_is_the_same_bonus(write, r
     assert first.id == same.id
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("state", list(PaymentState))
 def test_a_paid_amount_is_never_replaced_by_another(write, sessions, clock, state):
     (payment,) = write(bonus())

@@ -97,6 +97,7 @@ def test_a_reward_is_paid_once_whatever_happens_to_the_first_attempt(
     assert states() == ["done"]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("later_h", [0.2, 25])
 @pytest.mark.parametrize("trouble", POINTS.values(), ids=POINTS)
 def test_a_bonus_is_paid_once_before_and_after_the_platform_forgot_the_token(
@@ -216,6 +217,7 @@ def test_what_the_platform_answers_is_kept_without_the_workers_id(worked, pay_re
     assert [payment.answer for payment in pay_rewards()] == ["(the worker) is unknown."]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("kind", "cents", "decided"),
     [(PaymentKind.REJECTION, 0, "rejections"), (PaymentKind.REWARD, 120, "approvals")],
@@ -273,6 +275,7 @@ def decide(sessions, platform, run, clock):
     return carry_out
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("trouble", POINTS.values(), ids=POINTS)
 def test_somebody_is_rejected_once_whatever_happens_to_the_first_attempt(
     worked, decide, platform, states, clock, trouble

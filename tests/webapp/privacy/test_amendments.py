@@ -28,7 +28,7 @@ from webapp.database.models import (
 )
 from webapp.erasures.file import read_record, record_file
 from webapp.errors import WebappError
-from webapp.jobs.retention import erase_due_identities
+from webapp.jobs.leases import erase_due_identities
 from webapp.runs.exclude import exclude
 from webapp.runs.export import export
 from webapp.runs.integrity import certificates
@@ -181,7 +181,8 @@ def test_a_restored_backup_has_the_newest_correction_and_the_restriction(
     wish(people[0].code, "restrict")
     wish(people[1].code, "release")
     sessions.kw["bind"].dispose()
-    shell("db", "restore", str(tmp_path / "old"), "--replace")
+    said = shell("db", "restore", str(tmp_path / "old"), "--replace")
+    assert "taken out again" not in said, "nobody had anything erased"
     app = create_app(instance)
     restored = app.extensions["parallax"].sessions
     assert answers(restored, people[0])["native_language"] == AFTER

@@ -27,7 +27,7 @@ from webapp.database.models import (
 )
 from webapp.doctor.checks import CHECKS
 from webapp.doctor.findings import Installation, Level
-from webapp.jobs.retention import erase_due_identities
+from webapp.jobs.leases import erase_due_identities
 from webapp.payments.reconciliation.reconcile import discrepancies
 from webapp.payments.reconciliation.snapshot import take_snapshot
 from webapp.recruitment.poll import poll

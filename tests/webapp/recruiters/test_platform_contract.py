@@ -74,7 +74,10 @@ class Death:
 
 
 class Mortal:
-    """A platform before and after whose every call the process may end."""
+    """A platform after whose every call the process may end.
+
+    Ending before one leaves what ending after the call or the transaction before it leaves.
+    """
 
     def __init__(self, platform: Any, death: Death) -> None:
         self._platform, self._death = platform, death
@@ -85,7 +88,6 @@ class Mortal:
             return found
 
         def call(*arguments: object, **named: object) -> object:
-            self._death.may_come()
             answer = found(*arguments, **named)
             answer = iter(list(answer)) if hasattr(answer, "__next__") else answer
             self._death.may_come()
@@ -256,7 +258,6 @@ def open_stage(sessions, clock, tmp_path, app):
         mortal: Any = Mortal(platform, death)
         plan = draft(sessions, mortal, run.ref, LINK, clock())
         assert sum(places for _, places in publish(sessions, mortal, plan, clock)) == 8
-        event.listen(sessions, "before_commit", death.may_come)
         event.listen(sessions, "after_commit", death.may_come)
         return Stage(kind, sessions, run, study, mortal, clock, tokens, hand_in, paid, lose, death)
 

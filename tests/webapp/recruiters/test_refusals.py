@@ -30,9 +30,9 @@ from webapp.recruiters.panel.reporting import call as report
 from webapp.recruiters.prolific.answers import SubmissionAnswer, member
 from webapp.recruiters.prolific.calls import Busy, Calls
 from webapp.recruiters.prolific.client import ProlificClient
+from webapp.recruiters.prolific.hooks import subscribe
 from webapp.recruiters.prolific.participant import ParticipantSession
 from webapp.recruiters.prolific.settings import ProlificSettings
-from webapp.recruiters.prolific.subscribing import subscribe
 from webapp.recruiters.prolific.workspace import Workspace
 from webapp.recruitment.publish import published
 from webapp.runs.answerable import refuse_unanswerable
@@ -41,8 +41,8 @@ from webapp.serverless.replay import Replay
 from webapp.sessions import consent_texts
 from webapp.sessions.consent import run_is_closed
 from webapp.sessions.lookup import find_participant
-from webapp.simulation.session import SimulatedSession
 from webapp.simulation.stand_in import StandInSession
+from webapp.simulation.visit import SimulatedSession
 
 LONG_AGO = datetime(2015, 1, 1, tzinfo=UTC)
 NOBODY_THERE = Some(scalar=lambda *_: None, execute=lambda *_: Some(first=lambda: None))

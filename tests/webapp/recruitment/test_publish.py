@@ -10,8 +10,8 @@ from webapp.database.engine import reading
 from webapp.database.models import Hit, Participant, Place, Recruitment
 from webapp.errors import RunError
 from webapp.recruiters.platform import PlatformUnreachable
-from webapp.recruitment.hits import extend, hit_states, pause
 from webapp.recruitment.poll import poll
+from webapp.recruitment.progress import extend, hit_states, pause
 from webapp.recruitment.publish import draft
 from webapp.recruitment.writing import checked_text
 from webapp.runs.runs import close_run

@@ -23,8 +23,8 @@ from webapp.projects.projects import add_project
 from webapp.projects.rights import ProjectRole, Scope
 from webapp.projects.tokens import make_token
 from webapp.users.audit_log import first_broken, record_act
-from webapp.users.password_links import make_link
 from webapp.users.roles import Role
+from webapp.users.secret_links import make_link
 from webapp.users.users import named_user, set_role
 
 pytestmark = pytest.mark.one_database

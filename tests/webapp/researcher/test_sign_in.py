@@ -8,6 +8,7 @@ from threading import Event, Lock
 import pytest
 from sqlalchemy import select
 
+from tests.webapp.once import SERVERS_HASHER
 from webapp.database.engine import reading
 from webapp.database.models import FailedSignIn, User
 from webapp.errors import RequestError
@@ -197,3 +198,5 @@ def test_of_a_password_only_an_argon2id_hash_is_stored(browser, researcher, sess
         stored = session.scalars(select(User.password_hash)).all()
     assert stored
     assert all(each.startswith("$argon2id$") for each in stored)
+    # As dear to guess as argon2's authors recommend where memory is short (RFC 9106, 4).
+    assert SERVERS_HASHER.memory_cost >= 64 * 1024 and SERVERS_HASHER.time_cost >= 3

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from experiment.design.session import session_number
 from webapp.database.models import Participant, Place, Run, Trial
 from webapp.errors import RunError
-from webapp.runs.grow import MOST_ADDED, grow
+from webapp.runs.launch import MOST_ADDED, grow
 from webapp.sessions.assign import has_free_place
 from webapp.users.roles import Role
 

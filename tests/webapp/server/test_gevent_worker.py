@@ -8,6 +8,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
@@ -124,39 +125,39 @@ def test_who_waits_for_the_database_keeps_nobody_waiting(started, instance, laun
 
 
 @pytest.mark.one_database
-def test_a_stop_ends_idle_connections(started, instance, connect):
-    kept = [connect() for _ in range(3)]
-    for connection in kept[1:]:
+def test_at_a_stop_idle_connections_end_and_who_keeps_asking_is_told_to_go_elsewhere(
+    started, instance, connect
+):
+    idle = [connect() for _ in range(3)]
+    for connection in idle[1:]:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
         reply = b""
         while not reply.endswith(b'{"status":"ok"}\n'):
             reply += connection.recv(4096)
-    server.stop(instance)
-    assert [connection.recv(4096) for connection in kept] == [b"", b"", b""]
-    assert "given up" not in log_of(instance)
-
-
-@pytest.mark.one_database
-def test_who_keeps_asking_at_a_stop_is_told_to_go_elsewhere(started, connect):
     address = urlsplit(started.url)
     kept = HTTPConnection(address.hostname, address.port, timeout=PATIENCE_S)
     kept.connect()
     socket_of_kept = kept.sock
-    connections = []
+    told = []
     os.kill(started.pid, signal.SIGTERM)
-    while not connections or connections[-1] is None:
+    while not told or told[-1] is None:
         kept.request("GET", "/healthz")
         reply = kept.getresponse()
         # No later than the stop is known: yes before it, no after it, always an answer.
         assert (reply.status, json.load(reply)["status"]) in ((200, "ok"), (503, "unavailable"))
-        connections.append(reply.getheader("Connection"))
-        assert connections[-1] == "close" or kept.sock is socket_of_kept
-    assert connections[-1] == "close"
+        told.append(reply.getheader("Connection"))
+        assert told[-1] == "close" or kept.sock is socket_of_kept
+    assert told[-1] == "close"
     with pytest.raises(ConnectionRefusedError):
         while True:
             # The socket may close between the two halves of a connection's beginning.
             with suppress(ConnectionResetError):
                 connect().close()
+    assert [connection.recv(4096) for connection in idle] == [b"", b"", b""]
+    deadline = time.monotonic() + PATIENCE_S
+    while server.running(instance) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert "given up" not in log_of(instance)
 
 
 @pytest.mark.parametrize("protocol", ["websocket", "h2c", "TLS/1.3", "nonsense"])

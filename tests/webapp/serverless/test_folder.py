@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks.static_study import run_command
 from experiment.materials.render import sentence_case
+from tests.webapp.once import unchecked
 
 # What a participant may load at most, compressed.
 MOST_BYTES = 300_000
@@ -29,7 +30,8 @@ def written(out: Path, study: str, *options: str) -> Path:
 
 @pytest.fixture(scope="module")
 def founding(tmp_path_factory) -> Path:
-    return written(tmp_path_factory.mktemp("founding") / "site", "marvin_linzen_2018")
+    with unchecked():
+        return written(tmp_path_factory.mktemp("founding") / "site", "marvin_linzen_2018")
 
 
 def policy(page: str) -> dict[str, list[str]]:

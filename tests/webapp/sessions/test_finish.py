@@ -36,17 +36,20 @@ def test_a_complete_questionnaire_is_stored_and_finishes_the_session(session, pa
     assert (participant.state, participant.finished_at) == (State.FINISHED, NOW)
 
 
+@pytest.mark.one_database
 def test_fields_left_empty_are_not_stored(session, participant):
     assert finish(session, participant, QUESTIONS, {"language": "a", "age": " "}, NOW) == {}
     assert answers(session) == {"language": "a"}
 
 
+@pytest.mark.one_database
 def test_an_option_with_spaces_can_be_chosen(session, participant):
     spaced = Question(name="language", label="?", type="choice", options=["a ", "b"], required=True)
     assert finish(session, participant, [spaced], {"language": "a "}, NOW) == {}
     assert answers(session) == {"language": "a"}
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("given_", "wrong"),
     [
@@ -66,6 +69,7 @@ def test_what_must_be_mended_is_named_and_nothing_is_stored(session, participant
     assert participant.state == State.ANSWERED
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("age", ["7", "7.5", "7,5", "-3"])
 def test_numbers_may_be_written_as_people_write_them(session, participant, age):
     assert finish(session, participant, QUESTIONS, {"language": "a", "age": age}, NOW) == {}

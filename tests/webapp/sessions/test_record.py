@@ -93,6 +93,7 @@ def test_a_resend_after_the_last_answer_is_acknowledged(session, participant):
     assert participant.state == State.ANSWERED
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("position", [9, 100_000])
 def test_a_trial_that_is_not_this_participants_is_refused(session, participant, position):
     with pytest.raises(RequestError) as caught:
@@ -100,6 +101,7 @@ def test_a_trial_that_is_not_this_participants_is_refused(session, participant, 
     assert (caught.value.status, caught.value.code) == (404, "unknown_position")
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("state", [State.ARRIVED, State.DECLINED])
 def test_who_is_not_at_work_cannot_answer(session, participant, state):
     participant.state = state
@@ -178,6 +180,7 @@ def test_a_wrong_field_is_refused_and_named(change):
     assert next(iter(change)) in str(caught.value)
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     "change",
     [
@@ -242,6 +245,7 @@ def test_whatever_the_body_it_is_an_answer_or_a_clear_refusal(body: bytes):
         assert error.code == "malformed_answer"
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("options", "response", "answer", "possible"),
     [

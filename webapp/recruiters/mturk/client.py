@@ -22,7 +22,7 @@ from webapp.recruiters.mturk.requests import (
     qualification_request,
     type_request,
 )
-from webapp.recruiters.mturk.sites import api_url
+from webapp.recruiters.mturk.settings import api_url
 from webapp.recruiters.platform import (
     Audience,
     Bonus,

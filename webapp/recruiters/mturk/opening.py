@@ -2,8 +2,7 @@
 
 from webapp.errors import WebappError
 from webapp.recruiters.mturk.client import MturkClient, open_client
-from webapp.recruiters.mturk.settings import MturkSettings
-from webapp.recruiters.mturk.sites import CLOSED, LIVE
+from webapp.recruiters.mturk.settings import CLOSED, LIVE, MturkSettings
 
 
 def open_mturk(settings: MturkSettings, *, live: bool = False) -> MturkClient:

@@ -11,8 +11,7 @@ from webapp.core.i18n import gettext
 from webapp.recruiters.arrivals import Acceptance, Arrival, ArrivalError, Landing
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.endings import Departure, Exit, ExitForm
-from webapp.recruiters.mturk.settings import MturkSettings
-from webapp.recruiters.mturk.sites import framing_sites, worker_sites
+from webapp.recruiters.mturk.settings import MturkSettings, framing_sites, worker_sites
 from webapp.recruiters.platform import Platform
 from webapp.recruiters.terms import Terms
 
@@ -100,7 +99,7 @@ class MturkRecruiter(Recruiter):
     @classmethod
     def demonstrations(cls) -> "Mapping[str, Demonstration]":
         """Return the way through the stand-in."""
-        from webapp.recruiters.mturk.demonstration import DEMONSTRATION
+        from webapp.recruiters.mturk.worker import DEMONSTRATION
 
         return {cls.name: DEMONSTRATION}
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from experiment.money import written
 from webapp.recruiters.mturk.question import external_question
-from webapp.recruiters.mturk.sites import LIVE
+from webapp.recruiters.mturk.settings import LIVE
 from webapp.recruiters.platform import Audience, Offer, PlatformError, Task
 
 _MASTERS = {True: "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH", False: "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6"}

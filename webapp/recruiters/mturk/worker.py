@@ -1,34 +1,31 @@
-"""Simulated workers: programs that go through a marketplace's pages as workers do."""
+"""Simulated workers at a marketplace's pages, and the main job's steps with them."""
 
 from urllib.parse import urlsplit
 
-import httpx
-
 from experiment.studies.study import Study
-from webapp.simulation.plan import Plan
-from webapp.simulation.session import SimulatedSession, SimulatedSessionError
-
-_TIMEOUT_S = 60.0
+from webapp.recruiters.demonstration import Demonstration, Stage, bonus_for_the_first
+from webapp.simulation.stand_in import SiteSession
 
 
-class WorkerSession(SimulatedSession):
-    """A simulated worker on the way from the marketplace's list to the submitted assignment.
+def _steps(stage: Stage) -> None:
+    run = stage.run_ref
+    stage.do("publish", run, "--yes")
+    stage.do("simulate", run)
+    stage.do("exclude", run)
+    stage.do("approve", run, "--yes")
+    stage.do("export", run, "--out", str(stage.place / "export"))
+    stage.do("bonus", run, "--file", bonus_for_the_first(stage), "--yes")
+    stage.do("recruitment", "status", run)
+    stage.do("reconcile", run)
 
-    Args:
-        client: The connection to the study's server.
-        plan: What the worker knows.
-        number: Which of the run's participants this is, from 1.
-        site: The marketplace's site for workers.
-    """
 
-    def __init__(self, client: httpx.Client, plan: Plan, number: int, *, site: str) -> None:
-        super().__init__(client, plan, number)
-        self._site = httpx.Client(
-            base_url=site,
-            headers={"Accept": "application/json"},
-            timeout=_TIMEOUT_S,
-            trust_env=False,
-        )
+DEMONSTRATION = Demonstration("mturk", 'mturk_endpoint = "{site}"\n', _steps)
+
+
+class WorkerSession(SiteSession):
+    """A simulated worker on the way from the marketplace's list to the submitted assignment."""
+
+    platform = "marketplace"
 
     def arrive(self) -> None:
         """Sign in, look at the study, accept it and agree to it in its frame."""
@@ -53,20 +50,7 @@ class WorkerSession(SimulatedSession):
             if frame and urlsplit(frame["address"]).path == f"/run/{self._plan.run_ref}":
                 self._open(frame["address"], "consent")
                 return tasks
-        raise SimulatedSessionError(
-            "the marketplace does not list the study",
-            where=str(self._site.base_url),
-            remedy=f"Publish it with: parallax publish {self._plan.run_ref}",
-        )
-
-    def _at_site(self, method: str, url: str, form: dict[str, str] | None = None) -> httpx.Response:
-        response = self._site.request(method, url, data=form)
-        if response.status_code not in (200, 303):
-            raise SimulatedSessionError(
-                f"the marketplace answered {method} {response.url.path} with"
-                f" {response.status_code}: {response.text[:200].strip()}"
-            )
-        return response
+        raise self._not_listed()
 
 
 def _profile(study: Study) -> dict[str, str]:

@@ -16,11 +16,10 @@ from webapp.errors import WebappError
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing, checked_id, other_study
 from webapp.recruiters.base import Recruiter, ReportTerms
 from webapp.recruiters.endings import Departure, Exit, ExitForm
-from webapp.recruiters.panel.known import known_of, secrets_at_hand, secrets_of
+from webapp.recruiters.panel.known import known_of, secrets_at_hand, secrets_of, text_of
 from webapp.recruiters.panel.reporting import call
 from webapp.recruiters.panel.settings import PanelSettings
 from webapp.recruiters.panel.signature import Signatures
-from webapp.recruiters.panel.texts import text_of
 from webapp.recruiters.terms import AT_THE_DOOR, Terms
 
 if TYPE_CHECKING:

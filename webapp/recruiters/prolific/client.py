@@ -19,7 +19,6 @@ from webapp.recruiters.platform import (
     Task,
 )
 from webapp.recruiters.prolific.answers import StudyAnswer, SubmissionAnswer, member, read
-from webapp.recruiters.prolific.bonus_lines import csv_bonuses
 from webapp.recruiters.prolific.calls import Busy, Calls, NotSent
 from webapp.recruiters.prolific.codes import refuse_unknown_group, screen_out_slots, with_slots
 from webapp.recruiters.prolific.drafts import (
@@ -31,10 +30,10 @@ from webapp.recruiters.prolific.drafts import (
     own_address,
     test_draft_of,
 )
+from webapp.recruiters.prolific.hooks import secret_of, subscribe
 from webapp.recruiters.prolific.notes import edits_of, notes_on
 from webapp.recruiters.prolific.settings import ProlificSettings
-from webapp.recruiters.prolific.subscribing import secret_of, subscribe
-from webapp.recruiters.prolific.workspace import Workspace
+from webapp.recruiters.prolific.workspace import Workspace, csv_bonuses
 
 CATEGORIES = (
     *("TOO_QUICKLY", "TOO_SLOWLY", "FAILED_INSTRUCTIONS", "INCOMP_LONGITUDINAL", "FAILED_CHECK"),

@@ -1,4 +1,4 @@
-"""Webhooks: which calls are accepted, and which submission each is about."""
+"""Webhooks: subscribing our server to them, and which calls are accepted."""
 
 import base64
 import hashlib
@@ -7,15 +7,21 @@ import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from webapp.core.i18n import gettext
 from webapp.errors import RequestError
+from webapp.recruiters.platform import PlatformError
+from webapp.recruiters.prolific.answers import member
+from webapp.recruiters.prolific.calls import Calls
 
 _SIGNATURE, _TIME = "X-Prolific-Request-Signature", "X-Prolific-Request-Timestamp"
 _SUBMISSION = "submission.status.change"
 _SECONDS = re.compile(r"[0-9]{1,11}", re.ASCII)
 # An older call is somebody's who kept it.
 _OLDEST = timedelta(minutes=15)
+_SECRETS, _SUBSCRIPTIONS = "/hooks/secrets/", "/hooks/subscriptions/"
+_EVENT = "submission.status.change"
 
 
 def submission_of_hook(
@@ -44,3 +50,50 @@ def submission_of_hook(
 
 def _refused(code: str) -> RequestError:
     return RequestError(gettext("This call was not made by the platform."), status=403, code=code)
+
+
+def secret_of(calls: Calls, workspace: str, *, new: bool) -> str:
+    """Return what the workspace signs webhooks with, made now if there is none.
+
+    Args:
+        calls: The API.
+        workspace: The workspace's id.
+        new: Whether another one is made in any case; every other tool's stops working then.
+    """
+    if not new:
+        secrets = member(calls.read(_SECRETS, {"workspace_id": workspace}), "results", _SECRETS)
+        of_here = [one for one in secrets if one.get("workspace_id") in (workspace, None)]
+        if of_here:
+            return str(member(of_here[-1], "value", _SECRETS))
+    return str(member(calls.once(_SECRETS, {"workspace_id": workspace}), "value", _SECRETS))
+
+
+def subscribe(calls: Calls, workspace: str, target_url: str) -> str:
+    """Subscribe to a workspace's submissions, and return the subscription's id.
+
+    One that is there already is used again, and switched on where failures had switched it off.
+
+    Raises:
+        PlatformError: The platform refused, or did not say how to confirm.
+    """
+    of_here = calls.read(_SUBSCRIPTIONS, {"workspace_id": workspace})
+    for each in member(of_here, "results", _SUBSCRIPTIONS):
+        if (each.get("target_url"), each.get("event_type")) == (target_url, _EVENT):
+            ref = str(member(each, "id", _SUBSCRIPTIONS))
+            if not each.get("is_enabled"):
+                calls.say("PATCH", f"{_SUBSCRIPTIONS}{ref}/", {"is_enabled": True})
+            return ref
+    asked = {"workspace_id": workspace, "event_type": _EVENT, "target_url": target_url}
+    made, headers = calls.once_with_headers(_SUBSCRIPTIONS, asked)
+    ref = str(member(_first(made), "id", _SUBSCRIPTIONS))
+    if not (proof := headers.get("X-Hook-Secret", "")):
+        raise PlatformError(
+            "the platform did not say how to confirm the subscription", where=_SUBSCRIPTIONS
+        )
+    calls.say("POST", f"{_SUBSCRIPTIONS}{ref}/", {"secret": proof})
+    return ref
+
+
+def _first(made: dict[str, Any]) -> dict[str, Any]:
+    """Return a new subscription; the document wraps it in a list, the guide does not."""
+    return made if "id" in made else next(iter(made.get("results") or [{}]))

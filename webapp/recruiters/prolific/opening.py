@@ -11,8 +11,7 @@ from webapp.core.urls import is_loopback
 from webapp.errors import WebappError
 from webapp.recruiters.prolific.calls import Calls
 from webapp.recruiters.prolific.client import ProlificClient
-from webapp.recruiters.prolific.settings import ProlificSettings
-from webapp.recruiters.prolific.sites import LIVE, api_url
+from webapp.recruiters.prolific.settings import LIVE, ProlificSettings, api_url
 
 _ATTEMPTS, _TIMEOUT_S = 4, 30.0
 # What a stand-in on this machine is called with where no token is set: it checks nobody.

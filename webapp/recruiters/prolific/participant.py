@@ -1,36 +1,71 @@
-"""Simulated participants: programs that go through Prolific's stand-in as participants do."""
+"""Simulated participants at Prolific's stand-in, and the main job's steps with them."""
 
 import hashlib
+from functools import partial
 from urllib.parse import urlsplit
 
-import httpx
+import click
 
 from experiment.studies.admission import ScreeningQuestion
-from webapp.simulation.plan import Plan
-from webapp.simulation.session import SimulatedSession, SimulatedSessionError
+from webapp.core.clock import utc_now
+from webapp.recruiters.demonstration import Demonstration, Stage, bonus_for_the_first
+from webapp.simulation.stand_in import SiteSession
 
-_TIMEOUT_S = 60.0
+_REJECTED = (
+    "Simulated: this work is rejected to show how a rejection is made, with a category and a reason"
+    " of at least a hundred characters."
+)
+_SCREENING = """
+[[screening]]
+name = "reads_english"
+label = "Do you read English fluently?"
+type = "choice"
+options = ["Yes", "No"]
+accept = ["Yes"]
+"""
+_SCREEN_OUT_PAY = 'screen_out_reward = "0.15"\nscreen_out_places = 5\n'
+
+
+def _screens_people_out(toml: str, _site: str) -> str:
+    paid = toml.replace("[recruitment]\n", f"[recruitment]\n{_SCREEN_OUT_PAY}")
+    return f"{paid}{_SCREENING}"
+
+
+def _steps(stage: Stage) -> None:
+    run = stage.run_ref
+    stage.do("publish", run, "--yes")
+    stage.visit(partial(ScreenedOutSession, site=stage.site))
+    click.echo(
+        f"{utc_now():%H:%M:%S} UTC: someone who does not fit the study's criteria opened the link."
+    )
+    stage.do_jobs()
+    stage.do("simulate", run)
+    stage.do_jobs()
+    stage.do("recruitment", "status", run)
+    stage.do("exclude", run)
+    stage.do("export", run, "--out", str(stage.place / "export"))
+    last = stage.finished()[-1]
+    stage.do("reject", run, last, "--category", "LOW_EFFORT", "--reason", _REJECTED, "--yes")
+    stage.do("approve", run, "--yes")
+    stage.do("bonus", run, "--file", bonus_for_the_first(stage), "--yes")
+    stage.do("recruitment", "screen-outs", run)
+    # Whoever was screened out was paid by the platform itself, which the ledger learns now.
+    stage.do("reconcile", run, "--fix")
+    stage.do("review", run)
+    stage.do("reconcile", run)
+
+
+DEMONSTRATION = Demonstration(
+    "prolific",
+    'prolific_endpoint = "{site}"\n',
+    _steps,
+    _screens_people_out,
+)
 _ID_CHARS = 24
 
 
-class ParticipantSession(SimulatedSession):
-    """A simulated participant on the way from the platform's list to the closing page.
-
-    Args:
-        client: The connection to the study's server.
-        plan: What the participant knows.
-        number: Which of the run's participants this is, from 1.
-        site: The platform's site for participants.
-    """
-
-    def __init__(self, client: httpx.Client, plan: Plan, number: int, *, site: str) -> None:
-        super().__init__(client, plan, number)
-        self._site = httpx.Client(
-            base_url=site,
-            headers={"Accept": "application/json"},
-            timeout=_TIMEOUT_S,
-            trust_env=False,
-        )
+class ParticipantSession(SiteSession):
+    """A simulated participant on the way from the platform's list to the closing page."""
 
     def arrive(self) -> None:
         """Sign in, take the study, open it and agree to it."""
@@ -55,20 +90,7 @@ class ParticipantSession(SimulatedSession):
                 link = str(opened.headers["location"])
                 if urlsplit(link).path == f"/run/{self._plan.run_ref}":
                     return link
-        raise SimulatedSessionError(
-            "the platform does not list the study",
-            where=str(self._site.base_url),
-            remedy=f"Publish it with: parallax publish {self._plan.run_ref}",
-        )
-
-    def _at_site(self, method: str, url: str, form: dict[str, str] | None = None) -> httpx.Response:
-        response = self._site.request(method, url, data=form)
-        if response.status_code not in (200, 303):
-            raise SimulatedSessionError(
-                f"the platform answered {method} {response.url.path} with"
-                f" {response.status_code}: {response.text[:200].strip()}"
-            )
-        return response
+        raise self._not_listed()
 
 
 class ScreenedOutSession(ParticipantSession):

@@ -16,9 +16,8 @@ from webapp.recruiters.prolific.asking import Asking
 from webapp.recruiters.prolific.codes import CODE_TYPES, code_of, refuse_uneven_share, share_of
 from webapp.recruiters.prolific.drafts import entry_link
 from webapp.recruiters.prolific.hooks import submission_of_hook
-from webapp.recruiters.prolific.settings import ProlificSettings
+from webapp.recruiters.prolific.settings import ProlificSettings, participant_site
 from webapp.recruiters.prolific.signature import SIGNED, Signatures
-from webapp.recruiters.prolific.sites import participant_site
 from webapp.recruiters.terms import Terms
 
 if TYPE_CHECKING:
@@ -178,7 +177,7 @@ class ProlificRecruiter(Recruiter):
     @classmethod
     def demonstrations(cls) -> "Mapping[str, Demonstration]":
         """Return the way through the stand-in."""
-        from webapp.recruiters.prolific.demonstration import DEMONSTRATION
+        from webapp.recruiters.prolific.participant import DEMONSTRATION
 
         return {cls.name: DEMONSTRATION}
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from webapp.core.i18n import gettext
 from webapp.errors import RequestError
 from webapp.recruiters.arrivals import ArrivalError, Landing
-from webapp.recruiters.prolific.settings import ProlificSettings
-from webapp.recruiters.prolific.sites import KEYS_PATH, api_url
+from webapp.recruiters.prolific.settings import KEYS_PATH, ProlificSettings, api_url
 
 if TYPE_CHECKING:
     import jwt

@@ -1,9 +1,10 @@
-"""The workspace that pays: its currency, wallet, fees and recommended pay."""
+"""The workspace that pays: currency, wallet, fees, recommended pay, and bonuses' major units."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiment.money import written
 from experiment.payment.cost import Charge
 from webapp.recruiters.platform import PlatformError
 from webapp.recruiters.prolific.answers import BalanceAnswer, Recommendation, member, read
@@ -79,3 +80,8 @@ class Workspace:
     def _balance(self) -> BalanceAnswer:
         where = f"/workspaces/{self.id()}/balance/"
         return read(BalanceAnswer, self.calls.read(where), f"GET {where}")
+
+
+def csv_bonuses(submission_id: str, amount_minor: int, currency: str) -> str:
+    """Return the line that sets up one bonus: 30 minor units of GBP are ``0.30``, never ``30``."""
+    return f"{submission_id},{written(amount_minor, currency)}"

@@ -7,7 +7,7 @@ from defusedxml.ElementTree import fromstring
 from hypothesis import given
 from hypothesis import strategies as st
 
-from marketplace.mturk.answer_xml import answer_xml
+from marketplace.mturk.question import answer_xml
 from tests.marketplace.mturk.market import JSON, question
 
 NAMESPACE = (

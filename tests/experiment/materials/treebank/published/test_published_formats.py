@@ -1,5 +1,6 @@
 """The published files parse, round-trip, and give the published baselines."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,12 @@ from experiment.materials.treebank.published.generated import (
     read_generated,
     write_generated,
 )
-from experiment.materials.treebank.published.linzen import (
+from experiment.materials.treebank.published.items import (
+    SubjectVerb,
     read_subject_verb,
     subject_verb_items,
-    write_subject_verb,
 )
+from experiment.materials.treebank.published.lines import END, write_lines
 from experiment.materials.treebank.published.results import (
     Results,
     read_results,
@@ -206,3 +208,12 @@ def test_a_file_that_is_missing_is_named(tmp_path: Path):
         match=r"x.gold: the set.s file cannot be read .No such file.* Expected a UTF-8 text",
     ):
         read_subject_verb(tmp_path / "x")
+
+
+def write_subject_verb(stem: Path, sentences: Sequence[SubjectVerb]) -> None:
+    write_lines(Path(f"{stem}.text"), (" ".join([*s.words, END]) for s in sentences))
+    write_lines(
+        Path(f"{stem}.gold"),
+        (f"{s.target}\t{s.correct}\t{s.wrong}\t{s.attractors}" for s in sentences),
+    )
+    write_lines(Path(f"{stem}.eval"), (str(s.target) for s in sentences))

@@ -1,0 +1,109 @@
+"""What a study declares of its data: what repeats, factors between participants, the deadline.
+
+What repeats over conditions is the unit that intervals and random effects take for one draw.
+"""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from analysis.data.load import ExportedRun
+from analysis.data.own_columns import PREFIX
+from experiment.errors import ParallaxError
+from experiment.responses.base import ResponseType
+from experiment.responses.deadline import LATE
+from experiment.responses.registry import response_of
+from experiment.studies.study import Study
+
+UNIT = "frame"
+Codes = NDArray[np.intp]
+
+
+def columns_of_participants(study: Study) -> tuple[str, ...]:
+    """Return the columns of judgments that are the same in all of a participant's."""
+    asked = {question.name for question in study.questionnaire}
+    chosen = [name for name in study.analysis.covariates if name in asked]
+    return tuple(f"{PREFIX}{name}" for name in (*study.design.factors, *chosen))
+
+
+def with_participants(judgments: pd.DataFrame, run: ExportedRun) -> pd.DataFrame:
+    """Return judgments with the levels of factors between participants, and chosen answers.
+
+    Each is called ``own_`` and its name, as own columns of items are; answers are numbers where
+    every one is. A level is empty where nobody knows the participant's list.
+    """
+    found = {}
+    for name in run.study.design.factors:
+        lists = judgments["list"].dropna().unique().tolist()
+        levels = {one: run.study.design.levels(int(one))[name] for one in lists}
+        found[f"{PREFIX}{name}"] = judgments["list"].map(levels).fillna("").astype("category")
+    people = judgments["participant"].astype(str)
+    for column in columns_of_participants(run.study)[len(found) :]:
+        answers = _answers(run, column.removeprefix(PREFIX))
+        values = people.map(answers)
+        numbers = pd.to_numeric(values, errors="coerce")
+        known = values.notna() & (values != "")
+        whole = bool(numbers[known].notna().all())
+        found[column] = numbers if whole else values.fillna("").astype("category")
+    return judgments.assign(**found)
+
+
+def _answers(run: ExportedRun, field: str) -> dict[str, str]:
+    if run.answers is None:
+        return {}
+    rows = run.answers[run.answers["field"] == field]
+    return dict(zip(rows["participant"].astype(str), rows["value"].astype(str), strict=True))
+
+
+def frames_of(items: pd.DataFrame) -> Codes:
+    """Return the number of each item's frame; items of one template share theirs.
+
+    The items of a frame have the same words but for what the conditions change. They are not
+    independent: what is hard in one condition is hard in the others. An item without a frame is
+    one of its own.
+
+    Args:
+        items: The table of items; its order decides the numbers, from 0.
+    """
+    frame = items["frame"].astype(str)
+    alone = (frame == "").to_numpy()
+    key = items["template"].astype(str) + "\0" + frame
+    key = key.where(~alone, "\0" + items["item_id"].astype(str))
+    return pd.factorize(key)[0].astype(np.intp)
+
+
+def unit_column(judgments: pd.DataFrame) -> str:
+    """Return the column of judgments by which they cluster beside their participants.
+
+    It is the frame, where judgments say it; otherwise the item.
+    """
+    return UNIT if UNIT in judgments else "item_id"
+
+
+def deadline_of(run: ExportedRun) -> ResponseType | None:
+    """Return what a run's trials asked for, where they had a deadline; else None."""
+    if LATE.name not in run.responses:
+        return None
+    try:
+        response = response_of(run.study, own_code=False)
+    except ParallaxError:
+        # A type of the researcher's own is not run here; nothing is left out of its answers.
+        return None
+    return response if response.deadline_ms is not None else None
+
+
+def is_late(run: ExportedRun) -> NDArray[np.bool_]:
+    """Return which responses came after the deadline; not those without a measured time."""
+    late: NDArray[np.bool_] = (
+        run.responses[LATE.name].astype("boolean").fillna(value=False).to_numpy(dtype=bool)
+    )
+    return late
+
+
+def left_out_late(run: ExportedRun) -> NDArray[np.bool_] | None:
+    """Return which responses the study leaves out of its analysis; None where it leaves out none.
+
+    They are those that came after the deadline, unless ``late_answers`` says to keep them.
+    """
+    response = deadline_of(run)
+    return is_late(run) if response is not None and response.late_answers == "drop" else None

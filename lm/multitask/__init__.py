@@ -1,1 +1,0 @@
-"""Supertags besides words: the second task of the multi-task model."""

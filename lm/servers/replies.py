@@ -1,0 +1,134 @@
+"""What a server's reply says: the answer in a text, its thoughts, an echoed text's scores."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from lm.errors import LmError
+
+_WRITTEN_OUT = re.compile(r"<think>(.*?)(?:</think>|\Z)", re.DOTALL)
+_REFUSALS = re.compile(
+    r"\b(i'?m sorry|i am sorry|i can(?:no|')t|i won'?t|as an ai|unable to|no puedo|je ne peux pas|"
+    r"ich kann (?:das )?nicht|non posso|não posso)\b",
+    re.IGNORECASE,
+)
+_THOUGHT_OUT = re.compile(r"<think>.*?</think>", re.DOTALL)
+
+
+class UnusableAnswerError(LmError):
+    """A server's answer came whole, and says nothing of what was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """What came before one sample.
+
+    Attributes:
+        text: The thought, as far as the server shows it.
+        tokens: How many hidden tokens it counts; None where there are some and it does not tell.
+    """
+
+    text: str
+    tokens: int | None
+
+
+def asked_to_think(most_tokens: int, effort: str = "", *, allowed: bool) -> dict[str, object]:
+    """Return what a call says of thinking and of its tokens.
+
+    Args:
+        most_tokens: How many tokens the answer may have, its thought among them.
+        effort: A word of the server's own for how hard it thinks; without one, it is told as vLLM
+            and others that render templates take it.
+        allowed: Whether it may think.
+    """
+    if not effort:
+        return {
+            "max_tokens": most_tokens,
+            "chat_template_kwargs": {"enable_thinking": allowed},
+        }
+    # Servers that know this word count thoughts among these tokens, and refuse ``max_tokens``.
+    return {
+        "max_completion_tokens": most_tokens,
+        "reasoning_effort": effort if allowed else "none",
+    }
+
+
+def thought_of(answer: dict[str, Any]) -> Thought:
+    """Return what an answer tells of its thought, wherever the server puts it."""
+    message = (answer.get("choices") or [{}])[0].get("message") or {}
+    text = message.get("reasoning_content") or message.get("reasoning") or ""
+    if not text and (found := _WRITTEN_OUT.search(message.get("content") or "")):
+        text = found[1].strip()
+    details = (answer.get("usage") or {}).get("completion_tokens_details") or {}
+    tokens = details.get("reasoning_tokens")
+    if tokens is None:
+        return Thought(str(text), None if text else 0)
+    return Thought(str(text), int(tokens))
+
+
+def together(thoughts: Sequence[Thought]) -> int | None:
+    """Return how many hidden tokens all have; None where one is not known."""
+    counts = [one.tokens for one in thoughts]
+    return None if None in counts else sum(one or 0 for one in counts)
+
+
+def label_in(text: str, labels: Sequence[str]) -> str:
+    """Return the label that a text answers with; empty where it is none, or more than one.
+
+    A label counts as the first word, behind a word such as "Answer:", or alone among the words;
+    brackets, quotes and stops around it do not matter.
+    """
+    said = _THOUGHT_OUT.sub("", text).strip()
+    words = [re.sub(r"^[\W_]+|[\W_]+$", "", word) for word in said.split()]
+    words = [word for word in words if word]
+    if words and words[0] in labels:
+        return words[0]
+    if (
+        len(words) > 1
+        and words[0].casefold() in ("answer", "option", "label")
+        and words[1] in labels
+    ):
+        return words[1]
+    found = {word for word in words if word in labels}
+    # "A" is also a word of English, and "I" another.
+    return found.pop() if len(found) == 1 and not found & {"A", "I"} else ""
+
+
+def is_refusal(text: str) -> bool:
+    """Return whether a text declines to answer."""
+    return _REFUSALS.search(text) is not None
+
+
+def echoed(answer: dict[str, Any], text: str) -> list[tuple[int, float | None]]:
+    """Return where each token of an echoed text begins, and its log-probability.
+
+    Servers that ignore ``echo``, give none for prompts, or give those of another text, are seen
+    here: tokens must add up to the very text, each with one log-probability, but for the first.
+
+    Raises:
+        UnusableAnswerError: The answer is none about this text.
+    """
+    given = (answer.get("choices") or [{}])[0].get("logprobs") or {}
+    tokens, logprobs = given.get("tokens") or [], given.get("token_logprobs") or []
+    if not tokens or len(tokens) != len(logprobs):
+        raise UnusableAnswerError(f'the server gave no log-probabilities of the text "{text[:60]}"')
+    found, read = list[tuple[int, float | None]](), ""
+    for token, logprob in zip(tokens, logprobs, strict=True):
+        if len(read) >= len(text):
+            break  # what it wrote itself behind the text
+        found.append((len(read), logprob))
+        read += token
+    if read != text:
+        raise UnusableAnswerError(
+            f'the server gave the log-probabilities of another text ("{read[:60]}") than it was '
+            f'asked about ("{text[:60]}")'
+        )
+    wrong = [one for _, one in found[1:] if one is None or not isfinite(one) or one > 0]
+    if wrong or not found:
+        raise UnusableAnswerError(
+            f"the server gave {wrong[0] if wrong else 'nothing'} as a log-probability of a token of"
+            f' "{text[:60]}"'
+        )
+    return found

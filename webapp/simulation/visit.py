@@ -1,0 +1,199 @@
+"""One simulated participant's visit, page by page, as a browser makes it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from uuid import UUID
+
+import httpx
+
+from experiment.records import SIDES
+from experiment.responses.base import Known
+from experiment.seeds import generator
+from experiment.simulation.population import reaction_time_ms
+from experiment.simulation.responders import load_responder
+from experiment.studies.admission import ScreeningQuestion
+from experiment.studies.answers import is_asked
+from experiment.studies.question import BETWEEN_CHOICES, Question
+from webapp.core.clock import utc_now
+from webapp.errors import WebappError
+from webapp.sessions.session_payload import ShownTrial
+from webapp.simulation.page import Page
+from webapp.simulation.plan import Plan
+
+_DEVICE = {"user_agent_family": "simulated", "time_zone_offset_min": 0}
+INPUT_METHODS = ("key", "pointer", "touch")
+
+
+class SimulatedSessionError(WebappError):
+    """The server does not behave as a participant may expect."""
+
+
+class SimulatedSession:
+    """A simulated participant on the way from the run's link to the closing page.
+
+    Args:
+        client: The connection to the server.
+        plan: What the participant knows.
+        number: Which of the run's participants this is, from 1; with the plan's seed it decides
+            every answer.
+    """
+
+    def __init__(self, client: httpx.Client, plan: Plan, number: int) -> None:
+        self.number = number
+        self.responder = plan.responders[(number - 1) % len(plan.responders)]
+        self._client, self._plan = client, plan
+        self._responder = load_responder(self.responder)
+        self._rng = generator(plan.seed, "responder", number)
+        self._home = ""
+
+    def arrive(self) -> None:
+        """Read the consent page and agree to it; the server then gives a place."""
+        self._agree(f"/run/{self._plan.run_ref}")
+
+    def take_part(self) -> None:
+        """Answer every trial and the questionnaire, and see the closing page.
+
+        Raises:
+            SimulatedSessionError: The server refused a request, or showed a page out of its turn.
+        """
+        self._answer_everything()
+
+    def _agree(self, link: str) -> None:
+        form = {**self._open(link, "consent").hidden, "decision": "accept"}
+        form["device"] = next(iter(self._plan.study.taking_part.devices), "")
+        agreed = self._request(303, "POST", link, form=form)
+        self._home = agreed.headers["location"]
+        self._answer_before_start()
+
+    def _answer_before_start(self) -> None:
+        """Answer what is asked between the consent and the first trial, as the study wants it."""
+        study = self._plan.study
+        if study.taking_part.assent:
+            form = {**self._open(self._home, "assent").hidden, "decision": "accept"}
+            self._request(303, "POST", f"{self._home}assent", form=form)
+        steps: dict[str, dict[str, str]] = {
+            "screening": {each.name: _wanted(each) for each in study.screening},
+            "comprehension": {
+                each.name: each.correct[0]
+                for each in (study.comprehension.questions if study.comprehension else [])
+            },
+        }
+        for name, answers in steps.items():
+            if answers:
+                form = {**self._open(self._home, name).hidden, **answers}
+                self._request(303, "POST", f"{self._home}{name}", form=form)
+
+    def _answer_everything(self) -> Page:
+        """Return the closing page.
+
+        Raises:
+            SimulatedSessionError: The server refused a request, or showed a page out of its turn.
+        """
+        trials: list[ShownTrial] = json.loads(self._open(self._home, "working").session)["trials"]
+        self._request(200, "POST", f"{self._home}device", sent=_DEVICE)
+        for trial in trials:
+            self._request(200, "POST", f"{self._home}answers", sent=self._answer(trial))
+        if questions := self._plan.study.questionnaire:
+            page = self._open(self._home, "questionnaire")
+            # Participants of another level may be asked other questions.
+            asked = [question for question in questions if question.name in page.fields]
+            form = page.hidden
+            for question in asked:
+                if is_asked(question, form):
+                    form[question.name] = self._reply(question)
+            self._request(303, "POST", f"{self._home}questionnaire", form=form)
+        return self._open(self._home, "closing")
+
+    def _open(self, url: str, expected_page: str) -> Page:
+        page = Page(self._request(200, "GET", url).text)
+        if page.name != expected_page:
+            raise SimulatedSessionError(
+                f'the page "{page.name}" came', expected=f'"{expected_page}"'
+            )
+        return page
+
+    def _answer(self, trial: ShownTrial) -> dict[str, object]:
+        shown: Mapping[str, object] = {**trial}
+        options = [str(shown[side]) for side in SIDES if side in shown]
+        known = self._plan.items.get(
+            (trial.get("task", ""), trial.get("prefix", ""), frozenset(options))
+        )
+        if known is None:
+            raise SimulatedSessionError(
+                f"the page shows {' against '.join(map(repr, options))}",
+                expected="an item of the run's materials",
+            )
+        rng = self._rng
+        return {
+            "uuid": str(UUID(int=rng.getrandbits(128), version=4)),
+            "position": trial["position"],
+            **self._answered(known, options),
+            "input_method": rng.choice(INPUT_METHODS),
+            "client_time": utc_now().isoformat(),
+        }
+
+    def _answered(self, known: Known, options: Sequence[str]) -> dict[str, object]:
+        """Return what is answered, as the page would send it."""
+        response = self._plan.response.of_item(known.item)
+        if not hasattr(self._responder, response.responder_method):
+            raise SimulatedSessionError(
+                f'the responder "{self.responder}" cannot answer trials of the type '
+                f'"{response.name}"',
+                expected=f'a responder with the method "{response.responder_method}"',
+            )
+        given = response.simulate(self._responder, known, options, self._rng)
+        sent = {name: value for name, value in asdict(given).items() if value is not None}
+        typical_ms = self._plan.study.simulation.median_rt_ms or response.typical_rt_ms
+        median_ms = response.hurried(typical_ms)
+        took_ms = round(reaction_time_ms(self._rng, median_ms), 1)
+        return sent | {"rt_ms": given.steps.total_ms if given.steps else took_ms}
+
+    def _reply(self, question: Question) -> str:
+        wanted = self._plan.accepted.get(question.name, ())
+        offered = {option.strip().casefold(): option for option in question.offered}
+        for answer in wanted:
+            if not offered:
+                return answer
+            if answer.strip().casefold() in offered:
+                return offered[answer.strip().casefold()]
+        match question.type:
+            case "choice" | "scale":
+                return self._rng.choice(question.offered)
+            case "choices":
+                fewest, most = question.fewest or 1, question.most or len(question.options)
+                some = self._rng.sample(
+                    range(len(question.options)), self._rng.randint(fewest, most)
+                )
+                return BETWEEN_CHOICES.join(question.options[n] for n in sorted(some))
+            case "slider":
+                low, high, step = question.numbers
+                return f"{low + step * self._rng.randint(0, int((high - low) / step)):g}"
+            case "number":
+                return str(self._rng.randint(18, 80))
+            case _:
+                return "simulated" if question.required else ""
+
+    def _request(
+        self,
+        expected_status: int,
+        method: str,
+        url: str,
+        *,
+        form: dict[str, str] | None = None,
+        sent: Mapping[str, object] | None = None,
+    ) -> httpx.Response:
+        response = self._client.request(method, url, data=form, json=sent)
+        if response.status_code != expected_status:
+            raise SimulatedSessionError(
+                f"{method} {response.url.path} was answered with {response.status_code}:"
+                f" {response.text[:200].strip()}",
+                expected=f"the status {expected_status}",
+            )
+        return response
+
+
+def _wanted(question: ScreeningQuestion) -> str:
+    if question.accept:
+        return question.accept[0]
+    return str(question.at_least if question.at_least is not None else question.at_most)
