@@ -29,6 +29,9 @@ RUNS = {
         "minimal",
         "--each",
         "1",
+        # Two scripts, and two that use a browser.
+        "--kinds",
+        "that",
         "--people",
         "5",
         "--pace",
