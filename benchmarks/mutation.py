@@ -50,7 +50,12 @@ TARGETS = {
     ),
     "payments": Target(
         ("webapp/payments/**/*.py",),
-        ("tests/webapp/payments", "tests/webapp/privacy/test_forgotten_payment.py"),
+        (
+            "tests/webapp/payments",
+            "tests/webapp/privacy/test_forgotten_payment.py",
+            "tests/webapp/recruiters/test_platform_contract.py",
+            "tests/webapp/recruiters/test_refusals.py",
+        ),
     ),
     "privacy": Target(("webapp/privacy/*.py",), ("tests/webapp/privacy",)),
     "scoring": Target(("lm/scoring/*.py",), ("tests/lm/scoring",)),

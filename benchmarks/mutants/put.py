@@ -9,28 +9,42 @@ import gc
 import sys
 from collections.abc import Iterator
 from types import CodeType, FunctionType
+from typing import Any
 
 from benchmarks.mutants.changes import Mutant
 
 OURS = ("experiment", "webapp", "lm", "analysis")
 
 
-def put(mutant: Mutant) -> bool:
-    """Put the changed code in the place of the true one, everywhere in this process."""
-    file = str(mutant.file.resolve())
-    made = compile(mutant.tree(), file, "exec")
-    forget()
-    if mutant.name:
-        return _rebound(mutant, file)
-    new = {(code.co_qualname, code.co_firstlineno): code for code in _codes(made)}
-    found = False
-    for function in gc.get_objects():
-        # Others' objects may answer a question for their class with a warning.
-        if type(function) is FunctionType and function.__code__.co_filename == file:
+class Place:
+    """Where the functions of some files are held in this process, found once before the forks."""
+
+    def __init__(self, files: set[str]) -> None:
+        gc.unfreeze()  # the tests set aside what they load first
+        self._functions: dict[str, list[FunctionType]] = {file: [] for file in files}
+        for one in gc.get_objects():
+            # Others' objects may answer a question for their class with a warning.
+            if type(one) is FunctionType and one.__code__.co_filename in files:
+                self._functions[one.__code__.co_filename].append(one)
+        self._caches = list(_caches())
+        gc.collect()
+        gc.freeze()
+
+    def put(self, mutant: Mutant) -> bool:
+        """Put the changed code in the place of the true one, everywhere in this process."""
+        file = str(mutant.file.resolve())
+        made = compile(mutant.tree(), file, "exec")
+        for one in self._caches:
+            one.cache_clear()
+        if mutant.name:
+            return _rebound(mutant, file)
+        new = {(code.co_qualname, code.co_firstlineno): code for code in _codes(made)}
+        found = False
+        for function in self._functions[file]:
             code = new.get((function.__code__.co_qualname, function.__code__.co_firstlineno))
             if code is not None and code.co_freevars == function.__code__.co_freevars:
                 function.__code__, found = code, True
-    return found
+        return found
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -42,12 +56,17 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 def forget() -> None:
     """Forget what our functions remembered of earlier calls."""
-    gc.unfreeze()  # the tests set aside what they load first
+    gc.unfreeze()
+    for one in _caches():
+        one.cache_clear()
+
+
+def _caches() -> Iterator[Any]:
     for one in gc.get_objects():
         if type(one).__name__ == "_lru_cache_wrapper" and str(
             getattr(one, "__module__", "")
         ).startswith(OURS):
-            one.cache_clear()
+            yield one
 
 
 def _rebound(mutant: Mutant, file: str) -> bool:

@@ -1,9 +1,9 @@
 """Pages that differ from person to person in one part: the app makes them once in each process.
 
-What the app sent is kept, cut where each person's own part stands, and the part is put in. Both
-sides of it are compressed once; a compressed page is the two with the part between them, as one
-stream (RFC 1951 lets blocks begin anew at any byte, section 3.2.4 and 3.2.5; RFC 1952 adds the
-checksum at the end).
+What the app sent is kept, cut where each person's own part stands, and the part is put in. Where it
+stands several times, what lies between belongs to it. Both sides are compressed once; a compressed
+page is the two with the part between them, as one stream (RFC 1951 lets blocks begin anew at any
+byte, section 3.2.4 and 3.2.5; RFC 1952 adds the checksum at the end).
 """
 
 import zlib
@@ -33,6 +33,7 @@ class KeptPage:
     Attributes:
         headers: Its headers, without those that follow from the part.
         before: What stands before the part.
+        between: What stands between the places where it stands.
         after: What follows it.
         packed_before: The same as the beginning of a gzip file.
         packed_after: The same as the last blocks of one.
@@ -40,6 +41,7 @@ class KeptPage:
 
     headers: list[tuple[str, str]]
     before: bytes
+    between: tuple[bytes, ...]
     after: bytes
     packed_before: bytes
     packed_after: bytes
@@ -50,10 +52,17 @@ class KeptPage:
         return sum(map(len, (self.before, self.after, self.packed_before, self.packed_after)))
 
     @classmethod
-    def of(cls, headers: list[tuple[str, str]], before: bytes, after: bytes) -> "KeptPage":
-        """Return the page with these headers, whose part stands between these two."""
+    def of(cls, headers: list[tuple[str, str]], body: bytes, part: bytes) -> "KeptPage | None":
+        """Return a page with these headers and this body; None where the part is not in it.
+
+        Where nobody has anything of their own, the part is empty.
+        """
+        if part not in body:
+            return None
+        before, *between, after = body.split(part) if part else (body, b"")
         packed = _GZIP_HEAD + _blocks(before, 9, zlib.Z_FULL_FLUSH)
-        return cls(headers, before, after, packed, _blocks(after, 9, zlib.Z_FINISH))
+        last = _blocks(after, 9, zlib.Z_FINISH)
+        return cls(headers, before, tuple(between), after, packed, last)
 
     def with_part(self, part: bytes, *, packed: bool) -> tuple[list[tuple[str, str]], bytes]:
         """Return the headers and the body of the page for one person.
@@ -62,6 +71,7 @@ class KeptPage:
             part: What is their own.
             packed: Whether the body is to be compressed with gzip.
         """
+        part += b"".join(text + part for text in self.between)
         more = [("Content-Encoding", "gzip")] if packed else []
         body = self._packed(part) if packed else self.before + part + self.after
         return [*self.headers, *more, ("Content-Length", str(len(body)))], body
@@ -114,13 +124,12 @@ class KeptPages:
         body = response.get_data()
         if response.content_encoding == "gzip":
             body = zlib.decompress(body, zlib.MAX_WBITS | 16)
-        before, found, after = body.partition(part.encode())
-        names = {name.lower() for name in response.headers.keys()}  # noqa: SIM118 - pairs else
-        if found and part.encode() not in after and "set-cookie" not in names:
+        headers = [each for each in response.headers if each[0].lower() not in _OF_ONE_REPLY]
+        page = KeptPage.of(headers, body, part.encode())
+        if page is not None and not any(name.lower() == "set-cookie" for name, _ in headers):
             if sum(page.n_bytes for page in self._pages.values()) > _MOST_BYTES:
                 self._pages.clear()
-            headers = [each for each in response.headers if each[0].lower() not in _OF_ONE_REPLY]
-            self._pages[key] = KeptPage.of(headers, before, after)
+            self._pages[key] = page
         return response
 
 
@@ -129,6 +138,6 @@ def keep_page(key: Hashable, part: str) -> None:
 
     Args:
         key: Whatever it depends on, beside the part.
-        part: The person's own, as it stands in the page, once.
+        part: The person's own, as it stands in the page; empty where all have the same.
     """
     g.kept_page = key, part

@@ -39,10 +39,10 @@ from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcom
 from webapp.sessions.consent_texts import text_hash
 from webapp.sessions.crowding import TooManyArrivalsError, count_arrival
 from webapp.sessions.earlier_runs import refuse_earlier
-from webapp.sessions.first_page import of_link
 from webapp.sessions.link_visits import keep_visit, note_refused
 from webapp.sessions.links import is_of_link, person_of
 from webapp.sessions.lookup import find_run
+from webapp.sessions.open_link import of_link
 from webapp.sessions.session_payload import preview
 from webapp.sessions.sharing import Sender
 from webapp.sessions.withdraw import STILL_THERE, Wish, withdraw

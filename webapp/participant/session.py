@@ -18,8 +18,9 @@ from webapp.participant.leaving import exit_of, report_ending
 from webapp.participant.lookup import count_who_is_back, requested_participant
 from webapp.participant.markdown import as_html
 from webapp.participant.over import finished_before, is_shut
-from webapp.participant.plain_pages import keep_first_page
+from webapp.participant.plain_pages import keep_first_page, keep_last_page
 from webapp.participant.trial_page import working_page
+from webapp.recruiters.base import tells_all_the_same
 from webapp.recruitment.assignments import current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
@@ -112,21 +113,19 @@ def _working(session: Session, participant: Participant, run: Run, study: Study)
     return working_page(study, work, invitation=invitation, lease_minutes=run.lease_minutes)
 
 
-def _answered(_session: Session, _participant: Participant, _run: Run, study: Study) -> str:
+def _answered(_session: Session, participant: Participant, run: Run, study: Study) -> str:
+    keep_last_page(run, study, participant, "")
     return _questionnaire(study, given={}, problems={})
 
 
 def _questionnaire(study: Study, given: Mapping[str, str], problems: Mapping[str, str]) -> str:
-    return render_template(
-        "questionnaire.html",
-        study=study,
-        given=given,
-        problems=problems,
-        longest_text=LONGEST_TEXT,
-    )
+    shown = {"given": given, "problems": problems, "longest_text": LONGEST_TEXT}
+    return render_template("questionnaire.html", study=study, **shown)
 
 
 def _finished(session: Session, participant: Participant, run: Run, study: Study) -> str:
+    if tells_all_the_same(current_services().recruiter(run.recruiter)):
+        keep_last_page(run, study, participant, participant.code)
     return render_template(
         "closing.html",
         study=study,

@@ -1,4 +1,4 @@
-"""The pages of an arrival: whether somebody gets what nearly everybody gets.
+"""The pages of a session that nearly everybody gets alike: the first one at work, and the last.
 
 They are read in as few statements as can be. Whatever is not as it nearly always is gets None
 here, and is looked at in full where the pages are made.
@@ -10,40 +10,36 @@ from functools import cache
 from typing import NamedTuple
 
 from jinja2.utils import htmlsafe_json_dumps
-from sqlalchemy import Connection, Dialect, String, bindparam, exists, select
+from sqlalchemy import Connection, Dialect, String, and_, bindparam, exists, or_, select
 
 from experiment.participation import State
 from experiment.records import Side
 from experiment.studies.study import Study
-from webapp.database.models import Device, Link, Participant, Project, Run
+from webapp.database.models import Device, Participant, Run
 from webapp.database.prepared import Prepared
-from webapp.gate.gate import refuse
-from webapp.gate.premises import Act
-from webapp.sessions.assign import free_in
 from webapp.sessions.lease import span
 from webapp.sessions.run_lists import RunList, run_list
 from webapp.sessions.serve import WAYS_KEPT, stored_trials
 from webapp.sessions.session_payload import Screen
 
+_AT_THE_END = (State.ANSWERED, State.FINISHED)
+
 
 class _Statements:
-    """What every arrival waits for, in one database's words."""
+    """What every arrival and every end waits for, in one database's words."""
 
     def __init__(self, dialect: Dialect) -> None:
         ref = bindparam("ref", type_=String)
-        limited = exists().where(Project.id == Run.project_id, Project.most_participants > 0)
-        self.takes = Prepared(
-            select(free_in(Run.id)).where(
-                Run.ref == ref,
-                Run.closed_at.is_(None),
-                ~exists().where(Link.run_id == Run.id),
-                ~limited,
-            ),
-            dialect,
+        beginner = and_(
+            Participant.state == State.WORKING,
+            Participant.person_key.is_(None),
+            ~exists().where(Device.participant_id == Participant.id),
         )
-        self.beginner = Prepared(
+        self.plain = Prepared(
             select(
                 Participant.id,
+                Participant.state,
+                Participant.code,
                 Participant.list,
                 Participant.arrived_at,
                 Participant.consented_at,
@@ -55,9 +51,7 @@ class _Statements:
             .join(Run, Run.id == Participant.run_id)
             .where(
                 Participant.ref == ref,
-                Participant.state == State.WORKING,
-                Participant.person_key.is_(None),
-                ~exists().where(Device.participant_id == Participant.id),
+                or_(beginner, *(Participant.state == state for state in _AT_THE_END)),
             ),
             dialect,
         )
@@ -90,53 +84,36 @@ class RunOfPage(NamedTuple):
         """
         return (*self, tuple(study.design.levels(list_).items()), n_trials)
 
+    def end_key(self, study: Study, list_: int, state: str) -> Hashable:
+        """Return what the page of somebody at the end depends on, beside their own code."""
+        return (*self, tuple(study.design.levels(list_).items()), state)
 
-class Beginner(NamedTuple):
-    """Somebody at work who has answered nothing yet, whom no platform named.
+
+class PlainPage(NamedTuple):
+    """The page of somebody who plainly gets what the others get.
 
     Attributes:
         run: Their run.
-        page_key: What their page depends on, beside the trials.
-        trials: Their trials as JSON, fit for a page.
+        page_key: What their page depends on, beside their own part.
+        part: Their own part, as it stands there.
     """
 
     run: RunOfPage
     page_key: Hashable
-    trials: str
+    part: str
 
 
-def of_link(ref: str) -> Hashable:
-    """Return what the page behind a run's bare address depends on."""
-    return "link", ref
-
-
-def takes_whoever_comes(connection: Connection, ref: str) -> bool:
-    """Return whether a run plainly takes whoever opens its bare address.
-
-    It is open, has a free place, and neither links of its own nor a limit of its project.
-
-    Args:
-        connection: An open transaction.
-        ref: The run's reference.
-
-    Raises:
-        GateError: Nobody is admitted until something is mended.
-    """
-    found = _statements(connection.dialect).takes.find(connection, ref=ref)
-    if not found or not found[0][0] or found[0][0] <= 0:
-        return False
-    refuse(Act.ADMIT, connection)
-    return True
-
-
-def find_beginner(
+def find_plain_page(
     connection: Connection,
     ref: str,
     now: datetime,
     session_days: int,
     known: Callable[[int], Study | None],
-) -> Beginner | None:
-    """Return somebody who is plainly at the beginning of a session; None for everybody else.
+) -> PlainPage | None:
+    """Return the page of somebody plainly at the beginning of a session, or at its end.
+
+    At the beginning is who has answered nothing and was named by no platform; at the end, who is
+    asked the last questions, or has finished. Everybody else gets None.
 
     Args:
         connection: An open transaction.
@@ -145,24 +122,41 @@ def find_beginner(
         session_days: How many days after arrival a link works.
         known: Returns the study of a run where this process has read it.
     """
-    found = _statements(connection.dialect).beginner.find(connection, ref=ref)
+    found = _statements(connection.dialect).plain.find(connection, ref=ref)
     if not found:
         return None
-    [(who, list_, arrived_at, *signs, run_id, run_ref, lease_minutes)] = found
-    run = RunOfPage(run_id, run_ref, lease_minutes)
+    [(who, state, code, list_, arrived_at, *signs, run_id, run_ref, lease_minutes)] = found
+    run, study = RunOfPage(run_id, run_ref, lease_minutes), known(run_id)
     begins, ends = span(lease_minutes, now)
     holds = any(sign is not None and begins <= sign <= ends for sign in signs)
-    study = known(run_id)
-    old = now - arrived_at > timedelta(days=session_days)
+    if study is None or list_ is None or now - arrived_at > timedelta(days=session_days):
+        return None
+    if state == State.FINISHED:
+        return PlainPage(run, run.end_key(study, list_, state), code)
+    if not holds:
+        return None
+    if state == State.ANSWERED:
+        return PlainPage(run, run.end_key(study, list_, state), "")
     # The breaks of a session in blocks depend on who it is.
-    if study is None or len(study.design.block_names) > 1 or old or not holds:
+    return (
+        None
+        if len(study.design.block_names) > 1
+        else _beginning(connection, run, study, who, list_)
+    )
+
+
+def _beginning(
+    connection: Connection, run: RunOfPage, study: Study, who: int, list_: int
+) -> PlainPage | None:
+    # The breaks of a session in blocks depend on who it is.
+    if len(study.design.block_names) > 1:
         return None
     rows = stored_trials(connection, who)
     if any(response is not None for *_, response in rows):
         return None
     items, screen = run_list(connection, run, list_), cache(lambda: Screen(study.of_list(list_)))
     texts = [_written(screen, items, *row) for *row, _ in rows]
-    return Beginner(run, run.page_key(study, list_, len(rows)), f"[{', '.join(texts)}]")
+    return PlainPage(run, run.page_key(study, list_, len(rows)), f"[{', '.join(texts)}]")
 
 
 def _written(

@@ -1,4 +1,7 @@
-"""An arrival's pages on their short way, and what does not go it: nobody can tell the two apart."""
+"""An arrival's pages, and an end's, on their short way, and what does not go it.
+
+Nobody can tell the two apart.
+"""
 
 import gzip
 import json
@@ -7,8 +10,11 @@ import re
 from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 
-from webapp.database.models import Project, Run
+from webapp.database.models import Participant, Project, Run
+from webapp.participant import plain_pages
 from webapp.runs.links import make_links
 
 # The app itself answers an address with something after it.
@@ -143,3 +149,98 @@ def test_who_described_their_device_before_is_asked_nothing_again(client, home, 
     long_way.clear()
     text = client.get(home).text
     assert '"device_known": true' in text and long_way == ["asked"]
+
+
+GIVEN = {"native_language": "English"}
+
+
+def answer_all(client, home: str) -> None:
+    for position in range(1, 9):
+        body = {"uuid": f"7b0a9f5e-0a43-4f6b-9a52-6a4c2d1f3e{position:02}", "position": position,
+                "side": "first", "input_method": "key"}  # fmt: skip
+        assert client.post(f"{home}answers", json=body).status_code == 200
+
+
+@pytest.fixture
+def at_the_end(client, run, home) -> str:
+    """The address of somebody who has answered all trials, where others ended before."""
+    first = client.post(f"/run/{run.ref}", data={"decision": "accept"}).location
+    for address in (first, home):
+        answer_all(client, address)
+    client.get(first)
+    client.post(f"{first}questionnaire", data=GIVEN)
+    client.get(first)
+    return home
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("packed", [True, False])
+def test_the_last_pages_are_the_app_s_own_without_flask(client, at_the_end, long_way, packed):
+    asks = {"Accept-Encoding": "gzip"} if packed else {}
+
+    def the_same_both_ways() -> str:
+        long_way.clear()
+        short = client.get(at_the_end, headers=asks)
+        assert long_way == []
+        long = client.get(at_the_end + _LONG, headers=asks)
+        texts = [
+            (gzip.decompress(each.data) if packed else each.data).decode() for each in (short, long)
+        ]
+        assert texts[0] == texts[1] and heads(short) == heads(long)
+        return texts[0]
+
+    assert "native_language" in the_same_both_ways()
+    client.post(f"{at_the_end}questionnaire", data=GIVEN)
+    assert "own-code" in the_same_both_ways()
+
+
+@pytest.mark.one_database
+def test_each_sees_the_own_code(client, run, at_the_end, sessions):
+    client.post(f"{at_the_end}questionnaire", data=GIVEN)
+    text = client.get(at_the_end).text
+    with sessions() as session:
+        codes = {each.ref: each.code for each in session.query(Participant)}
+    own = codes.pop(at_the_end.removeprefix("/p/").partition(".")[0])
+    assert text.count(own) == 2 and not any(code in text for code in codes.values())
+
+
+@pytest.mark.one_database
+def test_who_is_asked_the_last_questions_too_late_is_looked_at_in_full(
+    client, at_the_end, long_way, clock
+):
+    clock.go_on(hours=3)
+    long_way.clear()
+    assert client.get(at_the_end).status_code == 200
+    assert long_way == ["asked"]
+
+
+@pytest.mark.one_database
+def test_a_page_with_mistakes_is_nobody_else_s(client, run, home, long_way):
+    answer_all(client, home)
+    assert client.post(f"{home}questionnaire", data={}).status_code == 422
+    long_way.clear()
+    assert 'role="alert" tabindex' not in client.get(home).text
+    assert long_way == ["asked"]
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(("patience_s", "asked"), [(-1.0, 1), (3.0, 5)])
+def test_a_database_that_was_waited_for_is_not_waited_for_again(
+    app, client, run, monkeypatch, patience_s, asked
+):
+    client.get(f"/run/{run.ref}")
+    engine, tries = app.extensions["parallax"].engine, []
+
+    def fail(*_: object) -> None:
+        tries.append(1)
+        raise OperationalError("connect", None, Exception("timeout expired"))
+
+    monkeypatch.setattr(plain_pages, "PATIENCE_S", patience_s)
+    monkeypatch.setattr("webapp.database.retry.is_transient", lambda _: True)
+    monkeypatch.setattr("webapp.database.retry._PAUSES_S", (0.0,) * 3)
+    event.listen(engine, "checkout", fail)
+    try:
+        assert client.get(f"/run/{run.ref}").status_code == 503
+    finally:
+        event.remove(engine, "checkout", fail)
+    assert len(tries) == asked

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from experiment.studies.load import BUILT_IN, load_study
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Response, Run, RunItem, Trial
+from webapp.http.kept_pages import KEPT
 from webapp.sessions import run_lists
 
 pytestmark = pytest.mark.one_database
@@ -73,7 +74,7 @@ def test_a_session_goes_on_after_the_server_was_restarted(visitor, instance, clo
     app.extensions["parallax"].engine.dispose()
 
 
-def test_the_page_is_a_function_of_the_texts_and_their_sides_alone(visitor, sessions):
+def test_the_page_is_a_function_of_the_texts_and_their_sides_alone(app, visitor, sessions):
     before = visitor.page().data
     with sessions() as session:
         for trial in session.scalars(select(Trial)):
@@ -88,8 +89,9 @@ def test_the_page_is_a_function_of_the_texts_and_their_sides_alone(visitor, sess
             }  # fmt: skip
             row.item_id, row.kind = f"other-{row.id}", "filler"
         session.commit()
-    # A process reads a list once: this is the page of one that starts now.
+    # A process reads a list once, and makes a page once: this is the page of one that starts now.
     run_lists._LISTS.clear()
+    app.extensions[KEPT].forget()
     assert visitor.page().data == before
 
 

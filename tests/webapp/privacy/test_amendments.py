@@ -181,7 +181,8 @@ def test_a_restored_backup_has_the_newest_correction_and_the_restriction(
     wish(people[0].code, "restrict")
     wish(people[1].code, "release")
     sessions.kw["bind"].dispose()
-    shell("db", "restore", str(tmp_path / "old"), "--replace")
+    said = shell("db", "restore", str(tmp_path / "old"), "--replace")
+    assert "taken out again" not in said, "nobody had anything erased"
     app = create_app(instance)
     restored = app.extensions["parallax"].sessions
     assert answers(restored, people[0])["native_language"] == AFTER

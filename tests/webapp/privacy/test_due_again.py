@@ -24,6 +24,7 @@ def study(days: int | None):
         (CLOSED, None, CLOSED + 30 * DAY - timedelta(seconds=1), False),
         (CLOSED, None, CLOSED + 30 * DAY, True),
         (CLOSED, CLOSED + 30 * DAY, CLOSED + 40 * DAY, False),
+        (CLOSED, CLOSED, CLOSED + 40 * DAY, False),
         # Opened again and closed again: the people who came since then are still named.
         (CLOSED + 50 * DAY, CLOSED + 30 * DAY, CLOSED + 79 * DAY, False),
         (CLOSED + 50 * DAY, CLOSED + 30 * DAY, CLOSED + 80 * DAY, True),

@@ -1,6 +1,7 @@
 """What reconciling finds where our records, the platform and the ledger do not agree."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -218,7 +219,9 @@ def test_compensation_whose_command_died_is_offered_by_mending(
     assert found() == [("unposted_offer", "ref1")]
     fix()
     assert found() == []
-    assert len(platform.posted) == 1
+    [(task, _, offer)] = platform.posted.values()
+    assert (task.duration, task.approve_after) == (timedelta(hours=1), timedelta(days=1))
+    assert (offer.lifetime, offer.places) == (timedelta(days=30), 1)
 
 
 def test_who_submits_after_compensation_was_offered_is_not_paid_twice_unasked(
