@@ -5,11 +5,11 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
 from experiment.design.lists import BuiltLists
 from experiment.errors import StudyError, why_unread
 from experiment.studies.files import study_files
 from experiment.studies.study import PLAN_FILE, STUDY_FILE, Study
-
 
 PLAN_TEXT = "plan.md"
 
