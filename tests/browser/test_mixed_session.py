@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from experiment.responses.registry import response_of
@@ -45,6 +46,7 @@ def kept(response: Response) -> tuple[int | None, str, int]:
     return response.rating, response.chosen_side or "", n_steps
 
 
+@pytest.mark.parametrize("anywhere", ["static"], indirect=True)
 def test_the_tasks_take_turns_on_one_page_and_what_was_answered_is_stored(
     anywhere, page: Page, tmp_path: Path
 ):

@@ -20,6 +20,7 @@ from tests.experiment.trials.studies import PRESENTATIONS
 EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "yes_no"
 
 
+@pytest.mark.parametrize("anywhere", ["server"], indirect=True)
 def test_yes_and_no_are_what_was_pressed_clicked_and_announced(anywhere, page, tmp_path: Path):
     study = shutil.copytree(EXAMPLE, tmp_path / "yes_no")
     toml = re.sub('^(contact|institution|ethics) = ""', r'\1 = "x"',
@@ -104,7 +105,9 @@ def answer_each_type_of_question(page: Page) -> None:
     page.get_by_role("button", name="Finish").click()
 
 
-@pytest.mark.parametrize("name", ["ratings", "german_case"])
+@pytest.mark.parametrize(
+    ("anywhere", "name"), [("server", "ratings"), ("static", "german_case")], indirect=["anywhere"]
+)
 def test_every_answer_is_the_one_that_was_chosen(anywhere, page, tmp_path: Path, name):
     study = shutil.copytree(PRESENTATIONS / name, tmp_path / name)
     toml = (study / "study.toml").read_text("utf-8").replace("[trial]\n", "")

@@ -279,15 +279,12 @@ def test_a_store_that_is_away_loses_nothing_and_says_so(kept, tmp_path, instance
     assert "1 finished" in imported(kept.folder / "post", instance)
 
 
-@pytest.mark.parametrize("store", ["post", "datapipe", "file"])
+@pytest.mark.parametrize("store", ["post", "file"])
 def test_a_folder_that_was_published_again_begins_anew_and_keeps_both_apart(
     kept, tmp_path, instance, page, store
 ):
     options = {
         "post": ("--store", "post", "--url", f"{kept.origin}/keep"),
-        "datapipe": (
-            "--store", "datapipe", "--url", f"{kept.origin}/datapipe", "--experiment", "abc123",
-        ),
         "file": (),
     }[store]  # fmt: skip
     study = minimal(tmp_path)

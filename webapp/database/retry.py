@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 _PAUSES_S = (0.05, 0.2, 0.5)
 # Whoever waits for an answer longer than this is better told so.
-_PATIENCE_S = 3.0
+PATIENCE_S = 3.0
 # PostgreSQL's: a serialization failure, a deadlock, a server that is stopping, crashed or starting.
 _PASSING = frozenset({"40001", "40P01", "57P01", "57P02", "57P03"})
 
@@ -31,7 +31,7 @@ def retry_transient(work: Callable[[], Result]) -> Result:
     Args:
         work: Something that may be done twice, or that does nothing when it fails.
     """
-    until = monotonic() + _PATIENCE_S
+    until = monotonic() + PATIENCE_S
     for pause_s in _PAUSES_S:
         try:
             return work()

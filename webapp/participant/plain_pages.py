@@ -13,7 +13,7 @@ from http import HTTPStatus
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from flask import Flask, g
+from flask import Flask, g, request
 from jinja2.utils import htmlsafe_json_dumps
 from sqlalchemy import Connection
 from sqlalchemy.exc import SQLAlchemyError
@@ -23,7 +23,9 @@ from experiment.errors import ParallaxError
 from experiment.studies.study import Study
 from webapp.core.metrics import Metrics
 from webapp.core.tokens import new_reference
+from webapp.database.engine import FAILURES
 from webapp.database.models import Participant, Run
+from webapp.database.retry import PATIENCE_S
 from webapp.http.kept_pages import KeptPage, KeptPages, keep_page
 from webapp.http.origins import our_hosts
 from webapp.http.request_log import REQUEST_ID, log_request, new_request_id
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 _LINK = re.compile(r"/run/(\w+)", re.ASCII)
 _HOME = re.compile(r"/p/([\w.-]+)/", re.ASCII)
+_FAILED = "parallax.failed"
 _SHOW_LINK, _SHOW_HOME = "consent.show", "session.show"
 
 
@@ -66,7 +69,13 @@ def show_the_short_way(app: Flask, services: Services, metrics: Metrics | None) 
         find = _asked(environ["PATH_INFO"], services, pages) if plain else None
         if find is None or not is_ours(environ.get("HTTP_HOST", "")):
             return inner(environ, start)
-        if (found := _found(services, find)) is None:
+        try:
+            found = _found(services, find)
+        except FAILURES as error:
+            if perf_counter() - began > PATIENCE_S:
+                environ[_FAILED] = error
+            found = None
+        if found is None:
             return inner(environ, start)
         request_id = new_request_id(environ)
         clear_contextvars()
@@ -78,6 +87,13 @@ def show_the_short_way(app: Flask, services: Services, metrics: Metrics | None) 
         return (body,)
 
     app.wsgi_app = answer  # type: ignore[method-assign,assignment]
+    app.before_request(_fail_once)
+
+
+def _fail_once() -> None:
+    """Say in the app's way what failed on the short one, where it was waited for long enough."""
+    if (error := request.environ.get(_FAILED)) is not None:
+        raise error
 
 
 def keep_first_page(run: Run, study: Study, list_: int | None, work: Work) -> None:
@@ -127,11 +143,17 @@ def _asked(
 
 
 def _found(services: Services, find: Callable[[Connection], _Found | None]) -> _Found | None:
-    """Return what is found in a transaction that reads; None where that fails."""
+    """Return what is found in a transaction that reads; None where that fails.
+
+    Raises:
+        FAILURES: The database failed.
+    """
     try:
         with services.engine.connect() as connection:
             connection.execution_options(reading=True).begin()
             return find(connection)
+    except FAILURES:
+        raise
     except (SQLAlchemyError, ParallaxError, OSError):  # the app says it, in its own way
         return None
 

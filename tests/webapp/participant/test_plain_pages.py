@@ -10,8 +10,11 @@ import re
 from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 
 from webapp.database.models import Participant, Project, Run
+from webapp.participant import plain_pages
 from webapp.runs.links import make_links
 
 # The app itself answers an address with something after it.
@@ -218,3 +221,26 @@ def test_a_page_with_mistakes_is_nobody_else_s(client, run, home, long_way):
     long_way.clear()
     assert 'role="alert" tabindex' not in client.get(home).text
     assert long_way == ["asked"]
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(("patience_s", "asked"), [(-1.0, 1), (3.0, 5)])
+def test_a_database_that_was_waited_for_is_not_waited_for_again(
+    app, client, run, monkeypatch, patience_s, asked
+):
+    client.get(f"/run/{run.ref}")
+    engine, tries = app.extensions["parallax"].engine, []
+
+    def fail(*_: object) -> None:
+        tries.append(1)
+        raise OperationalError("connect", None, Exception("timeout expired"))
+
+    monkeypatch.setattr(plain_pages, "PATIENCE_S", patience_s)
+    monkeypatch.setattr("webapp.database.retry.is_transient", lambda _: True)
+    monkeypatch.setattr("webapp.database.retry._PAUSES_S", (0.0,) * 3)
+    event.listen(engine, "checkout", fail)
+    try:
+        assert client.get(f"/run/{run.ref}").status_code == 503
+    finally:
+        event.remove(engine, "checkout", fail)
+    assert len(tries) == asked

@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
-from sqlalchemy import Engine, event, func, select
+from sqlalchemy import Engine, event, func, select, update
 
 from experiment.participation import State
 from experiment.records import Side
@@ -141,3 +141,15 @@ def test_in_a_run_whose_type_of_response_is_not_known_yet_an_answer_goes_alone(e
     answers = [sent(refs[0])]
     assert record_in_one_transaction(engine, DAYS, {}, lambda: answers) == [None]
     assert record(engine, answers) == [7]
+
+
+def test_trials_whose_keys_are_not_in_a_row_are_counted_too(engine, sessions, refs):
+    with sessions() as session:
+        theirs = select(func.max(Trial.id)).join(Participant).where(Participant.ref == refs[0])
+        last = session.scalar(theirs)
+        session.execute(update(Trial).where(Trial.id == last).values(id=last + 1_000))
+        session.commit()
+    for position in range(1, 8):
+        batch = [sent(ref, position) for ref in refs[:2]]
+        assert record(engine, batch) == [8 - position] * 2
+    assert record(engine, [sent(refs[0], 8)]) == [0]
