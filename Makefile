@@ -10,7 +10,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-ann
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help study reproduce models takers stop test retest lint docs site benchmarks figures dist lock sbom audit clean
+.PHONY: help study reproduce models takers stop test retest collect lint docs site benchmarks figures dist lock sbom audit clean
 
 help:  ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,10 @@ test: $(VENV)/.dev  ## install what the tests need and run them all
 retest: $(VENV)/.dev  ## run once more, one by one, the tests that failed last
 	@echo "FAILED AT FIRST; a test that passes now depends on what it does not control, and is to be mended:"
 	@$(BIN)/python -m pytest --last-failed --last-failed-no-failures=none --exitfirst --verbose
+
+collect: export PYTHONDONTWRITEBYTECODE =
+collect: $(VENV)/.dev  ## read all tests without running one: each of their modules is compiled once
+	@$(BIN)/python -m pytest --collect-only -qqq
 
 lint: $(VENV)/.dev  ## check style and types
 	@$(BIN)/ruff check .

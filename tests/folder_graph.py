@@ -1,4 +1,4 @@
-"""Which of our folders import which: counted, and searched for circles.
+"""Which of our folders import which, counted and searched for circles; and how long files are.
 
 ``python -m tests.folder_graph [CHECKOUT]`` prints the counts of this checkout or of another one.
 """
@@ -86,6 +86,14 @@ def main() -> None:
     print("arrows between those", len({(a, b) for a, b in second if a != b}))
     print("files at a package's root", len([p for p in lying if p.name != "__init__.py"]))
     print("folders with a circle", len(circles(root)), circles(root) or "")
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in sources(root)}
+    ordered = sorted(lengths.values())
+    print("lines of a file: median", ordered[len(ordered) // 2], end=", ")
+    print("nine of ten up to", ordered[len(ordered) * 9 // 10], "- longest", ordered[-1])
+    for package in PACKAGES:
+        inside = [n for path, n in lengths.items() if path.is_relative_to(root / package)]
+        print(f"lines of {package}", f"{sum(inside):,} in {len(inside)} files")
+    print("lines of the packages", f"{sum(ordered) - sum(lengths[root / d] for d in DOORS):,}")
 
 
 def _second(module: str) -> str:

@@ -76,18 +76,21 @@ def _on_path(program: str) -> Path | None:
     return Path(found) if found else None
 
 
-_LOADED: set[tuple[Path, str]] = set()
+_FOUND: set[tuple[Path, str]] = set()
 
 
 def _r_with(package: str) -> Path | None:
-    """Rscript, where it can load a package; that takes a second, so what it could it still can."""
+    """Rscript, where it has a package: what it had it still has. Loading it would take seconds."""
     script = _on_path("Rscript")
-    if script is None or (script, package) in _LOADED:
+    if script is None or (script, package) in _FOUND:
         return script
-    asked = subprocess.run([script, "-e", f"library({package})"], capture_output=True)
+    plain = ["--vanilla", "--default-packages=NULL"]
+    asked = subprocess.run(
+        [script, *plain, "-e", f'find.package("{package}")'], capture_output=True
+    )
     if asked.returncode:
         return None
-    _LOADED.add((script, package))
+    _FOUND.add((script, package))
     return script
 
 

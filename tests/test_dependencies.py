@@ -14,7 +14,7 @@ from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from experiment.commands.missing_library import extras
+from experiment.commands.lazy_group import extras
 from tests import folder_graph
 from tests.folder_graph import PACKAGES
 

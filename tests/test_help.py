@@ -93,7 +93,7 @@ def test_help_imports_no_command_and_no_heavy_library():
     heavy = {"flask", "sqlalchemy", "pydantic", "numpy", "pandas", "pyarrow", "torch", "tqdm"}
     assert heavy & set(packages.split()) == set()
     assert "webapp" not in packages.split()
-    light = ["experiment.commands.lazy_group", "experiment.commands.missing_library"]
+    light = ["experiment.commands.lazy_group"]
     assert commands_read.split() == light
 
 

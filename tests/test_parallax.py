@@ -1,6 +1,7 @@
 """The shell's door: the main job, and errors as one paragraph with exit code 2."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -45,22 +46,19 @@ def test_the_main_job_leaves_no_server_running(main_job):
     assert "no server is running in the background" in stopped.stderr
 
 
-def test_a_second_call_reuses_everything_and_prints_the_same_table(main_job):
-    instance, first = main_job
-    second = parallax("demo", "minimal", "--port", "0", instance=instance)
-    assert second.returncode == 0, second.stderr
-    assert "$ parallax" not in second.stdout
-    table = second.stdout[second.stdout.index("Table 1") :]
-    assert table.partition("\n\n/")[0] in first.stdout
-
-
-def test_keep_leaves_the_server_on_with_a_link_that_opens(main_job):
+def test_a_second_call_reuses_everything_and_keep_leaves_the_server_on_with_a_link(main_job):
     import httpx
 
-    instance, _ = main_job
+    instance, first = main_job
     kept = parallax("demo", "minimal", "--port", "0", "--keep", instance=instance)
     try:
         assert kept.returncode == 0, kept.stderr
+        assert re.findall(r"\$ parallax \w+", kept.stdout) == [
+            "$ parallax serve",
+            "$ parallax launch",
+        ]
+        table = kept.stdout[kept.stdout.index("Table 1") :]
+        assert table.partition("\n\n/")[0] in first.stdout
         link = kept.stdout.partition("To try it yourself: ")[2].split()[0]
         page = httpx.get(link, trust_env=False, timeout=PATIENCE_S)
         assert page.status_code == 200

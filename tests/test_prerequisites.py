@@ -31,7 +31,9 @@ def bare(tmp_path: Path) -> dict[str, str]:
     """The environment of a machine without a browser, and without a way to get one."""
     nowhere = dict.fromkeys(("PATH", "PLAYWRIGHT_BROWSERS_PATH"), str(tmp_path))
     no_web = {"PLAYWRIGHT_DOWNLOAD_HOST": "http://127.0.0.1:9"}
-    return {**os.environ, **nowhere, **no_web, "CHROMIUM_PATH": "", "PYTEST_ADDOPTS": ""}
+    # Reading the plugins that are installed would take as long as all else.
+    plain = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return {**os.environ, **nowhere, **no_web, **plain, "CHROMIUM_PATH": "", "PYTEST_ADDOPTS": ""}
 
 
 def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -20,7 +20,7 @@ from analysis.capsule.pack import (
 )
 from analysis.errors import AnalysisError
 from experiment.errors import why_unread
-from experiment.plan.plan import read_plan
+from experiment.plan import read_plan
 from experiment.studies.load import load_study
 from experiment.version import code_version
 

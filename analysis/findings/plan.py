@@ -12,7 +12,7 @@ from analysis.findings.findings import Findings
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 from experiment.errors import StudyError, TableError
-from experiment.plan.plan import Plan, lists_hash, read_plan
+from experiment.plan import Plan, lists_hash, read_plan
 from experiment.tables.schemas import LISTS
 
 _LONGEST = 40

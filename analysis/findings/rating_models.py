@@ -10,8 +10,8 @@ from analysis.findings.finding import Finding, Given, Need
 from analysis.findings.findings import Context, Findings, full_titles
 from analysis.findings.model_effects import MEASURES, effects_table, model_effects
 from analysis.scores.metrics import METRICS, whole
+from analysis.statistics.calibration import out_of_sample
 from analysis.statistics.ceiling import split_half
-from analysis.statistics.morcela import out_of_sample
 from analysis.statistics.ratings import correlated
 from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table

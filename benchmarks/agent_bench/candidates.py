@@ -20,8 +20,7 @@ from experiment.integrity.agent import (
     path_variation,
     time_autocorrelation,
 )
-from experiment.integrity.clock import TOLERANCE_MS, unexplained_ms
-from experiment.integrity.observed import ObservedSession
+from experiment.integrity.observed import TOLERANCE_MS, ObservedSession, unexplained_ms
 
 # A finger, a mouse button or a key stays down for longer than this.
 _SHORTEST_HOLD_MS = 12.0

@@ -8,13 +8,13 @@ from experiment.authoring.findings import Examined
 from experiment.design.counterbalancing import arrangements
 from experiment.design.lists import ListEntry
 from experiment.errors import ParallaxError
-from experiment.exclusion.late import TooLate
 from experiment.exclusion.max_errors import MaxErrorRate, MaxErrors
 from experiment.exclusion.outlier import FEWEST, Outlier
 from experiment.exclusion.rating_gap import OfScale, RatingGap
 from experiment.exclusion.rules import needs
 from experiment.exclusion.selection import Selection
 from experiment.exclusion.sides import SameSide
+from experiment.exclusion.times import TooLate
 from experiment.responses.base import Arrangement, Judged, ResponseType
 from experiment.responses.rating.scales import Scales
 from experiment.responses.registry import response_of

@@ -7,7 +7,7 @@ import click
 
 from experiment.authoring.check import require_sound
 from experiment.errors import StudyError
-from experiment.plan.plan import (
+from experiment.plan import (
     PLAN_TEXT,
     Plan,
     amended,

@@ -181,8 +181,7 @@ def _constructions(extraction: Extraction) -> str:
     rows = []
     for pattern, candidate in extraction.constructions.items():
         agreeing = [candidate.numbers[number, number] for number in NUMBERS]
-        others = candidate.numbers.total() - sum(agreeing)
-        rows.append((pattern.name, *agreeing, others))
+        rows.append((pattern.name, *agreeing, candidate.numbers.total() - sum(agreeing)))
     return text_table(("construction", *NUMBERS, "not agreeing"), rows)
 
 
@@ -197,6 +196,5 @@ def _instances(extraction: Extraction) -> str:
 
 def _templates(items: Sequence[Item]) -> str:
     counts = Counter((item.template, item.construction) for item in items)
-    return text_table(
-        ("template", "construction", "items"), [(*names, n) for names, n in counts.items()]
-    )
+    rows = [(*names, n) for names, n in counts.items()]
+    return text_table(("template", "construction", "items"), rows)

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 
 from experiment.exclusion.answered import Answered, Assessment
 from experiment.integrity.certificate import Certificate
-from experiment.integrity.clock import TOLERANCE_MS
+from experiment.integrity.observed import TOLERANCE_MS
 from experiment.integrity.rates import MOST, SCORE, is_safe
 from experiment.records import Judgment
 

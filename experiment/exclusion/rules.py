@@ -19,7 +19,7 @@ RULES = Registry(
         "max_error_rate": "experiment.exclusion.max_errors:MaxErrorRate",
         "too_fast": "experiment.exclusion.times:TooFast",
         "too_slow": "experiment.exclusion.times:TooSlow",
-        "too_late": "experiment.exclusion.late:TooLate",
+        "too_late": "experiment.exclusion.times:TooLate",
         "same_side": "experiment.exclusion.sides:SameSide",
         "rating_gap": "experiment.exclusion.rating_gap:RatingGap",
         "incomplete": "experiment.exclusion.questionnaire:Incomplete",

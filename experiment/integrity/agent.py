@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from statistics import correlation, fmean, median, stdev
 
-from experiment.integrity.clock import TOLERANCE_MS, excess_ms, n_too_early
 from experiment.integrity.observed import (
+    TOLERANCE_MS,
     ObservedAnswer,
     ObservedSession,
+    excess_ms,
     log_times,
+    n_too_early,
     time_residuals,
     timed,
 )

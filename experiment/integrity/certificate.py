@@ -14,8 +14,13 @@ from experiment.integrity.agent import (
     signals,
     time_autocorrelation,
 )
-from experiment.integrity.clock import TOLERANCE_MS, excess_ms, n_too_early, unexplained_ms
-from experiment.integrity.observed import ObservedSession
+from experiment.integrity.observed import (
+    TOLERANCE_MS,
+    ObservedSession,
+    excess_ms,
+    n_too_early,
+    unexplained_ms,
+)
 
 # Fewer intervals tell nothing of a pace.
 FEWEST_INTERVALS = 10

@@ -22,8 +22,7 @@ from lm.devices import Processes, any_says, gathered, summed
 from lm.errors import LmError
 from lm.rnn.network import State, unshared
 from lm.training.checkpoint import Checkpoint, Progress
-from lm.training.objective import Objective
-from lm.training.optimizer import make_optimizer, remembered_by
+from lm.training.objective import Objective, make_optimizer, remembered_by
 from lm.training.settings import TrainingSettings
 from lm.training.validation import Validation, validate
 

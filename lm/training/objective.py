@@ -5,15 +5,18 @@ shape more, 900 MB each. Here a chunk's scores become its share of the gradients
 they are still in the processor's cache, and are then forgotten.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.optim import SGD, Adam, Optimizer
 
 from lm.corpora.batches import Window
 from lm.rnn.network import RecurrentNetwork, State
 from lm.scoring.packed_linear import PackedLinear
+from lm.training.settings import TrainingSettings
 
 ROWS_AT_A_TIME = 512
 _SMALLEST_SUM = 1e-20
@@ -145,3 +148,39 @@ def _softmax(linear: PackedLinear, rows: Tensor, places: Tensor) -> tuple[Tensor
         scores = linear(rows).float()
     normaliser = scores.logsumexp(1, keepdim=True)
     return scores.sub_(normaliser).exp_(), normaliser - wanted
+
+
+def make_optimizer(
+    settings: TrainingSettings,
+    module: nn.Module,
+    lr: float,
+    remembered: Mapping[str, Tensor],
+) -> Optimizer:
+    """Return what takes the steps.
+
+    Args:
+        settings: They say which.
+        module: What is trained.
+        lr: The learning rate now.
+        remembered: What ``remembered_by`` returned when the training was interrupted, or nothing.
+    """
+    if settings.optimizer == "sgd":
+        return SGD(module.parameters(), lr=lr)
+    made = Adam(module.parameters(), lr=lr)
+    state = defaultdict[int, dict[str, Any]](dict)
+    for name, tensor in remembered.items():
+        number, _, part = name.partition(".")
+        state[int(number)][part] = tensor
+    if state:
+        made.load_state_dict({**made.state_dict(), "state": dict(state)})
+    return made
+
+
+def remembered_by(optimizer: Optimizer) -> dict[str, Tensor]:
+    """Return what later steps depend on besides the weights: means of gradients, by number."""
+    return {
+        f"{number}.{part}": tensor
+        for number, parts in optimizer.state_dict()["state"].items()
+        for part, tensor in parts.items()
+        if isinstance(tensor, Tensor)
+    }

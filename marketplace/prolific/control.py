@@ -9,10 +9,9 @@ from sqlalchemy import select
 from marketplace.control import answer, given, shared_control
 from marketplace.faults import FaultPlan
 from marketplace.prolific.arrivals import new_private_key
-from marketplace.prolific.ids import new_id
 from marketplace.prolific.money import balance
 from marketplace.prolific.store import Moment, Store
-from marketplace.prolific.tables import BonusSetup, Payment
+from marketplace.prolific.tables import BonusSetup, Payment, new_id
 from marketplace.prolific.webhooks import Courier
 
 _MOST_MINOR = 10**12

@@ -7,9 +7,8 @@ from sqlalchemy import JSON, ForeignKey, UniqueConstraint, select
 from sqlalchemy.orm import Mapped, mapped_column
 
 from marketplace.prolific.errors import UnknownError
-from marketplace.prolific.ids import new_id
 from marketplace.prolific.store import Moment
-from marketplace.prolific.tables import Base
+from marketplace.prolific.tables import Base, new_id
 from marketplace.storage import UtcDateTime
 
 

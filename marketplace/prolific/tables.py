@@ -1,13 +1,26 @@
 """The stand-in's own tables, in its own file: nothing here belongs to an installation."""
 
+import re
+import secrets
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import JSON, ForeignKey, Index
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
-from marketplace.prolific.ids import new_id
 from marketplace.storage import UtcDateTime
+
+ID = re.compile(r"[0-9a-f]{24}")
+
+
+def new_id() -> str:
+    """Return an identifier that nothing else has."""
+    return secrets.token_hex(12)
+
+
+def is_id(text: str) -> bool:
+    """Return whether a text is an identifier."""
+    return ID.fullmatch(text) is not None
 
 
 class Base(DeclarativeBase):

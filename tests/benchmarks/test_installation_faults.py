@@ -15,7 +15,8 @@ CAMPAIGN = Path(__file__).parents[2] / "benchmarks" / "installation_faults.py"
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="other owners and small disks need root")
 @pytest.mark.parametrize(
-    ("database", "only", "number"), [("sqlite", "the keys", 7), ("postgresql", "the role", 4)]
+    ("database", "only", "number"),
+    [("sqlite", "the keys file", 3), ("postgresql", "may not write", 1)],
 )
 def test_what_is_wrong_with_an_installation_is_named_with_its_remedy(database, only, number):
     if database == "postgresql":

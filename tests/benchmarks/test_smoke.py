@@ -29,6 +29,9 @@ RUNS = {
         "minimal",
         "--each",
         "1",
+        # Two scripts, and two that use a browser.
+        "--kinds",
+        "that",
         "--people",
         "5",
         "--pace",
@@ -47,7 +50,6 @@ RUNS = {
     "coverage": ["--simulations", "2", "--settings", "1"],
     "few_items": ["--studies", "1", "--items", "2"],
     "headline": ["--studies", "1"],
-    "hostile_checkpoints": ["--files", "6"],
     "held_out": [
         *("--chromium", "{chromium}", "--study", "minimal", "--each", "1", "--people", "5"),
         *("--pace", "0.1", "--kinds", "first", "--figure", "{folder}/roc.png"),
@@ -99,9 +101,9 @@ TESTED_ELSEWHERE = {
     *("every_death", "faults", "faults_prolific", "figures", "fuzz", "kill_test", "load"),
     *("blinding", "crowding", "erasures", "faults_restored", "groups", "panel_faults"),
     *("panel_restored", "point_in_time", "three_sessions"),
-    *("hostile_fields", "hostile_headers", "hostile_uploads", "reading_types"),
+    *("hostile_checkpoints", "hostile_fields", "hostile_headers", "hostile_uploads"),
+    *("installation_faults", "models_against_models", "reading_types"),
     *("import_mutations", "published_imports", "same_study", "scale", "uptime"),
-    *("installation_faults", "models_against_models"),
     *(
         "capsules",
         "coverage_again",

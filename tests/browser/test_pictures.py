@@ -185,6 +185,8 @@ def test_every_page_looks_as_it_did(
     def see(name: str) -> None:
         look(page, f"{view}_{name}")
         seen.append(name)
+        if view != "desktop":
+            return  # what is read aloud is the same
         focused = page.evaluate(FOCUSED)
         # Addresses are drawn by lot, and are not read.
         tree = re.sub(r":\n +- /url: .*", "", page.locator("body").aria_snapshot())

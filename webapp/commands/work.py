@@ -9,9 +9,8 @@ from webapp.commands.options import with_instance
 from webapp.core.logging import write_logs
 from webapp.core.metrics import METRICS
 from webapp.errors import WebappError
-from webapp.jobs.consume import Embedded, consume
 from webapp.jobs.periodic import PERIODIC
-from webapp.jobs.queue import do, open_queue
+from webapp.jobs.queue import Embedded, consume, do, open_queue
 from webapp.long_jobs.work import leaving, open_long_queue
 from webapp.server.waiting import wait_for_app
 from webapp.services import EXTENSION

@@ -17,8 +17,7 @@ from sqlalchemy import Connection, Dialect, func, select
 from webapp.database.models import Hit, Payment, Recruitment, Run, Stamp
 from webapp.database.prepared import Prepared
 from webapp.database.stamps import forget_stamps, set_stamp, stamp_of
-from webapp.gate.beside import write_beside
-from webapp.gate.premises import Act, Objection, Premises
+from webapp.gate.premises import Act, Objection, Premises, write_beside
 
 FILE = "ledger"
 _EPOCH, _RECONCILED = "ledger epoch", "reconciled "

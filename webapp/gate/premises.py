@@ -1,6 +1,9 @@
-"""What a check of the gate is given, and what it says."""
+"""What a check of the gate is given and says, and the small files that it keeps."""
 
-from collections.abc import Callable, Iterable
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -55,3 +58,13 @@ class Objection:
 # what it reads with the instance folder, and yields an objection for everything that is to be
 # mended. It is asked for every newcomer, so it must be cheap: a few rows and a small file.
 Check = Callable[[Connection, Premises], Iterable[Objection]]
+
+
+def write_beside(path: Path, content: Mapping[str, int]) -> None:
+    """Replace a file of the instance folder by one that holds these numbers, safe on the disk."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        json.dump(dict(content), file)
+        file.flush()
+        os.fsync(file.fileno())
+    Path(name).replace(path)

@@ -14,8 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from webapp.database.models import OutgoingReport, Run, Stamp
 from webapp.database.stamps import forget_stamps, set_stamp, stamp_of
-from webapp.gate.beside import write_beside
-from webapp.gate.premises import Act, Objection, Premises
+from webapp.gate.premises import Act, Objection, Premises, write_beside
 
 FILE = "told"
 _CALLS, _DOUBT, _HELD = "told calls", "told doubt", "told held "

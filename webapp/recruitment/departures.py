@@ -1,16 +1,20 @@
-"""Departures: what a recruiter learns about a visit that has ended."""
+"""What a platform tells between two polls: that a visit has ended, or an assignment has changed."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending
 from experiment.studies.study import Study
-from webapp.database.models import Participant
+from webapp.database.engine import Sessions
+from webapp.database.models import Hit, Participant
 from webapp.recruiters.arrivals import Acceptance
 from webapp.recruiters.endings import Departure
+from webapp.recruiters.platform import Submission
 from webapp.recruiters.statuses import SUBMITTED_STATUSES
 from webapp.recruitment.assignments import current_assignment
+from webapp.recruitment.poll import upsert_submission
 from webapp.sessions.link_visits import kept_parameters
 
 
@@ -45,3 +49,19 @@ def departure_of(
 def _stayed(participant: Participant) -> timedelta:
     begun, withdrew = participant.consented_at, participant.withdrawn_at
     return withdrew - begun if begun is not None and withdrew is not None else timedelta()
+
+
+def take_hint(sessions: Sessions, submission: Submission, now: datetime) -> bool:
+    """Store what a platform tells of one assignment, and return whether its offer is ours.
+
+    Args:
+        sessions: The installation's.
+        submission: The assignment, as the platform told it when it was asked.
+        now: The time.
+    """
+    with sessions.begin() as session:
+        hit = session.scalar(select(Hit).where(Hit.platform_id == submission.offer_id))
+        if hit is None:
+            return False
+        upsert_submission(session, hit, submission, now)
+    return True

@@ -17,7 +17,7 @@ from webapp.researcher.made_reports import jobs_here, made_report
 from webapp.researcher.paging import whole_number
 from webapp.researcher.reports import queue_of_jobs, refuse_too_many
 from webapp.researcher.study_place import known, note, project_name
-from webapp.researcher.zipped import zipped
+from webapp.researcher.uploads import zipped
 from webapp.services import current_services
 
 power_pages = Blueprint("power", __name__)

@@ -18,7 +18,7 @@ from webapp.researcher.made_reports import (
     report_job,
 )
 from webapp.researcher.reports import page_of_reports
-from webapp.researcher.zipped import zipped
+from webapp.researcher.uploads import zipped
 from webapp.services import current_services
 from webapp.users.secret_links import link_of, shared, take_back
 

@@ -19,7 +19,7 @@ from webapp.researcher.access import allowed, current_user
 from webapp.researcher.language import in_english
 from webapp.researcher.overview_page import run_page
 from webapp.researcher.paging import page_asked_for, whole_number
-from webapp.researcher.zipped import zipped
+from webapp.researcher.uploads import zipped
 from webapp.runs.exclude import Exclusion, exclude
 from webapp.runs.export import export
 from webapp.runs.launch import grow

@@ -33,8 +33,7 @@ from webapp.researcher.study_place import (
     refuse_large,
     uploads,
 )
-from webapp.researcher.uploads import LARGEST_ZIP_BYTES
-from webapp.researcher.zipped import zipped
+from webapp.researcher.uploads import LARGEST_ZIP_BYTES, zipped
 from webapp.services import current_services
 
 study_pages = Blueprint("studies", __name__)

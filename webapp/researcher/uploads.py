@@ -1,4 +1,4 @@
-"""Studies that came through the browser: a zip file of one study folder, read with suspicion.
+"""Zip files of study folders: one that came through the browser, read with suspicion; one to send.
 
 An uploaded study names only what is installed: its lists are built and its run is launched by a
 process that imports no ``module:NAME`` of anybody's own.
@@ -178,3 +178,14 @@ def _refused(problem: str) -> RequestError:
     return RequestError(
         f"{problem} {gettext('Nothing was stored.')}", status=400, code="bad_upload"
     )
+
+
+def zipped(folder: Path) -> io.BytesIO:
+    """Return a zip file of a folder and all that is in it, under the folder's name."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zip_file:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                zip_file.write(path, path.relative_to(folder.parent))
+    archive.seek(0)
+    return archive

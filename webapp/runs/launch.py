@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from experiment.authoring.check import require_sound
 from experiment.design.lists import BuiltLists
 from experiment.materials.read import item_row
-from experiment.plan.plan import refuse_silent_change
+from experiment.plan import refuse_silent_change
 from experiment.studies.files import study_files
 from experiment.studies.study import Study
 from webapp.core.tokens import new_reference

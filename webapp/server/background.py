@@ -8,8 +8,7 @@ from flask import Flask
 
 from webapp.core.metrics import METRICS
 from webapp.http.health import STOPPING
-from webapp.jobs.consume import Embedded
-from webapp.jobs.queue import open_queue
+from webapp.jobs.queue import Embedded, open_queue
 from webapp.long_jobs.work import leaving, open_long_queue
 from webapp.services import EXTENSION, Services
 

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from marketplace.mturk.errors import RefusedError, wrong_state
 from marketplace.mturk.hits import find_hit
+from marketplace.mturk.ids import made_before, remember
 from marketplace.mturk.money import (
     HIGHEST_CENTS,
     amount,
@@ -19,7 +20,6 @@ from marketplace.mturk.money import (
 from marketplace.mturk.operations.assignments import find_assignment
 from marketplace.mturk.operations.hits import repeated
 from marketplace.mturk.paging import page
-from marketplace.mturk.request_tokens import made_before, remember
 from marketplace.mturk.tables import Assignment, Payment
 from marketplace.mturk.wire import Reply, Request
 

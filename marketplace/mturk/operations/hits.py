@@ -8,11 +8,10 @@ from marketplace.mturk.errors import RefusedError, wrong_state
 from marketplace.mturk.events import tell
 from marketplace.mturk.expiry import tell_if_reviewable
 from marketplace.mturk.hits import find_hit, find_type, place_counts, status, to_api
-from marketplace.mturk.ids import new_id
+from marketplace.mturk.ids import made_before, new_id, remember
 from marketplace.mturk.money import LARGE_HIT, refuse_overdraft, reward_fee_cents
 from marketplace.mturk.operations.hit_types import refuse_out_of_limits, type_of
 from marketplace.mturk.question import QuestionError, read_question
-from marketplace.mturk.request_tokens import made_before, remember
 from marketplace.mturk.tables import Hit, HitType
 from marketplace.mturk.wire import Reply, Request
 

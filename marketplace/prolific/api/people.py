@@ -11,7 +11,6 @@ from marketplace.prolific.api.studies import find_study
 from marketplace.prolific.api.written import time
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.filters import filter_list
-from marketplace.prolific.ids import is_id
 from marketplace.prolific.people import (
     DemographicExport,
     Group,
@@ -23,7 +22,7 @@ from marketplace.prolific.people import (
     write,
 )
 from marketplace.prolific.store import Moment
-from marketplace.prolific.tables import Study, Submission
+from marketplace.prolific.tables import Study, Submission, is_id
 
 _GROUP = f"{API}/participant-groups/<ref>/"
 _MOST_EXPORTS, _MOST_FILTERS = 2, 15

@@ -6,9 +6,8 @@ from flask import request
 from sqlalchemy import Select, select
 
 from marketplace.prolific.api.door import API, Door, Reply, begin_job, given
-from marketplace.prolific.api.paging import page_of
 from marketplace.prolific.api.studies import find_study
-from marketplace.prolific.api.written import submission, submission_short, time
+from marketplace.prolific.api.written import page_of, submission, submission_short, time
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.money import counts
 from marketplace.prolific.store import Moment

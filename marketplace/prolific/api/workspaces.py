@@ -5,7 +5,7 @@ from typing import Any
 from sqlalchemy import select
 
 from marketplace.prolific.api.door import API, Door, Reply, given
-from marketplace.prolific.api.paging import page_of
+from marketplace.prolific.api.written import page_of
 from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.money import balance
 from marketplace.prolific.store import Moment

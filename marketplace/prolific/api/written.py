@@ -1,13 +1,21 @@
-"""Studies and submissions as the platform writes them."""
+"""Studies and submissions as the platform writes them, and the pages of its lists."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
+from flask import request
 from sqlalchemy import select
 
+from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.money import counts, projected, taken
 from marketplace.prolific.store import Moment
 from marketplace.prolific.tables import Payment, Study, Submission
+
+_PAGE_SIZE, _LARGEST_PAGE = 20, 1000
+# Python reads no number of thousands of digits.
+_MOST_DIGITS = 9
 
 
 def time(value: datetime | None) -> str | None:
@@ -78,3 +86,40 @@ def submission(moment: Moment, found: Submission) -> dict[str, Any]:
         "return_requested": time(found.return_requested),
         "bonus_payments": list(bonuses),
     }
+
+
+def page_of(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the page of a list that the call under way asks for.
+
+    Raises:
+        UnknownError: The list ends before it.
+        RefusedError: What is asked for is no page.
+    """
+    number, size = _asked("page", 1), min(_asked("page_size", _PAGE_SIZE), _LARGEST_PAGE)
+    last = max(1, -(-len(found) // size))
+    if number > last:
+        raise UnknownError("page")
+    return {
+        "results": list(found[(number - 1) * size : number * size]),
+        "_links": {
+            "self": _link(number, size),
+            "next": _link(number + 1 if number < last else None, size),
+            "previous": _link(number - 1 if number > 1 else None, size),
+            "last": _link(last, size),
+        },
+        "meta": {"count": len(found)},
+    }
+
+
+def _asked(name: str, otherwise: int) -> int:
+    text = request.args.get(name, str(otherwise))
+    if not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < 1:
+        raise RefusedError({name: ["A whole number from 1 on."]})
+    return int(text)
+
+
+def _link(number: int | None, size: int) -> dict[str, Any]:
+    if number is None:
+        return {"href": None, "title": "Page"}
+    wanted = {**request.args.to_dict(), "page": number, "page_size": size}
+    return {"href": f"{request.base_url}?{urlencode(wanted)}", "title": "Page"}

@@ -20,9 +20,9 @@ from flask import (
 from sqlalchemy import select
 
 from marketplace.prolific.errors import ParticipantRefusedError
-from marketplace.prolific.ids import is_id, new_id
 from marketplace.prolific.people import Participant
 from marketplace.prolific.store import Moment, Store
+from marketplace.prolific.tables import is_id, new_id
 
 _POLICY = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'"

@@ -15,6 +15,8 @@ from tests.analysis import small_run
 from tests.analysis.designed_studies import mixed, yes_no
 from tests.analysis.rated_study import island_run, island_scores
 
+# Whose mixed model is soon fitted: nobody looks at it here.
+FEW = 10
 INTERACTION = "Interaction: (nonisland: short - long) - (island: short - long)"
 
 
@@ -31,7 +33,7 @@ def noisy(scores, sd: float):
 
 @pytest.mark.parametrize(("made", "name"), [(island_run, "rating"), (yes_no, "yes_no")])
 def test_a_models_differences_are_those_of_its_scores_and_have_an_interval(made, name, tmp_path):
-    run = made()
+    run = made(n_people=FEW)
     scores = noisy(island_scores(tmp_path, run), 0.5)
     found = compared(run, scores).statistics[f"{name}_model_effects"]
     rows = found[found["measure"] == "sum"].set_index("contrast")
@@ -47,7 +49,7 @@ def test_a_models_differences_are_those_of_its_scores_and_have_an_interval(made,
 def test_scores_that_are_all_alike_have_no_interval_and_the_first_lines_say_so(
     made, name, tmp_path
 ):
-    run = made()
+    run = made(n_people=FEW)
     found = compared(run, noisy(island_scores(tmp_path, run), 0.0))
     effects = found.statistics[f"{name}_model_effects"]
     assert (effects["estimate"] == 0).all()
@@ -67,7 +69,7 @@ def test_one_sentence_alone_is_not_said_to_have_the_same_score_as_others(n_items
 
 
 def test_frames_drawn_anew_that_change_nothing_are_no_interval(tmp_path):
-    run = yes_no()
+    run = yes_no(n_people=FEW)
     expected = np.where(run.items["condition"] == "island_long", "no", "yes")
     good = run.trials["item_id"].map(dict(zip(run.items["item_id"], expected, strict=True)))
     trials = run.trials.assign(good_side=good.map({"yes": "first", "no": "second"}))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.statistics.morcela import FEWEST_ITEMS, out_of_sample
+from analysis.statistics.calibration import FEWEST_ITEMS, out_of_sample
 
 
 def studies(seed: int, n: int = 120):

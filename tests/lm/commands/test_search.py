@@ -1,4 +1,7 @@
 import csv
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -50,7 +53,16 @@ def test_a_search_that_cannot_be_read_is_refused(tmp_path: Path, spec: str, said
         read_grid("gulordava")
 
 
-def test_a_search_lists_its_models_and_keeps_what_was_trained(tmp_path: Path):
+@contextmanager
+def in_this_process(_n: int, _prepare: object, _threads: int) -> Iterator[Executor]:
+    """What stands for a pool of processes, each of which would read PyTorch anew."""
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+def test_a_search_lists_its_models_and_keeps_what_was_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     data = write_corpus(tmp_path / "data") / "words"
     (tmp_path / "search.toml").write_text(SPEC)
     arguments = [str(tmp_path / "search.toml"), "--data", str(data), "--out", str(tmp_path / "out")]
@@ -65,5 +77,7 @@ def test_a_search_lists_its_models_and_keeps_what_was_trained(tmp_path: Path):
     assert float(rows[1]["valid_perplexity"]) < float(rows[0]["valid_perplexity"])
     weights = tmp_path / "out" / "hidden6_lr5.0" / "weights.safetensors"
     before = weights.stat().st_mtime_ns
-    CliRunner().invoke(search, [*arguments, "--jobs", "1"], catch_exceptions=False)
+    monkeypatch.setattr("lm.commands.search.worker_pool", in_this_process)
+    again = CliRunner().invoke(search, [*arguments, "--jobs", "1"], catch_exceptions=False)
+    assert again.output == result.output
     assert weights.stat().st_mtime_ns == before

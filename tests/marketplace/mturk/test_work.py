@@ -12,7 +12,7 @@ from marketplace.mturk.qualifications.system import MASTERS
 from marketplace.mturk.tables import Payment
 from marketplace.mturk.work import accept, submit
 from tests.marketplace.mturk.market import DAY_S, refusal
-from webapp.recruiters.mturk.fees import fee_cents
+from webapp.recruiters.mturk.settings import fee_cents
 from webapp.recruiters.platform import Audience
 
 

@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 
 from webapp import create_app
-from webapp.jobs.consume import consume
 from webapp.jobs.periodic import PeriodicJob
-from webapp.jobs.queue import open_queue
+from webapp.jobs.queue import consume, open_queue
 from webapp.services import Services
 
 

@@ -12,7 +12,6 @@ from botocore.config import Config
 from experiment.payment.cost import Charge
 from webapp.core.urls import is_loopback
 from webapp.recruiters.mturk.errors import HIT_EXISTS, no_credentials, platform_errors
-from webapp.recruiters.mturk.fees import MOST_PLACES, fee_cents
 from webapp.recruiters.mturk.question import answer_fields
 from webapp.recruiters.mturk.requests import (
     Request,
@@ -22,7 +21,7 @@ from webapp.recruiters.mturk.requests import (
     qualification_request,
     type_request,
 )
-from webapp.recruiters.mturk.settings import api_url
+from webapp.recruiters.mturk.settings import MOST_PLACES, api_url, fee_cents
 from webapp.recruiters.platform import (
     Audience,
     Bonus,

@@ -1,4 +1,4 @@
-"""The settings of Mechanical Turk and its likes, and where each answers."""
+"""The settings of Mechanical Turk and its likes, where each answers, and what it asks for."""
 
 from urllib.parse import urlsplit
 
@@ -7,6 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from webapp.core.settings import checked_address
 from webapp.core.urls import is_loopback, is_secure
 from webapp.errors import WebappError
+from webapp.recruiters.platform import Audience
+
+# From the tenth assignment of a HIT on, the platform asks twice the fee for all of them.
+MOST_PLACES = 9
+_FEE_PERCENT, _MANY_PERCENT, _MASTERS_PERCENT = 20, 20, 5
+_LEAST_FEE_CENTS = 1
 
 
 class MturkSettings(BaseModel):
@@ -81,3 +87,18 @@ def framing_sites(settings: MturkSettings) -> tuple[str, ...]:
     if settings.endpoint in API_URLS:
         return ("https://*.mturk.com",)
     return worker_sites(settings)
+
+
+def fee_cents(amount_cents: int, places: int, audience: Audience) -> int:
+    """Return the fee on one payment, rounded up to a whole cent.
+
+    Args:
+        amount_cents: The reward or the bonus; there is no fee on nothing.
+        places: How many assignments its HIT was made with.
+        audience: Who may take it; a HIT for Masters costs more.
+    """
+    if amount_cents == 0:
+        return 0
+    many = _MANY_PERCENT * (places > MOST_PLACES)
+    percent = _FEE_PERCENT + many + _MASTERS_PERCENT * audience.masters
+    return max(_LEAST_FEE_CENTS, -(-amount_cents * percent // 100))

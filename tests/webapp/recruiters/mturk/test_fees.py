@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.recruiters.mturk.fees import fee_cents
+from webapp.recruiters.mturk.settings import fee_cents
 from webapp.recruiters.platform import Audience
 
 

@@ -12,7 +12,11 @@ from experiment.studies.files import study_files
 from experiment.studies.study import PLAN_FILE, STUDY_FILE, Study
 
 PLAN_TEXT = "plan.md"
+
+
 _VERSION = 1
+
+
 Values = Mapping[str, Any]
 
 

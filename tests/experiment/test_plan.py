@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from experiment.authoring.check import require_sound
 from experiment.commands.freeze import freeze
 from experiment.errors import StudyError
-from experiment.plan.plan import hash_of, read_plan, refuse_silent_change
+from experiment.plan import hash_of, read_plan, refuse_silent_change
 from experiment.studies.files import study_files
 from experiment.studies.load import find_study, load_study
 
