@@ -1,5 +1,6 @@
 """Which rows of the database make an account, and who is compensated."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,7 +12,7 @@ from webapp.payments.accounts import accounts
 from webapp.payments.compensate import compensation, taken_up, unsubmitted
 from webapp.payments.ledger import payments_of
 from webapp.payments.reconciliation.snapshot import _handed_in, _may_have_bonus
-from webapp.payments.rewards import stated_reason
+from webapp.payments.rewards import rewards, stated_reason
 from webapp.payments.run_payments import is_decided
 
 pytestmark = pytest.mark.one_database
@@ -37,6 +38,36 @@ def test_accounts_are_of_who_consented_and_of_their_first_submission(book):
     [only] = accounts(book.session, book.run, [people[0].id])
     assert (only.participant, only.assignment, only.payments) == (people[0], works[1], (lines[0],))
     assert list(payments_of(book.session, book.run, [people[1].id])) == [lines[1]]
+
+
+def test_correct_catch_trials_are_counted_of_each_and_of_nothing_else(book, monkeypatch):
+    monkeypatch.setattr("webapp.payments.accounts.is_blind", lambda *_: False)
+    people = [book.person(consented_at=book.now) for _ in range(3)]
+    items = book.session.query(RunItem).filter_by(run_id=book.run.id)
+    kinds = {kind: items.filter_by(kind=kind).first().id for kind in ("catch", "target")}
+    for person, given in zip(people, ("rrwtn", "r", ""), strict=True):
+        for position, what in enumerate(given):
+            item = kinds["target" if what == "t" else "catch"]
+            of = {"participant_id": person.id, "position": position, "run_item_id": item}
+            trial = book.add(Trial(good_side="first", **of))
+            if what != "n":
+                side = "second" if what == "w" else "first"
+                rest = {"input_method": "key", "recorded_at": book.now, "chosen_side": side}
+                book.add(Response(trial_id=trial.id, client_uuid=f"u{trial.id}", **rest))
+    found = accounts(book.session, book.run)
+    assert [each.correct_catch_trials for each in found] == [2, 1, 0]
+    [second] = accounts(book.session, book.run, [people[1].id])
+    assert second.correct_catch_trials == 1
+    assert rewards_of_paid(found[0], book) == [20, 30]
+
+
+def rewards_of_paid(account, book):
+    """Return what is paid of a reward that was raised to 30 cents: what is done stays."""
+    work = book.work("A", account.participant, "approved")
+    lines = (book.pay("A", work, account.participant), book.pay("A", work, account.participant))
+    lines[1].state = "refused"
+    paid = [replace(account, assignment=work, payments=(line,)) for line in lines]
+    return [entry.item.amount_minor for entry in rewards(paid, 30)]
 
 
 def test_verdicts_and_catch_trials_are_ones_own_and_told_where_they_may_be(book, monkeypatch):
