@@ -54,6 +54,7 @@ def test_one_caller_has_a_payment_until_it_must_be_gone(write, sessions, clock):
     claimed = ledger.claim(sessions, payment.id, clock())
     assert claimed is not None
     assert not claimed.tried
+    assert timedelta(minutes=5) == ledger.CLAIM_TIMEOUT, "reconcile says: again in five minutes"
     assert (claimed.payment.state, claimed.payment.called_at) == (PaymentState.CALLING, clock())
     almost = clock() + ledger.CLAIM_TIMEOUT - timedelta(seconds=1)
     assert ledger.is_claimed(claimed.payment, almost)

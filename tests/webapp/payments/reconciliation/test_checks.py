@@ -1,13 +1,11 @@
 """What each check tells of a ledger made by hand, and what mending may do by itself."""
 
-from datetime import timedelta
 from types import SimpleNamespace as Some
 
 import pytest
 
 from experiment.payment.payment import PaymentItem, PaymentKind
 from tests.webapp.payments.by_hand import NOW, account, line, snapshot, work
-from webapp.payments.ledger import CLAIM_TIMEOUT
 from webapp.payments.reconciliation import payment_checks as money
 from webapp.payments.reconciliation.statement import Statement
 from webapp.recruiters.platform import Bonus
@@ -59,10 +57,9 @@ def test_what_is_not_settled_says_what_is_next_and_whether_mending_does_it(
         assert ":" not in each.detail
 
 
-def test_what_the_platform_answered_is_told_and_a_claim_ends_when_the_words_say():
+def test_what_the_platform_answered_is_told():
     [found] = money.unsettled(snapshot(line(state="refused", answer="no money")))
     assert found.detail == "a reward of $0.20 was refused by the platform: no money"
-    assert timedelta(minutes=5) == CLAIM_TIMEOUT
 
 
 def test_a_decision_that_the_ledger_lacks_is_told_once_and_a_second_one_as_paid_twice():
