@@ -140,7 +140,7 @@ def accounts(session: Session, run: Run, only: Sequence[int] | None = None) -> l
     return [
         PayeeAccount(
             participant=person,
-            finished=finished,
+            finished=bool(finished),  # null where an ending is
             kept=kept,
             correct_catch_trials=None
             if blind or person.restricted_at is not None

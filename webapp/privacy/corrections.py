@@ -21,7 +21,7 @@ from webapp.sessions.finish import checked_answers
 def answers_of(session: Session, participant: Participant) -> dict[str, str]:
     """Return what a participant answered to questions, by the fields' names."""
     given = select(Answer.field, Answer.value).where(Answer.participant_id == participant.id)
-    return dict(session.execute(given.order_by(Answer.id)).all())
+    return dict(session.execute(given).all())
 
 
 def correctable(session: Session, study: Study, participant: Participant) -> list[Question]:

@@ -102,7 +102,7 @@ def _carry_out(
     for id_, ref in session.execute(select(Participant.id, Participant.ref)).all():
         if entry := record.deed_of(mark_of(ref), wishes):
             yield int(_done(session, session.get_one(Participant, id_), entry, record, now))
-    for assignment in session.scalars(select(Assignment).order_by(Assignment.id)).all():
+    for assignment in session.scalars(select(Assignment)).all():
         if not is_forgotten(assignment.worker_id):
             mark = forgotten_id(assignment.platform_id, assignment.worker_id)
             if record.deed_of(mark, wishes):

@@ -6,6 +6,7 @@ import pytest
 
 from experiment.payment.payment import Caps
 from tests.webapp.payments.platform_double import PlatformDouble
+from tests.webapp.privacy.conftest import book  # noqa: F401 - a fixture
 from tests.webapp.test_transactions import OpenTransactions
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Participant, Payment, Run

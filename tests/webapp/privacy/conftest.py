@@ -7,6 +7,7 @@ from experiment.studies.load import load_study
 from webapp.database.models import (
     Answer,
     Assignment,
+    Hit,
     Link,
     LinkVisit,
     Note,
@@ -87,6 +88,10 @@ class Book:
                 answer="",
             )
         )
+
+    def offer(self, token="a", purpose="recruitment"):
+        hit = Hit(run_id=self.run.id, token=token * 64, purpose=purpose, places=1)
+        return self.add(hit).id
 
     def link(self, kind):
         self.n += 1
