@@ -50,7 +50,7 @@ retest: $(VENV)/.dev  ## run once more, one by one, the tests that failed last
 	@$(BIN)/python -m pytest --last-failed --last-failed-no-failures=none --exitfirst --verbose
 
 collect: $(VENV)/.dev  ## read all tests without running one: each of their modules is compiled once
-	@$(BIN)/python -m pytest --collect-only -qqq
+	@mkdir -p build; $(BIN)/python -m pytest --collect-only -qqq >build/collected.txt || { cat build/collected.txt; exit 1; }
 
 lint: $(VENV)/.dev  ## check style and types
 	@$(BIN)/ruff check .
