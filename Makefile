@@ -9,6 +9,9 @@ BIN := $(VENV)/bin
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate --generate-hashes --custom-compile-command "make lock"
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# Hundreds of processes are started: each module is compiled once, when it is first read, also where the environment says otherwise.
+export PYTHONDONTWRITEBYTECODE =
+
 .DEFAULT_GOAL := help
 .PHONY: help study reproduce models takers stop test retest collect lint docs site benchmarks figures dist lock sbom audit clean
 
@@ -38,8 +41,6 @@ takers: $(VENV)/.lm  ## models trained here take the sessions of 100 simulated p
 stop: $(VENV)/.analysis  ## stop the server that `make study KEEP=1` left on
 	@$(BIN)/parallax stop
 
-# The tests start hundreds of processes: each module is compiled once, also where the environment says otherwise.
-test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.dev  ## install what the tests need and run them all
 	@$(BIN)/python -m tests.prerequisites
 	@$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
@@ -48,9 +49,8 @@ retest: $(VENV)/.dev  ## run once more, one by one, the tests that failed last
 	@echo "FAILED AT FIRST; a test that passes now depends on what it does not control, and is to be mended:"
 	@$(BIN)/python -m pytest --last-failed --last-failed-no-failures=none --exitfirst --verbose
 
-collect: export PYTHONDONTWRITEBYTECODE =
 collect: $(VENV)/.dev  ## read all tests without running one: each of their modules is compiled once
-	@$(BIN)/python -m pytest --collect-only -qqq
+	@mkdir -p build; $(BIN)/python -m pytest --collect-only -qqq >build/collected.txt || { cat build/collected.txt; exit 1; }
 
 lint: $(VENV)/.dev  ## check style and types
 	@$(BIN)/ruff check .
@@ -111,5 +111,5 @@ $(VENV)/.lm: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Parallax with its development extra (about a minute the first time) ..."
-	@$(PIP) install -c constraints.txt -e '.[dev]'
+	@$(PIP) install --no-compile -c constraints.txt -e '.[dev]'
 	@touch $@ $(VENV)/.lm $(VENV)/.analysis
