@@ -52,7 +52,6 @@ def test_a_changed_function_and_a_changed_name_take_the_place_of_the_true_ones(
     module = importlib.import_module("module_of_mutants")
     held = module.few
     compared, most = sorted(mutants(file, CLASSES), key=lambda one: one.kind)
-    put = Place({str(file.resolve())}).put
     assert [held(3), held(4)] == [False, False]
     place = Place({str(file)})
     assert place.put(compared) and [held(3), held(4)] == [True, False]
