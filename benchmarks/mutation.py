@@ -10,8 +10,8 @@ protects something dropped or turned (`and` to `or`, `not`, an `if` that only ra
 `refuse_...`), a unit or a sign of a time changed. The tests beside the package that reach its line
 run, the quickest first, until one fails, or until they took --most-seconds. A mutant that no test
 notices survives. What became of each is kept in a folder: the same command goes on where it
-stopped; take a new folder when code or tests have changed. The tests run on SQLite only; the tree
-stays as it is.
+stopped (with --minutes 0 it only prints); take a new folder when code or tests have changed. The
+tests run on SQLite only; the tree stays as it is.
 """
 
 import argparse
@@ -76,10 +76,15 @@ def chosen(target: Target, classes: tuple[str, ...], sample: int, seed: int) -> 
     return drawn[:sample] if sample else drawn
 
 
+def outcomes_of(file: Path) -> dict[str, str]:
+    """Return what is kept of mutants, by their names."""
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    return {fact["id"]: fact["outcome"] for fact in map(json.loads, lines)}
+
+
 def row(name: str, found: list[Mutant], file: Path) -> str:
     """Return the line of the table: of how many mutants what became."""
-    lines = file.read_text("utf-8").splitlines() if file.exists() else []
-    kept = {fact["id"]: fact["outcome"] for fact in map(json.loads, lines)}
+    kept = outcomes_of(file)
     outcomes = Counter(kept[one.id] for one in found if one.id in kept)
     tried = outcomes.total() - outcomes["not applied"]
     noticed = outcomes["noticed"] + outcomes["ended"]
@@ -109,7 +114,7 @@ def main() -> None:
         file = folder / f"{name}.jsonl"
         if options.list:
             print(*(f"{one.kind:10} {one.id}" for one in found), sep="\n")
-        elif found:
+        elif options.minutes and {one.id for one in found} - outcomes_of(file).keys():
             trial = Trial(
                 found, file, seconds=60 * options.minutes, most_s=options.most_seconds,
                 children=options.children,

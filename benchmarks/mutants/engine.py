@@ -172,11 +172,13 @@ class Trial:
 
     def _note(self, files: set[str], kept: Path) -> int:
         watch = coverage.Coverage(data_file=None, include=sorted(files), config_file=False)
-        forget()
+        caches = forget()
         watch.start()
         took = dict[str, float]()
         for item in self._items:
             watch.switch_context(item.nodeid)
+            for cache in caches:  # or only the first test would reach what is remembered
+                cache.cache_clear()
             self._failed, before = False, time.process_time()
             self._run(item)
             if self._failed:

@@ -54,11 +54,13 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(part)
 
 
-def forget() -> None:
-    """Forget what our functions remembered of earlier calls."""
+def forget() -> list[Any]:
+    """Forget what our functions remembered of earlier calls, and return what remembers it."""
     gc.unfreeze()
-    for one in _caches():
+    caches = list(_caches())
+    for one in caches:
         one.cache_clear()
+    return caches
 
 
 def _caches() -> Iterator[Any]:

@@ -158,10 +158,9 @@ def length_correlation(session: ObservedSession) -> float | None:
 
 def time_autocorrelation(session: ObservedSession) -> float | None:
     """Return how log reaction times, without what length explains, go with the last two."""
-    residuals = time_residuals(session)
-    if not residuals:
+    times = list(time_residuals(session).values())
+    if not times:
         return None
-    times = [residuals[position] for position in sorted(residuals)]
     return (_correlation(times[:-1], times[1:]) + _correlation(times[:-2], times[2:])) / 2
 
 

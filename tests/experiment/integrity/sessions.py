@@ -66,3 +66,12 @@ def delivered_at_once(session: ObservedSession, at_ms: float) -> ObservedSession
         arrived_ms=lambda answer: at_ms + answer.position,
         waited_ms=lambda answer: at_ms + answer.position - answer.arrived_ms,
     )
+
+
+def told(*answers: dict, **facts: object) -> ObservedSession:
+    """A session of answers at positions 1, 2 ...; what is not named is not known."""
+    made = (
+        ObservedAnswer(n, fields.pop("arrived_ms", 0.0), **fields)
+        for n, fields in enumerate(answers, 1)
+    )
+    return ObservedSession(tuple(made), **facts)

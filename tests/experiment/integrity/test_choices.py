@@ -32,3 +32,9 @@ def test_the_likelihood_of_a_persons_choices_is_a_probability(trials):
     both = math.exp(people_nats(chose[:1], accuracy[:1]))
     other = math.exp(people_nats([not chose[0]], accuracy[:1]))
     assert both + other == pytest.approx(1)
+
+
+def test_hundreds_of_answers_are_likeliest_of_who_does_not_read():
+    # Whoever reads answers so at most with 0.11 a trial; who does not, with one half.
+    careless = math.log(0.05) + 300 * math.log(0.5)
+    assert people_nats([False] * 300, [0.99] * 300) == pytest.approx(careless)

@@ -57,6 +57,18 @@ def test_an_item_says_by_how_much_more_often_programs_answer_so(rates):
     assert score({"robot": True}, rates).people_as_low is None
 
 
+def test_who_fails_nothing_is_as_low_as_everybody_or_higher(rates):
+    found = score({one.item: True for one in rates.items}, rates)
+    assert (found.n_failed, found.people_as_low, found.programs_as_low) == (0, 1.0, 1.0)
+    found = score({one.item: one.item != "robot" for one in rates.items}, rates)
+    assert found.n_failed == 1 and found.people_as_low == pytest.approx(0.401, abs=5e-4)
+
+
+def test_an_item_that_both_pass_alike_says_nothing():
+    alike = read_rates(SOURCE + ITEM.replace("[9, 10]", "[1, 10]"), Path("humanness.toml"))
+    assert score({"a": True}, alike).nats == score({"a": False}, alike).nats == 0
+
+
 def test_without_rates_there_are_scores_and_nothing_else():
     found = score({"a": True, "b": False}, None)
     assert (found.n_passed, found.n_rated) == (1, 0)

@@ -1,0 +1,67 @@
+"""What a signal is worth follows from a few rates, by hand; of people the worst way counts."""
+
+from collections.abc import Iterator
+from math import log
+
+import pytest
+
+from experiment.integrity import rates
+from experiment.integrity.rates import Rate, Told, highest, is_safe, weight, worth
+
+POINTER, KEY, TOUCH = (frozenset({seen}) for seen in ("pointer", "key", "touch"))
+PEOPLE = (
+    Rate("mouse", "pointer", 8, "clock", 0, 400, 0.002),
+    Rate("gaze", "pointer", 8, "clock", 0, 400, 0.004),
+    Rate("switch", "key", 8, "clock", 0, 400, 0.01),
+    Rate("mouse", "pointer", 20, "clock", 0, 400, 0.008),
+    Rate("mouse", "pointer", 8, "device", 0, 400, 0.5),
+    Rate("mouse", "pointer", 20, "device", 0, 400, 0.5),
+)
+PROGRAMS = (
+    Told("script", 8, "clock", 5, 10),
+    Told("browser", 8, "clock", 10, 10),
+    Told("script", 20, "clock", 2, 8),
+    Told("script", 8, "device", 1, 10),
+    Told("script", 8, "never", 0, 10),
+)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Count these people, and no others."""
+    monkeypatch.setattr(rates, "measured", lambda: PEOPLE)
+    for function in (highest, weight):
+        function.cache_clear()
+    yield
+    for function in (highest, weight):
+        function.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("seen", "n_answers", "high"),
+    [
+        (POINTER, 8, 0.004),
+        (POINTER, 19, 0.004),
+        (POINTER, 20, 0.008),
+        (POINTER | KEY, 8, 0.01),
+        (POINTER, 7, None),
+        (POINTER | KEY, 20, None),
+        (TOUCH, 8, None),
+        (frozenset(), 8, None),
+    ],
+)
+def test_the_worst_way_counts_at_the_nearest_length_below(few, seen, n_answers, high):
+    assert highest("clock", seen, n_answers) == high
+    assert is_safe("clock", seen, n_answers) is (high in (0.004, 0.008))
+    assert (weight("clock", seen, n_answers, PROGRAMS) is None) is (high in (None, 0.01))
+
+
+def test_a_signal_is_worth_its_rate_among_programs_over_that_among_people(few):
+    expected = log((5 / 10 + 10 / 10 + 0.004) / 3 / 0.004)
+    assert worth("clock", 8, 0.004, PROGRAMS) == pytest.approx(expected)
+    assert worth("clock", 19, 0.004, PROGRAMS) == pytest.approx(expected)
+    assert weight("clock", POINTER, 8, PROGRAMS) == pytest.approx(expected)
+    longer = log((2 / 8 + 0.008) / 2 / 0.008)
+    assert weight("clock", POINTER, 20, PROGRAMS) == pytest.approx(longer)
+    assert worth("never", 8, 0.004, PROGRAMS) == 0, "programs do it less often than people"
+    assert worth("clock", 7, 0.004, PROGRAMS) == 0, "nothing was counted of so few"
