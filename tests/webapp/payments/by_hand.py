@@ -4,6 +4,8 @@ from collections import Counter
 from datetime import UTC, datetime
 from types import SimpleNamespace as Some
 
+from sqlalchemy import func, select
+
 from experiment.studies.load import load_study
 from webapp.database.models import Payment
 from webapp.payments.accounts import PayeeAccount
@@ -60,3 +62,19 @@ def study(bonus="none", amount="0"):
     found = load_study("minimal")
     payment = found.payment.model_copy(update={"bonus": bonus, "bonus_amount": amount})
     return found.model_copy(update={"payment": payment})
+
+
+def written(sessions, run, **fields):
+    """Write a bonus into a ledger: one of 50 cents that is in doubt, unless said else."""
+    with sessions.begin() as session:
+        number = session.scalar(select(func.count()).select_from(Payment))
+        row = Payment(
+            **{
+                "run_id": run.id, "worker_id": "AWORKER1", "assignment": "ASSIGNMENT1",
+                "kind": "bonus", "amount_minor": 50, "currency": "USD", "reason": "Other.",
+                "token": f"{number:064d}", "state": "unknown",
+                "made_at": run.launched_at, "answer": "", **fields,
+            }
+        )  # fmt: skip
+        session.add(row)
+    return row

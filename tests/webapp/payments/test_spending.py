@@ -68,6 +68,7 @@ def test_each_line_of_the_statement_says_who_paid_whether_and_at_what_fee(monkey
         ("ref5", "owed", "", "to be paid", 1, 101, ""),
         ("ref8", "owed", "", "to be paid", 5, 101, ""),
     ]
+    assert [x.total_minor for x in found[:2]] == [921, 121]
     [total] = totals(found)
     assert total.spent_minor == {"bonus": 8, "reward": 88, "screen_out": 7}
     assert total.elsewhere_minor == 20 + 5 + 7 + 15 + 20 + 3

@@ -14,6 +14,7 @@ from webapp.payments.accounts import accounts
 from webapp.payments.compensate import compensation, offer_compensation
 from webapp.payments.ledger import Entry, payments_of
 from webapp.payments.pay import pay_entries
+from webapp.payments.reconciliation import snapshot as snapshots
 from webapp.payments.reconciliation.reconcile import discrepancies, fix_discrepancies
 from webapp.payments.reconciliation.snapshot import take_snapshot
 from webapp.recruiters.platform import Bonus
@@ -259,3 +260,9 @@ def test_a_refused_rejection_is_made_by_no_fixing_and_ends_with_the_reward(
     pay_rewards()
     poll_now()
     assert found() == []
+
+
+def test_what_was_counted_wrongly_is_told_once_and_in_order(look, monkeypatch):
+    wrong = [("lists", subject, 1) for subject in "jachbgidfeja"]
+    monkeypatch.setattr(snapshots, "miscounted", lambda *_: wrong)
+    assert look().miscounted == list("abcdefghij")
