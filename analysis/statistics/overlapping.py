@@ -5,6 +5,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from analysis.data.declared import unit_column
 from analysis.statistics.accuracy import interval
 from analysis.statistics.clustered import Variances, combined, corrected, share_ends
 from analysis.statistics.resample import Floats, codes
@@ -17,7 +18,9 @@ Codes = NDArray[np.intp]
 def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> pd.DataFrame:
     """Return people's accuracy on each group of items; an item may be in any number of groups.
 
-    Judgments are not copied for each group: there may be millions of them.
+    Judgments are not copied for each group: there may be millions of them. So what a participant's
+    judgments of one frame have in common is taken from single judgments, as if nobody judged two
+    items of a frame.
 
     Args:
         judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
@@ -36,7 +39,10 @@ def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> 
         for values in (judgments["chose_good"].to_numpy(dtype=float), np.ones(len(judgments)))
     )
     member = coo_array((np.ones(len(item)), (item, column)), (n, len(groups))).tocsr()
-    accuracy, n_judged, told, clusters = _clustered(right, judged, member)
+    unit, n_units = codes(judgments[unit_column(judgments)])
+    first = np.unique(judged_item, return_index=True)[1]
+    in_unit = coo_array((np.ones(n), (unit[first], np.arange(n))), (n_units, n)).tocsr()
+    accuracy, n_judged, told, clusters = _clustered(right, judged, member, in_unit)
     n_right = np.rint(accuracy * n_judged)
     intervals = map(interval, *told, n_right.astype(int), n_judged.astype(int), clusters)
     found = pd.DataFrame(list(intervals))
@@ -54,24 +60,24 @@ def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> 
 
 
 def _clustered(
-    right: csr_array, judged: csr_array, member: csr_array
+    right: csr_array, judged: csr_array, member: csr_array, in_unit: csr_array
 ) -> tuple[Floats, Floats, tuple[Floats, Floats], Codes]:
     """Return each group's accuracy, judgments, its interval's ends, and clusters."""
     n_right, n = (np.asarray(counts.sum(axis=0)) @ member for counts in (right, judged))
     accuracy = n_right / n
     of_people, n_people = _squares(right @ member, judged @ member, accuracy)
-    right_of_item, judged_of_item = (
-        csr_array(member.multiply(np.asarray(counts.sum(axis=0))[:, None]))
+    right_of_unit, judged_of_unit = (
+        csr_array(in_unit @ member.multiply(np.asarray(counts.sum(axis=0))[:, None]))
         for counts in (right, judged)
     )
-    of_items, n_items = _squares(right_of_item, judged_of_item, accuracy)
+    of_units, n_units = _squares(right_of_unit, judged_of_unit, accuracy)
     of_judgments = n * accuracy * (1 - accuracy)
-    squares = ((of_people, n_people), (of_items, n_items), (of_judgments, n))
+    squares = ((of_people, n_people), (of_units, n_units), (of_judgments, n))
     parts = [corrected(total / n**2, size) for total, size in squares]
-    freedoms = (n_people - 1, n_items - 1, n - 1)
+    freedoms = (n_people - 1, n_units - 1, n - 1)
     variances = Variances(combined(*parts), freedom_by_parts(parts, freedoms))
-    several = np.where(n_people > 1, np.minimum(n_people, n_items), n_items)
-    clusters = np.where(n_items > 1, several, n_people).astype(np.intp)
+    several = np.where(n_people > 1, np.minimum(n_people, n_units), n_units)
+    clusters = np.where(n_units > 1, several, n_people).astype(np.intp)
     return accuracy, n, share_ends(accuracy, variances, parts, freedoms), clusters
 
 

@@ -10,15 +10,21 @@ from analysis.statistics.overlapping import overlapping_accuracy
 SAME = ["accuracy", "low", "high", "n_judgments", "n_items"]
 
 
-def test_each_group_is_as_it_would_be_alone():
+@pytest.mark.parametrize("people", [11, 24])
+@pytest.mark.parametrize("paired", [False, True])
+def test_each_group_is_as_it_would_be_alone(people: int, paired: bool):
+    """Also where two items share a frame, of which each participant sees one."""
     rng = np.random.default_rng(4)
-    person, number = np.divmod(np.arange(11 * 30), 30)
+    person, number = np.divmod(np.arange(people * 30), 30)
     seen = rng.random(len(person)) < 0.7
+    if paired:
+        seen &= (number + number // 2 + person) % 2 == 0
     easy = rng.normal(1, 1, 30)
     judgments = pd.DataFrame(
         {
             "participant": person[seen].astype(str),
             "item_id": number[seen].astype(str),
+            "frame": (number // 2 if paired else number)[seen].astype(str),
             "chose_good": (rng.random(len(person)) < 1 / (1 + np.exp(-easy[number])))[seen],
         }
     )
