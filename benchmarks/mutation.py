@@ -43,6 +43,24 @@ TARGETS = {
     "design": Target(("experiment/design/**/*.py",), ("tests/experiment/design",)),
     "exclusion": Target(("experiment/exclusion/*.py",), ("tests/experiment/exclusion",)),
     "integrity": Target(("experiment/integrity/*.py",), ("tests/experiment/integrity",)),
+    "intervals": Target(
+        tuple(
+            f"analysis/statistics/{name}.py"
+            for name in ("clustered", "resample", "variance_parts", "withheld")
+        ),
+        tuple(
+            f"tests/analysis/statistics/test_{name}.py"
+            for name in (
+                "clustered",
+                "ends_by_formula",
+                "levels",
+                "levels_off",
+                "overlapping",
+                "resample",
+                "withheld",
+            )
+        ),
+    ),
     "money": Target(("experiment/money.py",), ("tests/experiment/test_money.py",)),
     "payment rules": Target(
         ("experiment/payment/*.py", "experiment/money.py"),

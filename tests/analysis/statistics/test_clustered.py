@@ -1,3 +1,5 @@
+from math import log
+
 import numpy as np
 import pytest
 
@@ -6,6 +8,8 @@ from analysis.statistics.clustered import (
     clustered_intervals,
     freedom_of_agreement,
     log_f,
+    quantile,
+    two_way,
 )
 from analysis.statistics.resample import wilson_interval
 
@@ -110,3 +114,32 @@ def test_log_f_and_back_is_the_same_agreement():
     agreement = np.array([-0.05, 0.0, 0.3, 0.9])
     assert agreement_of(log_f(agreement, 12), 12) == pytest.approx(agreement)
     assert log_f(np.array(0.0), 12) == 0
+
+
+def test_variances_of_groups_are_those_of_each_alone_in_any_unit():
+    person, item, group = (each.ravel() for each in np.indices((12, 8, 3)))
+    influence = np.random.default_rng(1).normal(size=(12, 8, 3)) + np.arange(12)[:, None, None]
+    influence = (influence - influence.mean(axis=(0, 1))).ravel()
+    together = two_way(influence, person, item, group)
+    assert two_way(influence * 1e-9, person, item, group).total == pytest.approx(
+        together.total * 1e-18
+    )
+    for number in range(3):
+        own = group == number
+        alone = two_way(influence[own], person[own], item[own], zeros(own.sum()))
+        assert together.total[number] == pytest.approx(alone.total[0])
+        assert together.freedom[number] == pytest.approx(alone.freedom[0])
+
+
+def test_an_agreement_near_one_has_an_end_on_its_scale():
+    assert log_f(np.array(0.5), 3)[()] == pytest.approx(log(1 + 3 * 0.5 / 0.5))
+    assert log_f(np.array(1.0), 2)[()] == pytest.approx(log(1 + 2 / 1e-6), rel=1e-6)
+    assert np.isfinite(log_f(np.array(-5.0), 3))
+    assert agreement_of(np.array(log(4.0)), 3)[()] == pytest.approx(0.5)
+
+
+def test_a_quantile_is_two_sided_and_needs_a_degree_of_freedom():
+    # Fisher's table: 4.303, 2.228 of 5 %; 2.920 of 10 %.
+    assert quantile(np.array([2.0, 10.0])) == pytest.approx([4.303, 2.228], abs=5e-4)
+    assert quantile(np.array([2.0]), 0.9) == pytest.approx([2.920], abs=5e-4)
+    assert np.isnan(quantile(np.array([0.0]))).all()

@@ -8,12 +8,9 @@ from scipy.stats import t as student
 
 from analysis.statistics.clustered import (
     Variances,
-    agreement_of,
     combined,
     corrected,
     jackknifed,
-    log_f,
-    quantile,
     several_way,
     share_ends,
     two_way,
@@ -76,10 +73,12 @@ def test_an_accuracy_of_few_clusters_has_one_end_of_wilson_and_one_of_its_logit(
     assert np.ravel(found) == pytest.approx(expected, abs=1e-7)
 
 
-@pytest.mark.parametrize("freedoms", [(9, 29, 299), (0, 29, 299), (29, 0, 299)])
+@pytest.mark.parametrize("freedoms", [(9, 29, 299), (0, 29, 299), (29, 0, 299), (5, 29, 179)])
 def test_an_accuracy_of_ten_clusters_or_of_one_way_alone_has_wilsons_ends(freedoms):
+    """So has one whose participants and items are each exactly alike."""
+    ways = (0.0, 0.0) if freedoms == (5, 29, 179) else (0.01, 0.004)
     variances = Variances(np.array([0.006]), np.array([12.0]))
-    found = share_ends(np.array([0.7]), variances, one(0.01, 0.004, 0.002), one(*freedoms))
+    found = share_ends(np.array([0.7]), variances, one(*ways, 0.002), one(*freedoms))
     expected = of_wilson(0.7, 0.21 / 0.006, student.ppf(0.975, 12))
     assert np.ravel(found) == pytest.approx(expected, abs=1e-7)
 
@@ -94,8 +93,12 @@ def test_an_accuracy_of_ten_clusters_or_of_one_way_alone_has_wilsons_ends(freedo
         ((1.0, 1.0, 2.0), (10, 20, 209), 209),
         ((2.0, 2.0, 2.0), (10, 20, 209), 209),
         ((100.0, 1.0, 2.0), (10, 20, 209), 10.0004),
+        ((6.0, 5.0, 2.0), (1, 20, 41), 81 / (36 + 25 / 20 + 4 / 41)),
+        ((6.0, 5.0, 2.0), (20, 1, 41), 81 / (36 / 20 + 25 + 4 / 41)),
         ((6.0, 5.0, 2.0), (0, 20, 20), 25 / (25 / 20 + 4 / 20)),
         ((6.0, 5.0, 2.0), (20, 0, 20), 36 / (36 / 20 + 4 / 20)),
+        ((6.0, 1.0, 2.0), (0, 20, 100), 100),
+        ((1.0, 6.0, 2.0), (20, 0, 100), 100),
         ((0.0, 0.0, 0.0), (10, 20, 209), 10),
         ((0.0, 0.0, 0.0), (20, 10, 209), 10),
         ((0.0, 0.0, 0.0), (0, 20, 209), 20),
@@ -181,17 +184,3 @@ def test_a_variance_that_may_fall_low_has_the_freedom_of_the_fewer_clusters():
         ((person, item), 3), ((item, person), 3), ((person, person * 0), 6), ((item * 0, item), 3),
     ):  # fmt: skip
         assert two_way(influence, *ways, group, least=np.minimum).freedom.tolist() == [expected]
-
-
-def test_an_agreement_near_one_has_an_end_on_its_scale():
-    assert log_f(np.array(0.5), 3)[()] == pytest.approx(log(1 + 3 * 0.5 / 0.5))
-    assert log_f(np.array(1.0), 2)[()] == pytest.approx(log(1 + 2 / 1e-6), rel=1e-6)
-    assert np.isfinite(log_f(np.array(-5.0), 3))
-    assert agreement_of(np.array(log(4.0)), 3)[()] == pytest.approx(0.5)
-
-
-def test_a_quantile_is_two_sided_and_needs_a_degree_of_freedom():
-    # Fisher's table: 4.303, 2.228 of 5 %; 2.920 of 10 %.
-    assert quantile(np.array([2.0, 10.0])) == pytest.approx([4.303, 2.228], abs=5e-4)
-    assert quantile(np.array([2.0]), 0.9) == pytest.approx([2.920], abs=5e-4)
-    assert np.isnan(quantile(np.array([0.0]))).all()

@@ -65,6 +65,27 @@ def test_what_stops_early_leaves_comes_back():
     assert found > 9 * still * 0.3
 
 
+def test_levels_that_do_not_cancel_quite_add_their_variance():
+    """Of one way: the levels' variance beyond their noise, times the squares of what is left."""
+    rng = np.random.default_rng(7)
+    person = np.repeat(np.arange(30), np.arange(30) % 3 + 2)
+    cell = np.concatenate([np.arange(n) % 2 for n in np.arange(30) % 3 + 2])
+    value = 3 * rng.normal(size=30)[person] + rng.normal(size=len(cell))
+    weight = weights(cell, [1.0, -1.0])
+    design = np.hstack([np.eye(30)[person], np.eye(2)[cell]])
+    left = np.eye(len(cell)) - design @ np.linalg.pinv(design)
+    noise = float(value @ left @ value) / (len(cell) - 31)
+    n = np.bincount(person)
+    effect = np.linalg.lstsq(design, value, rcond=None)[0][-2:] @ [1, -1]
+    levels = np.bincount(person, value - effect * (cell == 0)) / n
+    moved = (levels.var(ddof=1) - noise * np.mean(1 / n)) * np.sum(np.bincount(person, weight) ** 2)
+    own = weight[:, None] * np.eye(30)[person]
+    share = np.trace(own.T @ left @ own) / np.sum(own**2)
+    by_person = np.sum(np.bincount(person, weight * (left @ value)) ** 2) / share
+    found = contrast_variance(value, weight, cell, (person, np.zeros_like(person)))
+    assert found == pytest.approx((by_person + moved, 30 * share), rel=1e-5)
+
+
 def test_intervals_are_no_wider_than_needed_where_only_levels_differ():
     rng, widths = np.random.default_rng(5), []
     for _ in range(20):

@@ -27,6 +27,12 @@ def test_an_item_in_two_groups_is_two_columns():
     assert counted.starts.tolist() == [0, 1]
 
 
+def test_groups_begin_where_their_first_items_stand():
+    counted = cells([1, 0, 1, 0], ["a"] * 4, ["x", "y", "y", "z"], np.array([0, 0, 1, 1]))
+    assert counted.judged.toarray().tolist() == [[1, 1, 1, 1]]
+    assert counted.starts.tolist() == [0, 2]
+
+
 def test_a_resample_weighs_each_judgment_by_its_participant_and_its_item():
     rng = np.random.default_rng(3)
     correct = [1, 0, 1, 1, 0, 1]
@@ -78,6 +84,7 @@ def test_blocks_add_up_and_bound_the_weights():
     sizes = list(block_sizes(10_000, 1_000_000))
     assert sum(sizes) == 10_000
     assert max(sizes) == 2
+    assert list(block_sizes(3, 3_000_000)) == [1, 1, 1]
 
 
 def test_wilson_agrees_with_the_printed_example():
