@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import select
 
 from tests.webapp.sessions.people import NOW, People, ago
 from webapp.database.models import Place, Project, Run
@@ -20,17 +19,6 @@ from webapp.sessions.open_link import takes_whoever_comes
 from webapp.sessions.sharing import Sender, places_of
 
 pytestmark = pytest.mark.one_database
-
-
-@pytest.fixture
-def people(session, run) -> People:
-    return People(session, session.get_one(Run, run.id))
-
-
-@pytest.fixture
-def places(session, run) -> list[Place]:
-    of_run = select(Place).where(Place.run_id == run.id)
-    return list(session.scalars(of_run.order_by(Place.list, Place.place)))
 
 
 def fill(people: People, places: list[Place]) -> None:
