@@ -15,6 +15,7 @@ from webapp.serverless.session_files import gather
 STORES = ("post", "datapipe", "staged", "jatos")
 TRIALS = 4
 WAIT_MS = 90_000
+_LOOKS, _BETWEEN_MS = 4, 250
 # Everything that the browser wrote down: its check, and whether a store has acknowledged it.
 _JOURNAL = """() => new Promise((resolve, reject) => {
   const opening = indexedDB.open("parallax static");
@@ -121,17 +122,26 @@ def place_of(store: str, kept: Stores, folder: Path) -> Place:
     return Place(store, kept, kept.host("s", site), instance)
 
 
-def look(page: Page, place: Place, found: Found, *, over: bool = True) -> None:
-    """Compare the browser's journal with what the store holds."""
-    journal = page.evaluate(_JOURNAL)
-    said = page.evaluate(SAYS)
+def _held(place: Place) -> set[str]:
     try:
         entries = gather([place.held()]).sessions.values()
     except RunError:
         entries = ()
-    held = {entry.check for session in entries for entry in session}
+    return {entry.check for session in entries for entry in session}
+
+
+def look(page: Page, place: Place, found: Found, *, over: bool = True) -> None:
+    """Compare the browser's journal with what the store holds.
+
+    The three are asked one after the other. What was on its way meanwhile is gone at the next look.
+    """
+    for _ in range(_LOOKS):
+        journal, said, held = page.evaluate(_JOURNAL), page.evaluate(SAYS), _held(place)
+        waiting = [check for check, _, sent in journal if not sent and check not in held]
+        if said or not waiting:
+            break
+        page.wait_for_timeout(_BETWEEN_MS)
     acknowledged = {check for check, _, sent in journal if sent}
-    waiting = [check for check, _, sent in journal if not sent and check not in held]
     found.acknowledged += len(acknowledged)
     found.lost += len(acknowledged - held)
     found.waiting += len(waiting)
