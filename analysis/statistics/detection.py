@@ -44,11 +44,13 @@ def yes_rates(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
             n_answers=("item_id", "size"),
             n_items=("item_id", "nunique"),
             n_participants=("participant", "nunique"),
+            n_frames=(unit_column(judgments), "nunique"),
         ).reset_index()
     )
     group, person, unit = _clusters(judgments, grouped)
     seen = clustered_intervals(judgments["said_yes"].to_numpy(dtype=float), person, unit, group)
-    fewer = found[["n_participants", "n_items"]].min(axis=1).to_numpy(dtype=float)
+    known = found["n_participants"].where(found["n_participants"] > 0, np.inf)
+    fewer = np.minimum(known.to_numpy(dtype=float), found.pop("n_frames").to_numpy())
     ends = wilson(seen.accuracy, fewer, quantile(fewer - 1))
     alike = np.isnan(seen.low)
     return found.assign(

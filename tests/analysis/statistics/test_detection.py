@@ -83,6 +83,17 @@ def test_a_rate_without_variance_has_an_interval_of_its_clusters():
     assert 0.5 < found["yes_low"] < 0.9 and found["yes_high"] == pytest.approx(1.0)
 
 
+def test_where_all_agree_frames_count_not_their_sentences():
+    """Wilson's interval of four of four, with Student's quantile: n / (n + t^2), by hand."""
+    rows = answers(np.random.default_rng(1), 12, 8).assign(said_yes=True)
+    rows["frame"] //= 2
+    t = 3.182446305284263  # of three degrees of freedom
+    for known in (rows, rows.assign(participant=np.nan)):
+        [found] = yes_rates(known, ["construction"]).to_dict("records")
+        assert (found["n_items"], found["n_answers"]) == (8, 96)
+        assert found["yes_low"] == pytest.approx(4 / (4 + t**2))
+
+
 def test_the_area_is_the_share_of_pairs_in_which_the_acceptable_one_is_higher():
     rng = np.random.default_rng(3)
     values, signal = rng.integers(0, 6, 30).astype(float), rng.random(30) < 0.4

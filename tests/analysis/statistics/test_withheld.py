@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.statistics import withheld
 from analysis.statistics.accuracy import accuracy_difference
 from analysis.statistics.paired import people_against_models
 from analysis.statistics.rating_contrasts import contrasts
@@ -86,3 +87,12 @@ def test_the_note_below_the_table_says_why_one_person_has_no_interval():
     assert reasons(named[named["construction"] == ""], ["difference"]) == [REASON]
     rows = people_against_models(unknown, models, ["construction"])
     assert rows["n_participants"].eq(0).all() and rows["low"].notna().all()
+
+
+def test_what_too_few_answers_or_units_tell_is_withheld():
+    low, high = withheld.ends([0.1, 0.2, 0.3], [0.7, 0.8, 0.9], [59, 60, 61], withheld.SHARE)
+    assert low.tolist() == pytest.approx([np.nan, 0.2, 0.3], nan_ok=True)
+    assert high.tolist() == pytest.approx([np.nan, 0.8, 0.9], nan_ok=True)
+    few = withheld.too_few_units([0, 1, 4, 5, 5, 0], [5, 5, 5, 5, 4, 4])
+    assert few.tolist() == [False, True, True, False, True, True]
+    assert (withheld.MEAN, withheld.CONTRAST, withheld.UNITS, withheld.PEOPLE) == (25, 50, 5, 8)
