@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from sqlalchemy import Insert
 from sqlalchemy.sql.expression import Executable
@@ -25,7 +25,8 @@ def _as_text(value: object) -> str:
     """Return what JSON has no type for, as PostgreSQL reads it."""
     assert isinstance(value, datetime), f"no column holds a {type(value).__name__}"
     assert value.tzinfo is not None, "a time without a time zone cannot be stored"
-    return value.isoformat()
+    # Browsers may name a time zone that PostgreSQL takes for none.
+    return value.astimezone(UTC).isoformat()
 
 
 as_json = json.JSONEncoder(separators=(",", ":"), default=_as_text).encode

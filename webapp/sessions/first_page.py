@@ -137,12 +137,7 @@ def find_plain_page(
         return None
     if state == State.ANSWERED:
         return PlainPage(run, run.end_key(study, list_, state), "")
-    # The breaks of a session in blocks depend on who it is.
-    return (
-        None
-        if len(study.design.block_names) > 1
-        else _beginning(connection, run, study, who, list_)
-    )
+    return _beginning(connection, run, study, who, list_)
 
 
 def _beginning(

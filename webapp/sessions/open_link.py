@@ -45,7 +45,7 @@ def takes_whoever_comes(connection: Connection, ref: str) -> bool:
         GateError: Nobody is admitted until something is mended.
     """
     found = _takes(connection.dialect).find(connection, ref=ref)
-    if not found or not found[0][0] or found[0][0] <= 0:
+    if not found or (found[0][0] or 0) <= 0:
         return False
     refuse(Act.ADMIT, connection)
     return True

@@ -49,7 +49,6 @@ class _Statements:
     """
 
     def __init__(self, dialect: Dialect) -> None:
-        asked = pairs(("participant_id", "position"), dialect)
         self.who = Prepared(
             select(Participant.ref, Participant.id, Participant.arrived_at, Participant.run_id)
             .where(is_one_of(Participant.ref, "refs", dialect))

@@ -4,7 +4,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
+from tests.webapp.sessions.people import People
 from webapp.database.engine import Sessions
 from webapp.database.models import Place, Run, RunItem
 
@@ -50,3 +53,16 @@ def run_of(sessions: Sessions) -> Callable[..., Run]:
         return run
 
     return make
+
+
+@pytest.fixture
+def people(session: Session, run: Run) -> People:
+    """Somebody to add rows of people to the run."""
+    return People(session, session.get_one(Run, run.id))
+
+
+@pytest.fixture
+def places(session: Session, run: Run) -> list[Place]:
+    """The run's places, list by list."""
+    of_run = select(Place).where(Place.run_id == run.id)
+    return list(session.scalars(of_run.order_by(Place.list, Place.place)))

@@ -1,3 +1,4 @@
+import json
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -11,7 +12,7 @@ from experiment.responses.choice.sentence_pair import SentencePair
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Trial
 from webapp.sessions.consent import Decision, enroll
-from webapp.sessions.record import GivenAnswer
+from webapp.sessions.record import GivenAnswer, read_answer
 from webapp.sessions.record_batch import SentAnswer, record_in_one_transaction
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -153,3 +154,17 @@ def test_trials_whose_keys_are_not_in_a_row_are_counted_too(engine, sessions, re
         batch = [sent(ref, position) for ref in refs[:2]]
         assert record(engine, batch) == [8 - position] * 2
     assert record(engine, [sent(refs[0], 8)]) == [0]
+
+
+def test_a_clock_of_any_time_zone_keeps_no_neighbour_s_answer_waiting(engine, sessions, refs):
+    zones = [
+        "0001-01-03T00:00:00Z", "2026-03-01T10:00:00.123456+23:59", "9998-01-01T00:00:00-18:00",
+    ]  # fmt: skip
+    common = {"position": 1, "side": "first", "input_method": "key"}
+    bodies = [{"uuid": str(uuid4()), "client_time": zone, **common} for zone in zones]
+    answers = [read_answer(json.dumps(body).encode()) for body in bodies]
+    times = [answer.client_time for answer in answers]
+    batch = [SentAnswer(ref, each, NOW) for ref, each in zip(refs, answers, strict=False)]
+    assert None not in times and record(engine, batch) == [7] * 3
+    with reading(sessions) as session:
+        assert session.scalars(select(Response.client_time).order_by(Response.id)).all() == times

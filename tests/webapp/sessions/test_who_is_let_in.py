@@ -1,0 +1,143 @@
+"""Who is let in, and what refuses them: each alone, with rows put in by hand."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.webapp.sessions.people import NOW, People, ago
+from webapp.database.models import Place, Project, Run
+from webapp.errors import RequestError
+from webapp.sessions import consent, open_link
+from webapp.sessions.assign import assign, has_free_place
+from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcomers
+from webapp.sessions.consent_texts import agreed_text, agreed_text_id, consent_texts
+from webapp.sessions.crowding import CrowdedError
+from webapp.sessions.earlier_runs import EarlierRunError, PartBeforeError
+from webapp.sessions.links import is_of_link
+from webapp.sessions.lookup import find_participant, find_run
+from webapp.sessions.open_link import takes_whoever_comes
+from webapp.sessions.sharing import Sender, places_of
+
+pytestmark = pytest.mark.one_database
+
+
+def fill(people: People, places: list[Place]) -> None:
+    for place in places:
+        people.holds(people.person("finished", list=place.list, place=place.place), place)
+
+
+def test_a_full_run_takes_somebody_when_a_lease_is_over_and_a_closed_one_nobody(people, places):
+    session, run = people.session, people.run
+    fill(people, places[1:])
+    assert has_free_place(session, run) and places_of(session, run) == len(places)
+    assert takes_whoever_comes(session.connection(), run.ref)
+    refuse_newcomers(session, run, NOW)
+    fill(people, places[:1])
+    assert not has_free_place(session, run)
+    assert not takes_whoever_comes(session.connection(), run.ref)
+    assert assign(session, run, people.person()) is None
+    with pytest.raises(NoRoomError) as caught:
+        refuse_newcomers(session, run, NOW)
+    assert (caught.value.code, caught.value.status) == ("run_full", 409)
+    silent = people.person(list=0, place=0, consented_at=ago(hours=2))
+    people.holds(silent, places[0])
+    refuse_newcomers(session, run, NOW)
+    run.closed_at = NOW
+    with pytest.raises(NoRoomError) as caught:
+        refuse_newcomers(session, run, NOW)
+    assert (caught.value.code, caught.value.status) == ("run_closed", 409)
+
+
+def test_of_a_run_without_places_none_is_free(people, places):
+    columns = {each.key for each in Run.__table__.columns} - {"id", "ref"}
+    empty = Run(ref="empty", **{name: getattr(people.run, name) for name in columns})
+    people.add(empty)
+    assert not has_free_place(people.session, empty) and places_of(people.session, empty) == 0
+    assert not takes_whoever_comes(people.session.connection(), "empty")
+    assert not takes_whoever_comes(people.session.connection(), "nowhere")
+
+
+def test_a_run_whose_project_limits_people_is_looked_at_in_full(people, places):
+    limits = {"most_runs": 0, "most_upload_mb": 0, "most_jobs": 0}
+    for most, plain in ((0, True), (1, False)):
+        project = Project(name=f"p{most}", made_at=NOW, most_participants=most, **limits)
+        people.run.project_id = people.add(project).id
+        people.session.flush()
+        assert takes_whoever_comes(people.session.connection(), people.run.ref) is plain
+
+
+class Shut(Exception):
+    """Something refuses everybody."""
+
+
+def shut(*_: object) -> None:
+    raise Shut
+
+
+def test_a_gate_that_is_shut_lets_nobody_in(people, places, study, monkeypatch):
+    session, run = people.session, people.run
+    monkeypatch.setattr(consent, "refuse", shut)
+    monkeypatch.setattr(open_link, "refuse", shut)
+    for decision in Decision:
+        with pytest.raises(Shut):
+            enroll(session, run, study, decision, NOW)
+    with pytest.raises(Shut):
+        refuse_newcomers(session, run, NOW)
+    with pytest.raises(Shut):
+        takes_whoever_comes(session.connection(), run.ref)
+
+
+def test_a_project_that_is_full_lets_nobody_in_beside_the_places_either(
+    people, places, study, monkeypatch
+):
+    session, run = people.session, people.run
+    person = people.person(list=places[0].list, place=places[0].place)
+    people.came(person, "here", NOW)
+    people.holds(person, places[0])
+    monkeypatch.setattr(consent, "refuse_another_participant", shut)
+    for sender in (None, Sender("here", 1)):
+        with pytest.raises(Shut):
+            enroll(session, run, study, Decision.ACCEPT, NOW, sender=sender)
+    with pytest.raises(Shut):
+        refuse_newcomers(session, run, NOW)
+
+
+def test_a_text_is_kept_once_in_a_run_and_numbered_as_it_was_first_agreed_to(people):
+    session, run = people.session, people.run
+    columns = {each.key for each in Run.__table__.columns} - {"id", "ref"}
+    other = people.add(Run(ref="other", **{name: getattr(run, name) for name in columns}))
+    first, second = (agreed_text(session, run, text, NOW) for text in ("one", "two"))
+    elsewhere = agreed_text(session, other, "two", NOW)
+    assert [text.version for text in (first, second, elsewhere)] == [1, 2, 1]
+    assert agreed_text(session, run, "one", NOW) is first
+    assert agreed_text_id(session, run, "two", NOW) == second.id != elsewhere.id
+    people.person(consent_text_id=second.id)
+    people.person(consent_text_id=second.id)
+    found = [(text.text, n) for text, n in consent_texts(session, run)]
+    assert found == [("one", 0), ("two", 2)]
+
+
+def test_a_link_works_for_so_many_days(people):
+    person = people.person(arrived_at=ago(days=30))
+    found = find_participant(people.session, person.ref, NOW, 30)
+    assert found == (person, people.run)
+    for ref, now, code, status in (
+        (person.ref, NOW + timedelta(seconds=1), "expired_token", 401),
+        ("nobody", NOW, "unknown_participant", 404),
+    ):
+        with pytest.raises(RequestError) as caught:
+            find_participant(people.session, ref, now, 30)
+        assert (caught.value.code, caught.value.status) == (code, status)
+    assert find_run(people.session, people.run.ref) is people.run
+    with pytest.raises(RequestError) as caught:
+        find_run(people.session, "nowhere")
+    assert (caught.value.code, caught.value.status) == ("unknown_run", 404)
+
+
+def test_what_refuses_somebody_says_how():
+    assert [each().status for each in (EarlierRunError, PartBeforeError, CrowdedError)] == [
+        409, 409, 429,
+    ]  # fmt: skip
+    assert [is_of_link(name) for name in (None, "link:x", "linked", "5f0c")] == [
+        True, True, False, False,
+    ]  # fmt: skip
