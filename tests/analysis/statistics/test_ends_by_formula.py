@@ -170,6 +170,7 @@ def test_a_variance_of_three_ways_by_hand():
     total = sum(single) - part(a, b) - part(a, c) - part(b, c) + part(a, b, c)
     assert several_way(influence, ways) == pytest.approx((max(total, *single), 1))
     assert several_way(influence, [a]) == pytest.approx((part(a), 2))
+    assert several_way(influence * 1e-9, [a])[0] == pytest.approx(part(a) * 1e-18)
     # One cluster alone does not count; all alike, independent answers do.
     assert several_way(influence, [a, np.zeros(6, int)])[1] == 2
     assert several_way(np.array([1.0, -1, 2, -2]), [np.array([0, 0, 1, 1])]) == pytest.approx(
@@ -184,3 +185,7 @@ def test_a_variance_that_may_fall_low_has_the_freedom_of_the_fewer_clusters():
         ((person, item), 3), ((item, person), 3), ((person, person * 0), 6), ((item * 0, item), 3),
     ):  # fmt: skip
         assert two_way(influence, *ways, group, least=np.minimum).freedom.tolist() == [expected]
+    two, few = item < 2, (item < 2).sum()
+    for ways in ((person[two], item[two]), (item[two], person[two])):
+        found = two_way(influence[two], *ways, group[:few], least=np.minimum)
+        assert found.freedom.tolist() == [1]

@@ -85,6 +85,7 @@ def test_blocks_add_up_and_bound_the_weights():
     assert sum(sizes) == 10_000
     assert max(sizes) == 2
     assert list(block_sizes(3, 3_000_000)) == [1, 1, 1]
+    assert list(block_sizes(5, 1_000_000)) == [2, 2, 1]
 
 
 def test_wilson_agrees_with_the_printed_example():
