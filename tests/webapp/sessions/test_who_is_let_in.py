@@ -66,6 +66,15 @@ def test_a_run_whose_project_limits_people_is_looked_at_in_full(people, places):
         assert takes_whoever_comes(people.session.connection(), people.run.ref) is plain
 
 
+def test_a_link_to_a_list_gives_places_of_that_list_alone(people, places):
+    own = [place for place in places if place.list == 1]
+    for place in own:
+        given = assign(people.session, people.run, people.person(), only=1)
+        assert (given.list, given.place) == (1, place.place)
+    assert assign(people.session, people.run, people.person(), only=1) is None
+    assert assign(people.session, people.run, people.person()).list == 0
+
+
 class Shut(Exception):
     """Something refuses everybody."""
 

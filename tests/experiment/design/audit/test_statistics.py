@@ -124,3 +124,24 @@ def test_what_is_asked_and_counted_is_said():
         allowed = {f"{n} ({what}, list {list_})" for (what, list_), n in counts.items()}
         assert said in allowed
         assert said.startswith(f"{max(counts.values())} ")
+
+
+def test_the_most_uneven_slot_of_interchangeable_words_is_told():
+    built = build_lists(MIXED, MIXED_ITEMS, 1)
+    rows = {each.name: each for each in audit(MIXED, built, MIXED_ITEMS, order_seeds=0)}
+    found = rows["uses of interchangeable words, over the lists"].found
+    chosen = {(e.item.template, e.item.frame) for entries in built.lists for e in entries}
+    uses = Counter(word for _, frame in chosen for word in lemmas_of(frame).items())
+    where = dict[tuple[str, str], set[str]]()
+    for item in MIXED_ITEMS:
+        for word in lemmas_of(item.frame).items():
+            where.setdefault(word, set()).add(item.template)
+    groups = dict[tuple[str, frozenset[str]], list[int]]()
+    for (slot, lemma), templates in where.items():
+        groups.setdefault((slot, frozenset(templates)), []).append(uses[slot, lemma])
+    most = max(max(group) - min(group) for group in groups.values())
+    assert found in {
+        f"{min(group)} to {max(group)} frames in the most uneven slot ({slot})"
+        for (slot, _), group in groups.items()
+        if max(group) - min(group) == most
+    }
