@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lm.corpora.text import read_sentences, text_sha256
+from lm.corpora.text import TRAIN, VALID, read_sentences, split_files, text_sha256
 from lm.corpora.vocab import (
     DEFAULT_MAX_WORDS,
     STREAM_WORDS,
@@ -32,7 +32,6 @@ from lm.text.generated import describe_text
 Ids = NDArray[np.int32]
 Shown = Callable[[Iterable[list[str]], str], Iterable[list[str]]]
 
-TRAIN, VALID, TEST = "train", "valid", "test"
 CACHE = ".prepared"
 _VOCABULARY, _FACTS = "vocab.txt", "facts.json"
 _FORMAT = 1
@@ -113,15 +112,11 @@ def prepare(
 def _texts(source: Path) -> dict[str, Path]:
     if not source.is_dir():
         return {TRAIN: source}
-    texts = {name: source / f"{name}.txt" for name in (TRAIN, VALID, TEST)}
-    for name in (TRAIN, VALID):
-        if not texts[name].is_file():
-            raise LmError(
-                f"{source} has no {name}.txt. Expected train.txt, valid.txt and perhaps "
-                "test.txt, one tokenised sentence per line. To split a text automatically, "
-                "give its file instead."
-            )
-    return {name: path for name, path in texts.items() if path.is_file()}
+    return split_files(
+        source,
+        "Expected train.txt, valid.txt and perhaps test.txt, one tokenised sentence per line. To "
+        "split a text automatically, give its file instead.",
+    )
 
 
 def _load(folder: Path, described: str, sha256: str) -> Corpus:

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from lm.corpora.text import split_files
 from lm.corpora.vocab import Vocabulary
 from lm.errors import LmError, why_unread
 
 Ids = NDArray[np.int32]
 # What stands for a tag that did not occur in training, and for the end of a sentence.
 UNKNOWN_TAG, END_TAG = "<unk>", "<eos>"
-TRAIN, VALID, TEST = "train", "valid", "test"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,14 +77,11 @@ def tagged_files(folder: Path) -> dict[str, Path]:
     Raises:
         LmError: train.txt or valid.txt is missing.
     """
-    files = {name: folder / f"{name}.txt" for name in (TRAIN, VALID, TEST)}
-    for name in (TRAIN, VALID):
-        if not files[name].is_file():
-            raise LmError(
-                f"{folder} has no {name}.txt. Expected train.txt and valid.txt with a word, a tab "
-                "and a supertag per line, and a blank line between sentences."
-            )
-    return {name: path for name, path in files.items() if path.is_file()}
+    return split_files(
+        folder,
+        "Expected train.txt and valid.txt with a word, a tab and a supertag per line, and a blank "
+        "line between sentences.",
+    )
 
 
 def tags_by_frequency(sentences: Iterable[Sequence[tuple[str, str]]]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from lm.corpora.batches import Columns
-from lm.corpora.folder import TRAIN, VALID, Corpus
+from lm.corpora.folder import Corpus
 from lm.corpora.tagged_text import (
     TaggedText,
     encode_tagged,
@@ -18,6 +18,7 @@ from lm.corpora.tagged_text import (
     tagged_files,
     tags_by_frequency,
 )
+from lm.corpora.text import TRAIN, VALID
 from lm.devices import Processes
 from lm.model_folder import DISTRIBUTION
 from lm.rnn.folder import TYPE

@@ -49,7 +49,8 @@ class KeptPage:
     @property
     def n_bytes(self) -> int:
         """How much of the memory it takes."""
-        return sum(map(len, (self.before, self.after, self.packed_before, self.packed_after)))
+        kept = (self.before, *self.between, self.after, self.packed_before, self.packed_after)
+        return sum(map(len, kept))
 
     @classmethod
     def of(cls, headers: list[tuple[str, str]], body: bytes, part: bytes) -> "KeptPage | None":
