@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lm.corpora.text import TRAIN, VALID, read_sentences, split_files, text_sha256
+from lm.corpora.splits import TRAIN, VALID, split_files
+from lm.corpora.text import read_sentences, text_sha256
 from lm.corpora.vocab import (
     DEFAULT_MAX_WORDS,
     STREAM_WORDS,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lm.corpora.batches import Columns
 from lm.corpora.folder import Corpus
+from lm.corpora.splits import TRAIN, VALID
 from lm.corpora.tagged_text import (
     TaggedText,
     encode_tagged,
@@ -18,7 +19,6 @@ from lm.corpora.tagged_text import (
     tagged_files,
     tags_by_frequency,
 )
-from lm.corpora.text import TRAIN, VALID
 from lm.devices import Processes
 from lm.model_folder import DISTRIBUTION
 from lm.rnn.folder import TYPE
