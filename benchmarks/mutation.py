@@ -3,7 +3,7 @@
 Usage: python benchmarks/mutation.py payments privacy exclusion
            [--classes comparison number sort permission date] [--sample 300] [--seed 1]
            [--minutes 9] [--most-seconds 60] [--children 1] [--kept FOLDER] [--list]
-           [--tests PATH ...]
+           [--files PATH ...] [--tests PATH ...]
 
 A mutant is one change of a class: a comparison turned (`<` to `<=`, `==` to `!=`, `in_` to
 `not_in`), a number one higher or a sign turned, an order dropped or reversed, a condition that
@@ -85,14 +85,18 @@ TARGETS = {
 }
 
 
-def chosen(target: Target, classes: tuple[str, ...], sample: int, seed: int) -> list[Mutant]:
+def chosen(target: Target, options: argparse.Namespace) -> list[Mutant]:
     """Return the mutants of a target in the order in which they are tried."""
     files = sorted({file for pattern in target.files for file in ROOT.glob(pattern)})
     every = [
-        one for file in files for one in mutants(file.relative_to(ROOT), classes) if one.reachable
+        one
+        for file in files
+        for one in mutants(file.relative_to(ROOT), tuple(options.classes))
+        if one.reachable
     ]
-    drawn = random.Random(seed).sample(every, len(every))
-    return drawn[:sample] if sample else drawn
+    drawn = random.Random(options.seed).sample(every, len(every))
+    drawn = drawn[: options.sample] if options.sample else drawn
+    return [one for one in drawn if not options.files or str(one.file) in options.files]
 
 
 def outcomes_of(file: Path) -> dict[str, str]:
@@ -123,6 +127,7 @@ def main() -> None:
     parser.add_argument("--most-seconds", type=float, default=60)
     parser.add_argument("--children", type=int, default=1)
     parser.add_argument("--kept", type=Path, help="A folder; a new one of its own when not given.")
+    parser.add_argument("--files", nargs="+", help="Only what is drawn of these files.")
     parser.add_argument(
         "--tests", nargs="+",
         help="Some of the package's, in place of all: what survives these, others may notice.",
@@ -133,7 +138,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for name in options.targets:
-        found = chosen(TARGETS[name], tuple(options.classes), options.sample, options.seed)
+        found = chosen(TARGETS[name], options)
         file = folder / f"{name}.jsonl"
         if options.list:
             print(*(f"{one.kind:10} {one.id}" for one in found), sep="\n")
