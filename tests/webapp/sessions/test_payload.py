@@ -51,7 +51,7 @@ def test_a_preview_shows_the_first_of_each_kind_and_each_side_in_turn(
 ):
     screen = Screen(study)
 
-    def first(n: int, many: bool) -> list[dict[str, object]]:
+    def first(n: int) -> list[dict[str, object]]:
         asked = [(list_, number) for list_ in (0, 1) for number in range(3)][:n]
         sides = [(Side.SECOND, Side.FIRST)[place % 2] for place in range(n)]
         return [
@@ -60,14 +60,14 @@ def test_a_preview_shows_the_first_of_each_kind_and_each_side_in_turn(
         ]
 
     work = preview(people.session, upside_down, study)
-    assert (work["trials"], work["answered"]) == (first(6, True), [])
+    assert (work["trials"], work["answered"]) == (first(6), [])
     assert work["preview"] and not work["device_known"]
     # Conditions that are too many are not shown each.
     monkeypatch.setattr(session_payload, "_PREVIEWED_TRIALS", 5)
     few = preview(people.session, upside_down, study)["trials"]
-    assert few == first(3, False)
+    assert few == first(3)
     monkeypatch.setattr(session_payload, "_PREVIEWED_TRIALS", 6)
-    assert preview(people.session, upside_down, study)["trials"] == first(6, True)
+    assert preview(people.session, upside_down, study)["trials"] == first(6)
 
 
 def test_practice_says_which_is_right_where_something_is(study, monkeypatch):
