@@ -10,7 +10,7 @@ from experiment.studies.load import load_study
 from experiment.trials.practice import Practice
 from tests.webapp.sessions.conftest import item
 from webapp.database.models import Run, RunItem, Trial
-from webapp.sessions import dealing, session_payload
+from webapp.sessions import dealing, run_lists, session_payload
 from webapp.sessions.assign import FreePlace
 from webapp.sessions.batching import Batcher, _Request
 from webapp.sessions.dealing import deal_trials
@@ -44,6 +44,15 @@ def test_a_list_is_in_its_built_order_however_it_is_stored(people, upside_down):
     assert {row: entry.item.item_id for row, entry in found.by_row.items()} == {
         row: name for name, row in found.row_ids.items()
     }
+
+
+def test_so_many_lists_are_known_and_then_none_but_the_new_one(people, run, monkeypatch):
+    connection, kept = people.session.connection(), {("", n): None for n in range(499)}
+    monkeypatch.setitem(run_lists._LISTS, connection.engine, kept)
+    first = run_list(connection, run, 0)
+    assert len(kept) == 500 and run_list(connection, run, 0) is first
+    run_list(connection, run, 1)
+    assert list(kept) == [(run.ref, 1)]
 
 
 def test_a_preview_shows_the_first_of_each_kind_and_each_side_in_turn(

@@ -1,5 +1,6 @@
 """What becomes of an answer, alone or with others, at each bound, from rows put in by hand."""
 
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from types import SimpleNamespace as Some
 from uuid import UUID
@@ -12,8 +13,9 @@ from experiment.responses.choice.sentence_pair import SentencePair
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Event, Response, RunItem, Trial
 from webapp.errors import RequestError
+from webapp.sessions import record_batch as record_batch_module
 from webapp.sessions.record import GivenAnswer, read_answer, record
-from webapp.sessions.record_batch import SentAnswer, record_batch
+from webapp.sessions.record_batch import SentAnswer, record_batch, record_in_one_transaction
 
 pytestmark = pytest.mark.one_database
 
@@ -111,9 +113,9 @@ def together(people):
 
 
 def test_plain_answers_are_stored_together_and_only_the_last_moves_on(people, together, stored):
-    first, second = people.person(), people.person()
-    people.trials(first, 2)
-    people.trials(second, 3)
+    first, second, third, fourth = (people.person() for _ in range(4))
+    for person, n in ((first, 2), (second, 3), (third, 2), (fourth, 2)):
+        people.trials(person, n)
     resend = answer(1, 5)
     assert together((first, answer(1)), (second, resend)) == [1, 2]
     assert (first.state, second.state) == ("working", "working")
@@ -121,8 +123,37 @@ def test_plain_answers_are_stored_together_and_only_the_last_moves_on(people, to
     assert (first.state, second.state) == ("answered", "working")
     assert stored(first) == [(n, "second", str(UUID(int=1))) for n in (1, 2)]
     assert stored(second) == [(1, "second", str(UUID(int=5)))]
-    at = people.session.scalars(select(Response.recorded_at)).all()
-    assert at == [NOW] * 3
+    kept = people.session.scalars(select(Response).order_by(Response.id)).all()
+    assert [each.recorded_at for each in kept] == [NOW] * 3
+    # In the order of the people, who are locked so, whoever comes first in the batch.
+    together((second, answer(2)), (third, answer(1)), (fourth, answer(1)))
+    together((fourth, answer(2)), (second, answer(3)), (third, answer(2)))
+    last = select(Trial.participant_id).join(Response, Response.trial_id == Trial.id)
+    who = people.session.scalars(last.order_by(Response.id)).all()[3:]
+    assert who == [second.id, third.id, fourth.id] * 2
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_answers_that_cannot_be_stored_together_are_taken_once(people, monkeypatch, begun: bool):
+    engine, taken = people.session.get_bind(), []
+
+    @contextmanager
+    def failing(_: object):
+        if not begun:
+            raise OSError
+        yield Some(cursor=None)
+
+    def take() -> list[SentAnswer]:
+        taken.append(1)
+        return [SentAnswer("a", answer(1), NOW), SentAnswer("b", answer(1), NOW)]
+
+    def full(*_: object) -> None:
+        raise OSError
+
+    monkeypatch.setattr(record_batch_module, "driver_transaction", failing)
+    monkeypatch.setattr(record_batch_module, "record_batch", full)
+    assert record_in_one_transaction(engine, 30, {}, take) == [None, None]
+    assert len(taken) == 1
 
 
 def test_what_is_not_plain_waits_for_the_longer_way(people, together, stored):

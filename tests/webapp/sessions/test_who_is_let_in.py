@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.webapp.sessions.people import NOW, People, ago
-from webapp.database.models import Place, Project, Run
+from webapp.database.models import Link, Place, Project, Run
 from webapp.errors import RequestError
 from webapp.sessions import consent, open_link
 from webapp.sessions.assign import assign, has_free_place
@@ -63,6 +63,14 @@ def test_a_run_whose_project_limits_people_is_looked_at_in_full(people, places):
         project = Project(name=f"p{most}", made_at=NOW, most_participants=most, **limits)
         people.run.project_id = people.add(project).id
         people.session.flush()
+        assert takes_whoever_comes(people.session.connection(), people.run.ref) is plain
+
+
+def test_a_run_with_links_of_its_own_is_looked_at_in_full(people, places):
+    columns = {each.key for each in Run.__table__.columns} - {"id", "ref"}
+    other = Run(ref="other", **{name: getattr(people.run, name) for name in columns})
+    for run, plain in ((people.add(other), True), (people.run, False)):
+        people.add(Link(run_id=run.id, token=run.ref, kind="multi", label="", made_at=NOW))
         assert takes_whoever_comes(people.session.connection(), people.run.ref) is plain
 
 
