@@ -1,23 +1,30 @@
 """Counts of orders, worked out by hand or from all of them."""
 
 import random
-from itertools import product
+from collections import Counter
+from fractions import Fraction
+from itertools import pairwise, permutations, product
+from math import nextafter
 
 import pytest
 
 from experiment.design.lists import ListEntry
-from experiment.design.ordering.constraints import Beginning, Distance
+from experiment.design.ordering import order, spreading
+from experiment.design.ordering.constraints import Beginning, Distance, InARow, Spread
+from experiment.design.ordering.counting import count_layers, draw_sequence
 from experiment.design.ordering.declared import declared
-from experiment.design.ordering.order import draw_order
+from experiment.design.ordering.order import draw_order, is_counted
 from experiment.design.ordering.positions import MOST_STATES, _n_states, position_shares
 from experiment.design.ordering.spreading import (
     count_placements,
     placement_bounds,
+    propose_spread,
     share_accepted,
     stretch_lengths,
 )
 from experiment.errors import DesignError
 from experiment.records import Kind
+from tests.experiment.design.ordering.every_draw import exact, weighted
 from tests.experiment.design.small_studies import make_items, make_study
 
 
@@ -85,3 +92,102 @@ def test_groups_are_spread_in_the_order_of_their_names():
     assert [each.text for each in declared(entries, design)] == [
         f"the 1 trials of {name} come one per stretch" for name in names
     ]
+
+
+def sequences(sizes: tuple[int, ...]) -> dict[tuple[int, ...], int]:
+    """Return every sequence of the groups, with how many of its neighbours are alike."""
+    trials = [group for group, n in enumerate(sizes) for _ in range(n)]
+    return {each: sum(a == b for a, b in pairwise(each)) for each in set(permutations(trials))}
+
+
+SIZES = [(1,), (3,), (1, 1), (2, 1), (1, 3), (2, 2), (3, 2), (1, 1, 2), (2, 1, 1), (2, 2, 2)]
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_counts_are_those_of_all_sequences_and_each_is_drawn_as_often(sizes: tuple[int, ...]):
+    alike = sequences(sizes)
+    for most in (0, 1, 3):
+        counted = Counter(n for n in alike.values() if n <= most)
+        assert count_layers(sizes, most)[-1] == counted
+    if sum(sizes) > 5:
+        return
+    for n in (0, 1, 2):
+        own = {each for each, found in alike.items() if found == n}
+        if own:
+            drawn = exact(lambda rng, n=n: tuple(draw_sequence(sizes, n, rng, most_alike=2)))
+            assert drawn == dict.fromkeys(own, Fraction(1, len(own)))
+
+
+@pytest.mark.parametrize("sizes", [(2, 1), (3,), (2, 2)])
+def test_each_small_sequence_is_proposed_as_often(
+    sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(spreading, "draw_weighted", weighted)
+    found = exact(lambda rng: tuple(propose_spread(sizes, 2, rng) or ()))
+    rejected = found.pop((), Fraction(0))
+    trials = [-1, -1, *(group for group, n in enumerate(sizes) for _ in range(n))]
+    first = len(trials) // 2
+    own = {
+        each
+        for each in set(permutations(trials))
+        if each[:first].count(-1) == 1 and all(a != b for a, b in pairwise(each))
+    }
+    assert found == dict.fromkeys(own, (1 - rejected) / len(own))
+
+
+def labelled(text: str) -> Distance:
+    return Distance("letter", tuple(None if each == "." else each for each in text))
+
+
+S = Spread("s", frozenset({0, 1}))
+ALONE = Spread("t", frozenset({2}))
+
+
+@pytest.mark.parametrize(
+    ("n", "asked", "counted"),
+    [
+        (4, [], True),
+        (4, [labelled("aabb")], True),
+        (4, [S], True),
+        (5, [labelled("ssaab"), S], True),
+        # Of two groups one is spread and the other is spread too.
+        (5, [S, ALONE], False),
+        (5, [Distance("letter", tuple("aabbc"), 3)], False),
+        (5, [labelled("aabbc"), InARow("letter", tuple("aabbc"), 2)], False),
+        # Sharing either of two columns makes no groups.
+        (3, [labelled("aa."), labelled(".bb")], False),
+        # The spread trials are no group of what is kept apart.
+        (5, [labelled("aabab"), S], False),
+    ],
+)
+def test_orders_are_counted_where_groups_are_kept_apart_and_one_is_spread(
+    n: int, asked: list[Distance], counted: bool
+):
+    assert is_counted(n, asked) is counted
+
+
+@pytest.mark.parametrize(
+    ("share", "counted"), [(1 / 1000, True), (nextafter(1 / 1000, 0), False), (1.0, True)]
+)
+def test_one_of_a_thousand_proposals_is_enough(
+    share: float, counted: bool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(order, "share_accepted", lambda sizes, n_spread: share)
+    assert is_counted(5, [labelled("ssaab"), S]) is counted
+
+
+@pytest.mark.parametrize(
+    ("asked", "allowed"),
+    [
+        ([labelled("aab")], {"aba"}),
+        ([labelled("ab.")], {"ab.", "a.b", "ba.", "b.a", ".ab", ".ba"}),
+        # Of four, one of the first two and one of the last two.
+        ([Spread("a", frozenset({0, 1}))], {"abab", "abba", "baab", "baba"}),
+    ],
+)
+def test_small_orders_are_equally_likely(asked: list[Distance], allowed: set[str]):
+    texts = {3: "aab" if "aba" in allowed else "ab.", 4: "aabb"}
+    text = texts[len(next(iter(allowed)))]
+    drawn = exact(lambda rng: tuple(draw_order(len(text), asked, rng)))
+    assert {"".join(text[index] for index in each) for each in drawn} == allowed
+    assert len(set(drawn.values())) == 1
