@@ -46,8 +46,9 @@ def test_a_list_is_in_its_built_order_however_it_is_stored(people, upside_down):
     }
 
 
-def test_so_many_lists_are_known_and_then_none_but_the_new_one(people, run, monkeypatch):
-    connection, kept = people.session.connection(), {("", n): None for n in range(499)}
+def test_so_many_lists_are_known_and_then_none_but_the_new_one(people, monkeypatch):
+    connection, run = people.session.connection(), people.run
+    kept = {("", n): None for n in range(499)}
     monkeypatch.setitem(run_lists._LISTS, connection.engine, kept)
     first = run_list(connection, run, 0)
     assert len(kept) == 500 and run_list(connection, run, 0) is first
@@ -119,8 +120,8 @@ def test_a_drawn_session_is_shown_as_it_was_drawn(study, several, monkeypatch):
     ]  # fmt: skip
 
 
-def test_a_session_is_stored_as_it_was_drawn(people, study, run, several, monkeypatch):
-    session, place, numbers = people.session, FreePlace(1, 0, 3), []
+def test_a_session_is_stored_as_it_was_drawn(people, study, several, monkeypatch):
+    session, run, place, numbers = people.session, people.run, FreePlace(1, 0, 3), []
 
     def drawn(entries, *, number: int, **_: object) -> list[DrawnTrial]:
         numbers.append(number)
