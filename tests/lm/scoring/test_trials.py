@@ -96,6 +96,15 @@ def test_the_largest_and_the_deepest_trie_are_tried_until_larger_ones_come():
         assert packing.given == given
 
 
+def test_of_tries_that_are_no_chains_the_largest_is_tried_too(monkeypatch: pytest.MonkeyPatch):
+    one, _ = checked()
+    [wide] = build_tries([[0, end] for end in range(6)], 99)
+    [deep] = build_tries([list(range(5))], 99)
+    monkeypatch.setattr(checked_packing, "tries_of", lambda strings: iter([wide, deep]))
+    one._try([[0, 1], [0, 2], [0, 3], [0, 4], [0, 5], [0, 6]])
+    assert one._packing.given == [7, 5]
+
+
 def test_a_speed_is_the_time_of_float32_over_the_other(monkeypatch: pytest.MonkeyPatch):
     seconds = iter((6.0, 2.0, 3.0))
     monkeypatch.setattr(fast_kernel, "_seconds", lambda run: next(seconds))
