@@ -76,7 +76,7 @@ def note_device(
             gettext("This session accepts no answers."), status=409, code="wrong_state"
         )
     of_theirs = Device.participant_id == participant.id
-    stored = session.scalars(select(Device).where(of_theirs).order_by(Device.id)).all()
+    stored = session.scalars(select(Device).where(of_theirs)).all()
     if any(_is_same(device, known) for known in stored) or len(stored) >= _MOST_DEVICES:
         return
     # Two browsers that remember nothing are two rows all the same.

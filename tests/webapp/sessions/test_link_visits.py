@@ -1,10 +1,11 @@
 """What links say is kept once, and what strangers can make us store has an end."""
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import func, insert, select
 
+from tests.webapp.sessions.people import NOW
 from webapp.database.engine import reading
-from webapp.database.models import LinkVisit, Participant
+from webapp.database.models import LinkVisit, Participant, Run
 from webapp.sessions import link_visits
 from webapp.sessions.link_visits import keep_visit, kept_parameters, note_refused
 
@@ -49,3 +50,21 @@ def test_a_wrong_link_is_noted_once_cut_and_not_without_end(
         with sessions.begin() as session:
             note_refused(session, run, "malformed_id", {"who": f"{number}" * 500}, clock())
     assert stored() == [("malformed_id", {"who": f"{n}" * 200}) for n in (1, 2, 3)]
+
+
+@pytest.mark.one_database
+def test_a_thousand_wrong_links_of_a_run_are_noted_and_others_beside_them(people):
+    session, run = people.session, people.run
+    columns = {each.key for each in Run.__table__.columns} - {"id", "ref"}
+    other = people.add(Run(ref="other", **{name: getattr(run, name) for name in columns}))
+    note_refused(session, run, "unknown", {"who": "0"}, NOW)
+    first = session.scalars(select(LinkVisit)).one()
+    row = {"problem": "unknown", "said_key": first.said_key, "at": NOW}
+    session.execute(insert(LinkVisit), [row | {"run_id": run.id} for _ in range(998)])
+    session.execute(insert(LinkVisit), [row | {"run_id": run.id, "problem": ""}] * 5)
+    for number in (1, 2):
+        note_refused(session, run, "unknown", {"who": f"{number}"}, NOW)
+    note_refused(session, other, "unknown", {"who": "0"}, NOW)
+    of_run = select(func.count(LinkVisit.id)).where(LinkVisit.problem != "")
+    each = [session.scalar(of_run.where(LinkVisit.run_id == one.id)) for one in (run, other)]
+    assert each == [1_000, 1]

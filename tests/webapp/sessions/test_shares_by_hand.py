@@ -118,6 +118,16 @@ def test_who_comes_when_an_address_holds_all_works_beside_the_places(people, pla
     assert place_beside(people.session, people.run, Counted(most - 1, 1, len(places))) is not None
 
 
+def test_beside_the_places_the_one_that_fewest_have_is_chosen(people, places):
+    least, most = places[2], 5 * len(places)
+    for place in places:
+        if place is not least:
+            people.person(list=place.list, place=place.place)
+    for only in (None, least.list):
+        beside = place_beside(people.session, people.run, Counted(most - 1, 1, len(places)), only)
+        assert (beside.id, beside.list, beside.place) == (least.id, least.list, least.place)
+
+
 def test_who_came_an_hour_ago_no_longer_counts(people):
     limit = Some(arrivals_per_hour=2)
     new = [people.person(arrived_at=NOW, consented_at=None) for _ in range(3)]

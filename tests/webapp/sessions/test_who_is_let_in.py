@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from tests.webapp.sessions.people import NOW, People, ago
-from webapp.database.models import Place, Project, Run
+from webapp.database.models import Link, Place, Project, Run
 from webapp.errors import RequestError
 from webapp.sessions import consent, open_link
-from webapp.sessions.assign import assign, has_free_place
+from webapp.sessions.assign import assign, free_places, has_free_place
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcomers
 from webapp.sessions.consent_texts import agreed_text, agreed_text_id, consent_texts
 from webapp.sessions.crowding import CrowdedError
@@ -66,6 +66,14 @@ def test_a_run_whose_project_limits_people_is_looked_at_in_full(people, places):
         assert takes_whoever_comes(people.session.connection(), people.run.ref) is plain
 
 
+def test_a_run_with_links_of_its_own_is_looked_at_in_full(people, places):
+    columns = {each.key for each in Run.__table__.columns} - {"id", "ref"}
+    other = Run(ref="other", **{name: getattr(people.run, name) for name in columns})
+    for run, plain in ((people.add(other), True), (people.run, False)):
+        people.add(Link(run_id=run.id, token=run.ref, kind="multi", label="", made_at=NOW))
+        assert takes_whoever_comes(people.session.connection(), people.run.ref) is plain
+
+
 def test_a_link_to_a_list_gives_places_of_that_list_alone(people, places):
     own = [place for place in places if place.list == 1]
     for place in own:
@@ -73,6 +81,16 @@ def test_a_link_to_a_list_gives_places_of_that_list_alone(people, places):
         assert (given.list, given.place) == (1, place.place)
     assert assign(people.session, people.run, people.person(), only=1) is None
     assert assign(people.session, people.run, people.person()).list == 0
+
+
+def test_the_least_filled_list_comes_next_and_of_it_the_first_free_place(people, places):
+    came = [people.person() for _ in range(7)]
+    given = [assign(people.session, people.run, person) for person in came[:5]]
+    assert [(each.list, each.place) for each in given] == [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2)]
+    free_places(people.session, [came[1].id, came[3].id])
+    given = [assign(people.session, people.run, person) for person in came[5:]]
+    assert [(each.list, each.place) for each in given] == [(1, 0), (1, 1)]
+    assert [(each.list, each.place) for each in came[4:]] == [(0, 2), (1, 0), (1, 1)]
 
 
 class Shut(Exception):

@@ -1,0 +1,166 @@
+"""Who agrees, comes back or is turned away, and what a place is then, from rows put in by hand."""
+
+from datetime import timedelta
+from types import SimpleNamespace as Some
+
+import pytest
+from sqlalchemy import func, select
+
+from experiment.participation import Ending
+from tests.webapp.sessions.people import NOW, ago
+from webapp.database.models import Event, Trial
+from webapp.erasures.entry import Deed
+from webapp.errors import RequestError
+from webapp.sessions import beside, consent, crowding, lease
+from webapp.sessions.beside import give_places
+from webapp.sessions.consent import Decision, NoRoomError, enroll
+from webapp.sessions.crowding import CrowdedError, Refusals
+from webapp.sessions.device import GivenDevice, note_device
+from webapp.sessions.earlier_runs import refuse_earlier
+from webapp.sessions.lease import come_back, span
+from webapp.sessions.links import person_of
+from webapp.sessions.sharing import Counted, Sender, _counted
+from webapp.sessions.withdraw import Wish, withdraw
+
+pytestmark = pytest.mark.one_database
+
+
+def trials_of(people, person) -> int:
+    of_theirs = select(func.count(Trial.id)).where(Trial.participant_id == person.id)
+    return people.session.scalar(of_theirs)
+
+
+@pytest.mark.parametrize("named", [{"platform_id": "5f0c"}, {"visit_mark": "visit:1"}])
+def test_who_presses_the_button_again_is_the_same_and_holds_one_place(people, places, study, named):
+    session, run = people.session, people.run
+    other = {name: f"{text}0" for name, text in named.items()}
+    came = [enroll(session, run, study, Decision.ACCEPT, NOW, **each) for each in (other, named)]
+    again = [enroll(session, run, study, decision, NOW, **named) for decision in Decision]
+    assert again == [came[1]] * 2 and came[0] is not came[1]
+    assert [(each.state, each.consented_at, each.watched) for each in came] == [
+        ("working", NOW, False)
+    ] * 2
+    session.expire_all()
+    held = {place.participant_id: (place.list, place.place) for place in places}
+    assert [held[each.id] for each in came] == [(each.list, each.place) for each in came]
+    assert {trials_of(people, each) for each in came} == {study.design.trials_per_list}
+
+
+def test_who_declined_may_agree_once_and_errors_of_theirs_may_be_watched(people, places, study):
+    session, run = people.session, people.run
+    watching = study.model_copy(update={"attention": Some(max_catch_errors=1)})
+    first, second = (
+        enroll(session, run, watching, Decision.DECLINE, NOW, visit_mark=f"v{n}") for n in (1, 2)
+    )
+    assert (first.state, first.list, trials_of(people, first)) == ("declined", None, 0)
+    later = NOW + timedelta(minutes=3)
+    for n, decision in ((1, Decision.ACCEPT), (2, Decision.DECLINE)):
+        enroll(session, run, watching, decision, later, visit_mark=f"v{n}")
+    assert (first.state, first.consented_at, first.watched) == ("working", later, True)
+    assert (second.state, second.consented_at) == ("declined", None)
+    # The other request of who pressed the button twice came first.
+    consent._agree_after_all(session, run, watching, first, "text", ago(hours=1), None)
+    assert (first.state, first.consented_at, first.consent_text_id) == ("working", later, None)
+    at_once = enroll(session, run, watching, Decision.ACCEPT, NOW)
+    session.expire_all()
+    holders = {place.participant_id for place in places}
+    assert at_once.watched and {first.id, at_once.id, None} == holders
+
+
+def test_where_something_is_asked_first_a_full_run_asks_nobody(people, places, study):
+    session, run = people.session, people.run
+    asking = study.model_copy(update={"screening": ("one",)})
+    assert asking.asks_before_start
+    waiting = enroll(session, run, asking, Decision.ACCEPT, NOW)
+    assert (waiting.state, waiting.list, waiting.consented_at) == ("arrived", None, NOW)
+    declined = enroll(session, run, asking, Decision.DECLINE, NOW, visit_mark="v")
+    for place in places:
+        people.holds(people.person("finished", list=place.list, place=place.place), place)
+    for mark in ("new", "v"):
+        with pytest.raises(NoRoomError) as caught:
+            enroll(session, run, asking, Decision.ACCEPT, NOW, visit_mark=mark)
+        assert caught.value.code == "run_full"
+    assert trials_of(people, declined) == 0
+
+
+def test_who_comes_back_takes_a_free_place_alone_or_beside_it(people, places):
+    session = people.session
+    away = people.person(list=0, place=0, consented_at=ago(hours=2))
+    people.holds(away, places[0])
+    silent, counted = (
+        people.person("abandoned", list=place.list, place=place.place) for place in places[1:3]
+    )
+    people.trials(silent, 1)
+    people.answers(people.trials(counted, 1))
+    people.came(counted, "", ago(hours=2))
+    assert [come_back(session, each, NOW) for each in (away, silent, counted)] == [True] * 3
+    assert [each.returned_at for each in (away, silent, counted)] == [NOW] * 3
+    assert [each.state for each in (away, silent, counted)] == ["working", "working", "answered"]
+    session.expire_all()
+    assert [place.participant_id for place in places[:4]] == [away.id, silent.id, None, None]
+    late = people.person("abandoned", list=0, place=0)
+    assert not come_back(session, late, NOW)
+    assert (late.state, late.returned_at, places[0].participant_id) == ("abandoned", None, away.id)
+
+
+def test_a_clock_that_was_set_ahead_ends_no_lease(monkeypatch):
+    monkeypatch.setattr(lease, "clock_watch", Some(ahead=lambda lasts: lasts / 6))
+    assert span(60, NOW) == (ago(minutes=70), NOW + timedelta(days=1))
+
+
+def test_nobody_who_has_gone_meanwhile_gets_a_place(people, places, monkeypatch):
+    gone = people.person("withdrawn", list=0, place=0)
+    turns = [Some(participant_id=id_, list=0, place=0) for id_ in (gone.id, gone.id + 1)]
+    monkeypatch.setattr(beside, "_turns", lambda *_: iter(turns))
+    assert give_places(people.session, people.run, 1, NOW) == 0
+    people.session.expire_all()
+    assert {place.participant_id for place in places} == {None}
+
+
+def test_of_a_run_without_places_nobody_holds_any(people):
+    nowhere = Some(id=people.run.id + 1)
+    assert _counted(people.session, nowhere, Sender("here", 1)) == Counted(0, 0, 0)
+
+
+def test_so_many_addresses_are_remembered(monkeypatch):
+    monkeypatch.setattr(crowding, "_MOST_REMEMBERED", 2)
+    refusals = Refusals()
+    for digest in ("a", "b"):
+        refusals.note(digest, NOW)
+    with pytest.raises(CrowdedError):
+        refusals.check("a", NOW)
+    refusals.note("c", NOW)
+    refusals.check("a", NOW)
+    with pytest.raises(CrowdedError):
+        refusals.check("c", NOW)
+
+
+def test_of_whom_nothing_is_stored_no_device_is(people):
+    for state in ("arrived", "declined", "left", "withdrawn"):
+        with pytest.raises(RequestError) as caught:
+            note_device(people.session, people.person(state), GivenDevice(mark="m"), NOW)
+        assert (caught.value.code, caught.value.status) == ("wrong_state", 409)
+
+
+def test_without_terms_of_recruitment_no_earlier_run_counts(people, study):
+    people.person(platform_id="before", list=0)
+    alone = study.model_copy(update={"recruitment": None})
+    for name in ("before", None):
+        assert refuse_earlier(people.session, people.run, alone, name) is None
+
+
+def test_a_link_of_ones_own_is_a_person_and_a_common_one_is_nobody():
+    links = [None, *(Some(kind=kind, token="t") for kind in ("multi", "single", "code"))]
+    assert [person_of(link) for link in links] == [None, None, "link:t", "link:t"]
+
+
+def test_what_somebody_wishes_is_written_down_first(people):
+    noted = []
+    record = Some(note=lambda _, deed, marks, at: noted.append((deed, at, len(marks))))
+    waiting = people.person("arrived")
+    for wish in (Wish.KEEP, Wish.ERASE):
+        withdraw(people.session, waiting, wish, NOW, record)
+    assert noted == [(Deed.WITHDRAWN, NOW, 1), (Deed.ERASED, NOW, 1)]
+    assert (waiting.state, waiting.ending) == ("withdrawn", Ending.WITHDRAWN)
+    kept = people.session.scalars(select(Event.kind).where(Event.participant_id == waiting.id))
+    assert list(kept) == ["erased"]
