@@ -74,7 +74,8 @@ def test_a_difference_is_that_of_the_means_with_students_p():
     weight = np.where(a, 1 / a.sum(), -1 / (~a).sum())
     cells = [rows[name].to_numpy() for name in ("cell", "participant", "unit")]
     variance, freedom = dense(rows["rating"].to_numpy(), weight, *cells)
-    two_ways = rows.drop(columns=["also", "group"])
+    # Groups cost a degree of freedom with a third way alone.
+    two_ways = rows.drop(columns="also").assign(group=rows["participant"])
     found = contrasts(two_ways, "rating", {"x": WEIGHTS, "y": {"a": -1.0, "b": 1.0}})
     estimate = rows.loc[a, "rating"].mean() - rows.loc[~a, "rating"].mean()
     half = student.ppf(0.975, freedom) * sqrt(variance)
