@@ -114,13 +114,14 @@ def test_as_many_groups_as_people_leave_no_degree_of_freedom_and_no_interval():
     [found] = contrasts(rows, "rating", {"x": WEIGHTS}).to_dict("records")
     assert np.isfinite(found["estimate"])
     assert np.isnan([found["low"], found["high"], found["p"]]).all()
-    # Two fewer leave two: fewer than the four clusters of the third way less one.
-    nearly = rows.assign(group=(rows["participant"].astype(int) % 6).astype(str))
-    [some] = contrasts(nearly, "rating", {"x": WEIGHTS}).to_dict("records")
     [alone] = contrasts(rows.drop(columns="group"), "rating", {"x": WEIGHTS}).to_dict("records")
-    quantiles = student.ppf(0.975, 2) / student.ppf(0.975, 3)
-    ratio = (some["high"] - some["low"]) / (alone["high"] - alone["low"])
-    assert ratio == pytest.approx(quantiles * sqrt(7 / 2))
+    # One or two fewer leave as many: fewer than the four clusters of the third way less one.
+    for left in (1, 2):
+        group = (rows["participant"].astype(int) % (8 - left)).astype(str)
+        [some] = contrasts(rows.assign(group=group), "rating", {"x": WEIGHTS}).to_dict("records")
+        quantiles = student.ppf(0.975, left) / student.ppf(0.975, 3)
+        ratio = (some["high"] - some["low"]) / (alone["high"] - alone["low"])
+        assert ratio == pytest.approx(quantiles * sqrt(7 / left))
 
 
 def test_what_is_the_same_in_every_unit_is_said_without_errors_of_rounding():
@@ -147,6 +148,13 @@ def test_what_differs_a_little_is_no_error_of_rounding():
     [same] = contrasts(large, "rating", {"x": WEIGHTS}).to_dict("records")
     for name in ("estimate", "low", "high"):
         assert found[name] == pytest.approx(1e-3 * same[name], rel=1e-4)
+    # Nor is a small number, or a large one, where all values are of its size.
+    for scale in (1e-9, 1e9):
+        sized = large.assign(rating=scale * large["rating"])
+        [found] = contrasts(sized, "rating", {"x": WEIGHTS}).to_dict("records")
+        for name in ("estimate", "low", "high"):
+            assert found[name] == pytest.approx(scale * same[name], rel=1e-6)
+        assert found["p"] == pytest.approx(same["p"], rel=1e-3)
 
 
 def test_a_cell_without_ratings_has_no_contrast_and_others_cells_take_no_part():
