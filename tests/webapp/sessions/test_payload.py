@@ -22,12 +22,13 @@ pytestmark = pytest.mark.one_database
 
 @pytest.fixture
 def upside_down(people) -> Run:
-    """A run whose items are stored last to first."""
+    """A run whose items are stored, and named, last to first."""
     columns = {each.key for each in Run.__table__.columns} - {"id", "ref"}
     run = people.add(Run(ref="other", **{name: getattr(people.run, name) for name in columns}))
     for list_ in (1, 0):
         for number in (2, 1, 0):
-            row = item(list_, number) | {"condition": f"{list_}{number}"}
+            own = {"condition": f"{list_}{number}", "item_id": f"t-{list_}-{2 - number}"}
+            row = item(list_, number) | own
             people.add(
                 RunItem(
                     run_id=run.id, list=list_, list_order=number, kind="target",
@@ -40,14 +41,15 @@ def upside_down(people) -> Run:
 def test_a_list_is_in_its_built_order_however_it_is_stored(people, upside_down):
     found = run_list(people.session.connection(), upside_down, 1)
     names = [entry.item.item_id for entry in found.entries]
-    assert names == [f"t-1-{number}" for number in range(3)] == list(found.row_ids)
+    assert names == [f"t-1-{number}" for number in (2, 1, 0)] == list(found.row_ids)
     assert {row: entry.item.item_id for row, entry in found.by_row.items()} == {
         row: name for name, row in found.row_ids.items()
     }
 
 
-def test_so_many_lists_are_known_and_then_none_but_the_new_one(people, run, monkeypatch):
-    connection, kept = people.session.connection(), {("", n): None for n in range(499)}
+def test_so_many_lists_are_known_and_then_none_but_the_new_one(people, monkeypatch):
+    connection, run = people.session.connection(), people.run
+    kept = {("", n): None for n in range(499)}
     monkeypatch.setitem(run_lists._LISTS, connection.engine, kept)
     first = run_list(connection, run, 0)
     assert len(kept) == 500 and run_list(connection, run, 0) is first
@@ -119,8 +121,8 @@ def test_a_drawn_session_is_shown_as_it_was_drawn(study, several, monkeypatch):
     ]  # fmt: skip
 
 
-def test_a_session_is_stored_as_it_was_drawn(people, study, run, several, monkeypatch):
-    session, place, numbers = people.session, FreePlace(1, 0, 3), []
+def test_a_session_is_stored_as_it_was_drawn(people, study, several, monkeypatch):
+    session, run, place, numbers = people.session, people.run, FreePlace(1, 0, 3), []
 
     def drawn(entries, *, number: int, **_: object) -> list[DrawnTrial]:
         numbers.append(number)

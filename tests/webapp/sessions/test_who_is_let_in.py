@@ -8,7 +8,7 @@ from tests.webapp.sessions.people import NOW, People, ago
 from webapp.database.models import Link, Place, Project, Run
 from webapp.errors import RequestError
 from webapp.sessions import consent, open_link
-from webapp.sessions.assign import assign, has_free_place
+from webapp.sessions.assign import assign, free_places, has_free_place
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcomers
 from webapp.sessions.consent_texts import agreed_text, agreed_text_id, consent_texts
 from webapp.sessions.crowding import CrowdedError
@@ -81,6 +81,16 @@ def test_a_link_to_a_list_gives_places_of_that_list_alone(people, places):
         assert (given.list, given.place) == (1, place.place)
     assert assign(people.session, people.run, people.person(), only=1) is None
     assert assign(people.session, people.run, people.person()).list == 0
+
+
+def test_the_least_filled_list_comes_next_and_of_it_the_first_free_place(people, places):
+    came = [people.person() for _ in range(7)]
+    given = [assign(people.session, people.run, person) for person in came[:5]]
+    assert [(each.list, each.place) for each in given] == [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2)]
+    free_places(people.session, [came[1].id, came[3].id])
+    given = [assign(people.session, people.run, person) for person in came[5:]]
+    assert [(each.list, each.place) for each in given] == [(1, 0), (1, 1)]
+    assert [(each.list, each.place) for each in came[4:]] == [(0, 2), (1, 0), (1, 1)]
 
 
 class Shut(Exception):
