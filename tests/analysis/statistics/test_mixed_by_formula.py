@@ -223,6 +223,7 @@ def test_choices_keep_models_to_the_judged_items_and_a_factor_to_people():
                           "correct": [True, True]})  # fmt: skip
     rows = choices(judged, {"m": model}, ["own_group"])
     assert rows["item_id"].tolist() == ["1", "2", "2"]
+    assert rows["construction"].tolist() == ["x"] * 3 and rows["condition"].tolist() == ["c"] * 3
     assert rows["own_size"].tolist() == [3, 4, 4] and rows["frame"].tolist() == [7, 8, 8]
     assert rows["own_group"].isna().tolist() == [False, False, True]
     assert rows["session"].notna().tolist() == [True, True, False]
