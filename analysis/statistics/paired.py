@@ -245,7 +245,7 @@ def _tested(pair: _Pair, margin: float) -> pd.DataFrame:
             "difference": pair.difference,
             "low": low,
             "high": high,
-            "p": np.minimum(1.0, 2 * np.minimum(above, below)),
+            "p": 2 * np.minimum(above, below),
             "margin": within,
             "p_equivalence": np.maximum(pair.p_above(-within), pair.p_below(within)),
         }

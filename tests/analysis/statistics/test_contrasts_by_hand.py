@@ -74,7 +74,8 @@ def test_a_difference_is_that_of_the_means_with_students_p():
     weight = np.where(a, 1 / a.sum(), -1 / (~a).sum())
     cells = [rows[name].to_numpy() for name in ("cell", "participant", "unit")]
     variance, freedom = dense(rows["rating"].to_numpy(), weight, *cells)
-    two_ways = rows.drop(columns=["also", "group"])
+    # Groups cost a degree of freedom with a third way alone.
+    two_ways = rows.drop(columns="also").assign(group=rows["participant"])
     found = contrasts(two_ways, "rating", {"x": WEIGHTS, "y": {"a": -1.0, "b": 1.0}})
     estimate = rows.loc[a, "rating"].mean() - rows.loc[~a, "rating"].mean()
     half = student.ppf(0.975, freedom) * sqrt(variance)
@@ -113,13 +114,14 @@ def test_as_many_groups_as_people_leave_no_degree_of_freedom_and_no_interval():
     [found] = contrasts(rows, "rating", {"x": WEIGHTS}).to_dict("records")
     assert np.isfinite(found["estimate"])
     assert np.isnan([found["low"], found["high"], found["p"]]).all()
-    # Two fewer leave two: fewer than the four clusters of the third way less one.
-    nearly = rows.assign(group=(rows["participant"].astype(int) % 6).astype(str))
-    [some] = contrasts(nearly, "rating", {"x": WEIGHTS}).to_dict("records")
     [alone] = contrasts(rows.drop(columns="group"), "rating", {"x": WEIGHTS}).to_dict("records")
-    quantiles = student.ppf(0.975, 2) / student.ppf(0.975, 3)
-    ratio = (some["high"] - some["low"]) / (alone["high"] - alone["low"])
-    assert ratio == pytest.approx(quantiles * sqrt(7 / 2))
+    # One or two fewer leave as many: fewer than the four clusters of the third way less one.
+    for left in (1, 2):
+        group = (rows["participant"].astype(int) % (8 - left)).astype(str)
+        [some] = contrasts(rows.assign(group=group), "rating", {"x": WEIGHTS}).to_dict("records")
+        quantiles = student.ppf(0.975, left) / student.ppf(0.975, 3)
+        ratio = (some["high"] - some["low"]) / (alone["high"] - alone["low"])
+        assert ratio == pytest.approx(quantiles * sqrt(7 / left))
 
 
 def test_what_is_the_same_in_every_unit_is_said_without_errors_of_rounding():
@@ -146,6 +148,13 @@ def test_what_differs_a_little_is_no_error_of_rounding():
     [same] = contrasts(large, "rating", {"x": WEIGHTS}).to_dict("records")
     for name in ("estimate", "low", "high"):
         assert found[name] == pytest.approx(1e-3 * same[name], rel=1e-4)
+    # Nor is a small number, or a large one, where all values are of its size.
+    for scale in (1e-9, 1e9):
+        sized = large.assign(rating=scale * large["rating"])
+        [found] = contrasts(sized, "rating", {"x": WEIGHTS}).to_dict("records")
+        for name in ("estimate", "low", "high"):
+            assert found[name] == pytest.approx(scale * same[name], rel=1e-6)
+        assert found["p"] == pytest.approx(same["p"], rel=1e-3)
 
 
 def test_a_cell_without_ratings_has_no_contrast_and_others_cells_take_no_part():

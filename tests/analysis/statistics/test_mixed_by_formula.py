@@ -242,6 +242,88 @@ def test_slopes_of_nothing_are_left_out_and_intercepts_stay():
     assert found.columns == pytest.approx(columns[:, :2])
 
 
+def test_a_singular_model_loses_correlations_then_slopes(monkeypatch):
+    def term(*names: str) -> Crossed:
+        columns = np.ones((3, len(names)))
+        return Crossed("person", np.arange(3), names, columns)
+
+    def by_rule(singular_until: int, *terms: Crossed) -> tuple[list, str]:
+        tried = []
+
+        def fake(_answers: object, _fixed: object, given: list) -> SimpleNamespace:
+            tried.append([(one.effects, one.correlated) for one in given])
+            random = pd.DataFrame({"unit": "person", "sd": [1.0, 0.0][: len(given[0].effects)]})
+            return SimpleNamespace(singular=len(tried) <= singular_until, random=random)
+
+        monkeypatch.setattr(singular, "fit_crossed", fake)
+        said = singular.fit_by_rule(np.ones(3), pd.DataFrame(), terms)[1]
+        return tried, said
+
+    both, one = ("1", "x"), ("1",)
+    assert by_rule(0, term(*both)) == ([[(both, True)]], singular.AS_DECLARED)
+    steps = [[(both, True)], [(both, False)], [(one, False)]]
+    assert by_rule(1, term(*both)) == (steps[:2], singular.NO_CORRELATIONS)
+    assert by_rule(2, term(*both)) == (steps, singular.NO_SLOPES)
+    # Where there are intercepts alone, nothing can be left out.
+    assert by_rule(9, term(*one)) == ([[(one, True)]], singular.AS_DECLARED)
+
+
+def laplace(x: np.ndarray, y: np.ndarray, groups: list, values: np.ndarray, theta) -> float:
+    """Minus the log-likelihood by Laplace's approximation, of dense matrices."""
+    sds = np.exp(theta[x.shape[1] :])
+    z = np.hstack([np.eye(one.max() + 1)[one] * values[:, [n]] * sds[n]
+                   for n, one in enumerate(groups)])  # fmt: skip
+    b = np.zeros(z.shape[1])
+    for _ in range(50):
+        p = expit(x @ theta[: x.shape[1]] + z @ b)
+        whole = z.T @ (z * (p * (1 - p))[:, None]) + np.eye(len(b))
+        step = np.linalg.solve(whole, z.T @ (y - p) - b)
+        b += step
+        if np.abs(step).max() < 1e-10:
+            break
+    eta = x @ theta[: x.shape[1]] + z @ b
+    likely = y @ eta - np.logaddexp(0, eta).sum() - b @ b / 2
+    return float(np.linalg.slogdet(whole)[1] / 2 - likely)
+
+
+def crossed_rows() -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    person, item = np.divmod(np.arange(20 * 16), 16)
+    level = 1.2 * rng.normal(size=20)[person] + 0.9 * rng.normal(size=16)[item] + 0.6
+    rows = pd.DataFrame({"judge": "people", "participant": person, "item_id": item,
+                         "construction": np.where(item % 2, "b", "a")})  # fmt: skip
+    rows["chose_good"] = (rng.random(len(rows)) < expit(level - 0.5 * (item % 2))).astype(float)
+    model = pd.DataFrame({"judge": "m", "participant": "m", "item_id": np.arange(16)})
+    model = model.assign(construction=["a", "b"] * 8, chose_good=[1.0, 0.0, 1.0, 1.0] * 4)
+    both = pd.concat([rows, model], ignore_index=True)
+    return both.assign(judge=pd.Categorical(both["judge"], ["people", "m"]))
+
+
+def test_a_fit_is_where_laplaces_likelihood_is_highest():
+    rows = crossed_rows()
+    found = mixed.fit(rows, "judge + construction + (1 | participant) + (1 | item)")
+    is_person = (rows["judge"] == "people").to_numpy(float)
+    x = np.column_stack([np.ones(len(rows)), 1 - is_person, rows["construction"] == "b"])
+    groups = [pd.factorize(rows[name])[0] for name in ("participant", "item_id")]
+    values = np.column_stack([is_person, np.ones(len(rows))])
+    y = rows["chose_good"].to_numpy()
+    best = minimize(
+        lambda theta: laplace(x, y, groups, values, theta), [0.5, 0, 0, 0, 0], method="BFGS"
+    )
+    coefficients = found.coefficients.set_index("term")["estimate"]
+    terms = ["Intercept", "judge m", "construction b"]
+    assert coefficients[terms].to_numpy() == pytest.approx(best.x[:3], abs=0.02)
+    sds = [found.sd(one) for one in ("participant", "item_id")]
+    assert sds == pytest.approx(np.exp(best.x[3:]), rel=0.03)
+    assert found.sd("frame") == 0
+    assert not found.coefficients["penalised"].any()
+    assert found.n_rows == len(rows)
+    # The default formula has the usual effects, and the cells of judges and constructions.
+    usual_terms = mixed.fit(rows).coefficients["term"].tolist()
+    assert usual_terms == ["Intercept", "construction b", "construction a, judge m",
+                           "construction b, judge m"]  # fmt: skip
+
+
 def people_rows(participants: int, items: int, constructions: int = 2) -> pd.DataFrame:
     person, item = np.divmod(np.arange(participants * items), items)
     rows = pd.DataFrame({"judge": "people", "participant": person, "item_id": item})

@@ -74,6 +74,7 @@ def study(people: int, frames: int, seed: int) -> tuple[pd.DataFrame, pd.DataFra
             "item_id": item.astype(str),
             "frame": item // 2,
             "construction": np.where(item // 2 % 2, "b", "a"),
+            "condition": np.where(item % 2, "odd", "even"),
             "chose_good": level + rng.normal(1, 1, len(person)) > 0,
         }
     )
@@ -123,6 +124,16 @@ def test_people_minus_a_model_is_what_the_formulas_give(people, frames, known):
         assert own["n_participants"] == (rows["participant"].nunique() if known else 0)
 
 
+def test_a_frame_in_two_conditions_counts_in_each():
+    judged, model = study(30, 8, 4)
+    found = people_against_models(judged, {"m": model}, ["condition"], MARGIN)
+    for name in ("odd", "even"):
+        [row] = found[found["condition"] == name].to_dict("records")
+        for key, value in of_people(judged[judged["condition"] == name], model, True).items():
+            assert row[key] == pytest.approx(value, rel=1e-6, abs=1e-9), (name, key)
+        assert (row["n_frames"], row["n_items"]) == (8, 8)
+
+
 def test_where_everybody_is_always_right_clusters_count_as_judgments():
     judged, model = study(9, 12, 5)
     right, always = judged.assign(chose_good=True), model.assign(correct=1.0)
@@ -144,13 +155,15 @@ def of_models(one: np.ndarray, two: np.ndarray, unit: np.ndarray) -> dict[str, f
     return expected(p, n, covariance / sqrt(variance[0] * variance[1]), clusters - 1, margin)
 
 
+@pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("unit", ["item", "frame", "paradigm"])
-def test_two_models_are_what_the_formulas_give(unit):
+def test_two_models_are_what_the_formulas_give(unit, turned):
     rng = np.random.default_rng(6)
     items = np.arange(96)
     rows = pd.DataFrame({"item_id": items.astype(str), "paradigm": (items // 12).astype(str)})
     easy = rng.normal(0, 1, 32)[items // 3]
     right = [(easy + rng.normal(at, 1, 96) > 0).astype(float) for at in (1, 0.4)]
+    right = right[::-1] if turned else right
     models = {name: rows.assign(correct=one) for name, one in zip("xy", right, strict=True)}
     if unit == "frame":
         models = {name: one.assign(frame=items // 3) for name, one in models.items()}
@@ -169,6 +182,25 @@ def test_two_models_are_what_the_formulas_give(unit):
         assert frame[keys].to_numpy() == pytest.approx(named[keys].to_numpy(), nan_ok=True)
 
 
+def test_two_paradigms_have_one_degree_of_freedom():
+    right = [np.repeat([1.0, 0.0, 1.0, 0.0], [18, 2, 12, 8]), np.resize([1.0, 0.0], 40)]
+    rows = pd.DataFrame({"item_id": np.arange(40).astype(str), "paradigm": np.repeat([*"ab"], 20)})
+    models = {name: rows.assign(correct=one) for name, one in zip("xy", right, strict=True)}
+    found = models_against_models(models, "paradigm", MARGIN, clustered=True).iloc[0]
+    # The second one's accuracy is .5 in both, so that its items count as two judgments.
+    p, freedom = (0.75, 0.5), 1
+    by_paradigm = 2 * 2 * (20 / 40 * 0.15) ** 2
+    wanted = expected(p, (0.75 * 0.25 / by_paradigm, n_of_alike(right[1])), 0.0, freedom, MARGIN)
+    for key in ("difference", "low", "high", "p", "p_equivalence"):
+        assert found[key] == pytest.approx(wanted[key], rel=1e-6), key
+
+
+def n_of_alike(one: np.ndarray) -> float:
+    """Judgments where clusters are all alike though judgments differ: independent ones."""
+    alone = len(one) / (len(one) - 1) * float(np.sum(((one - one.mean()) / len(one)) ** 2))
+    return one.mean() * (1 - one.mean()) / alone
+
+
 def test_of_one_item_nothing_is_said():
     one = pd.DataFrame({"item_id": ["1"], "construction": ["a"], "correct": [1]})
     found = models_against_models({"x": one, "y": one}, "construction")
@@ -178,12 +210,12 @@ def test_of_one_item_nothing_is_said():
 
 
 def test_holm_and_benjamini_hochberg_by_hand():
-    p = [0.04, np.nan, 0.01, 0.011, 0.9, 0.5]
+    p = [0.04, np.nan, 0.01, 0.011, 0.9, 0.6]
     found = adjusted(pd.DataFrame({"p": p}))
-    # Sorted: .01 x 5, .011 x 4 (less, so it stays at .05), .04 x 3, .5 x 2, .9 x 1 (stays at 1).
+    # Sorted: .01 x 5, .011 x 4 (less, so it stays at .05), .04 x 3, .6 x 2 (at most 1), then 1.
     assert found["p_holm"].tolist() == pytest.approx([0.12, np.nan, 0.05, 0.05, 1, 1], nan_ok=True)
-    # .01 x 5 / 1 and .011 x 5 / 2 = .0275: the lesser; .04 x 5 / 3; .5 x 5 / 4; .9.
-    wanted = [0.04 * 5 / 3, np.nan, 0.0275, 0.0275, 0.9, 0.625]
+    # .01 x 5 / 1 and .011 x 5 / 2 = .0275: the lesser; .04 x 5 / 3; .6 x 5 / 4; .9.
+    wanted = [0.04 * 5 / 3, np.nan, 0.0275, 0.0275, 0.9, 0.75]
     assert found["p_fdr"].tolist() == pytest.approx(wanted, nan_ok=True)
     nothing = adjusted(pd.DataFrame({"p": [np.nan]}))
     assert nothing[["p_holm", "p_fdr"]].isna().all(axis=None)

@@ -162,6 +162,22 @@ def test_judgments_are_right_as_often_as_logits_lapses_and_guessers_make_them():
     assert guessers["right"].mean() == pytest.approx(0.5, abs=4 * sqrt(0.25 / 2000))
 
 
+def test_times_are_longer_for_harder_items_and_the_studys_own_at_a_typical_one(monkeypatch):
+    asked = []
+
+    def no_times(medians: np.ndarray, n: int, _rng: object) -> list[list[None]]:
+        asked.append(medians)
+        return [[None] * len(medians)] * n
+
+    monkeypatch.setattr(power, "_times", no_times)
+    design = power.design_of([ENTRIES])
+    shown = [[power._shown(ENTRIES, 1, 0, 0)]]
+    items = np.array([0.5, 1.0, 4.0, 1.0])
+    power._judgments(design, items, 800.0, Assumptions(), [], shown, np.random.default_rng(1))
+    of = [2 * np.tanh(one / 2) / one for one in items]
+    assert asked[0] == pytest.approx([800 * one / of[1] for one in of])
+
+
 def mean_point(eta: float, spread: float, points: int, lapse: float) -> float:
     """A scale's mean: each bound is passed with the chance that the cumulative model gives."""
     bounds = [k - (points - 2) / 2 for k in range(points - 1)]
