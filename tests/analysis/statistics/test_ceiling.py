@@ -1,7 +1,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import rankdata
 
+from analysis.statistics import ceiling
 from analysis.statistics.ceiling import _dealt, leave_one_out, spearman_brown, split_half
 
 
@@ -89,3 +91,57 @@ def test_a_judgment_that_stands_alone_on_its_item_is_not_compared():
         }
     )
     assert leave_one_out(frame, {})["n_judgments"].tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("half", "factor", "whole"),
+    [(0.5, 3, 0.75), (0.5, 1, 0.5), (0.2, 2.5, 0.5 / 1.3), (-0.2, 2, -0.5),
+     (-0.9, 1.5, -1.35 / 0.55), (-1.0, 1.5, np.nan), (-1 / 3, 4, np.nan), (-0.4, 4, np.nan)],
+)  # fmt: skip
+def test_a_half_steps_up_by_how_much_noisier_it_is(half, factor, whole):
+    assert spearman_brown(half, factor) == pytest.approx(whole, nan_ok=True)
+
+
+def test_split_halves_by_hand(monkeypatch):
+    """Two deals of five participants; one item is judged by one alone, and one in no half."""
+    deals = np.array([[1.0, 0, 1, 0, 0], [0.0, 1, 0, 1, 1]])
+    monkeypatch.setattr(ceiling, "_dealt", lambda stratum, rng, size: deals)
+    judged = np.array(
+        [[1, 1, 1, 1, 0], [1, 1, 1, 1, 0], [1, 1, 1, 0, 1], [1, 1, 0, 1, 0], [1, 1, 1, 1, 0]]
+    )
+    right = np.array(
+        [[1, 0, 1, 1, 0], [1, 1, 0, 1, 0], [1, 0, 1, 0, 1], [1, 0, 0, 0, 0], [0, 0, 0, 1, 0]]
+    )
+    person, item = np.nonzero(judged)
+    rows = pd.DataFrame({"participant": person, "list": 0, "item_id": item,
+                         "chose_good": right[person, item] > 0})  # fmt: skip
+    pearson, spearman, factors = [], [], []
+    n = judged.sum(axis=0)
+    for deal in deals > 0:
+        both = n * (judged[deal].sum(axis=0) > 0) * (judged[~deal].sum(axis=0) > 0) > 0
+        one, two = (
+            right[own].sum(axis=0)[both] / judged[own].sum(axis=0)[both] for own in (deal, ~deal)
+        )
+        pearson.append(np.corrcoef(one, two)[0, 1])
+        spearman.append(np.corrcoef(rankdata(one), rankdata(two))[0, 1])
+        noise = sum(1 / judged[own].sum(axis=0)[both] for own in (deal, ~deal)) / 2
+        factors.append(noise.mean() / np.mean(1 / n))
+    [found] = split_half(rows, np.random.default_rng(1), 2).to_dict("records")
+    k = np.mean(factors)
+    for name, values in (("pearson", pearson), ("spearman", spearman)):
+        ends = [np.mean(values), *np.quantile(values, [0.025, 0.975])]
+        whole, low, high = (k * one / (1 + (k - 1) * one) for one in ends)
+        assert found[f"{name}_half"] == pytest.approx(ends[0])
+        assert [found[name], found[f"{name}_low"], found[f"{name}_high"]] == pytest.approx(
+            [whole, low, high]
+        )
+        assert found[f"{name}_ceiling"] == pytest.approx(np.sqrt(max(whole, 0)))
+
+
+@pytest.mark.parametrize(("n", "known"), [(2, False), (3, True)])
+def test_three_items_have_a_correlation_of_halves(n, known):
+    values = np.array([0.1, 0.9, 0.4])[:n], np.array([0.2, 0.3, 0.7])[:n]
+    found = ceiling._both(*values)
+    assert np.isfinite([found["pearson"], found["spearman"]]).tolist() == [known, known]
+    for one, two in (values, values[::-1]):
+        assert np.isnan(list(ceiling._both(one, two * 0).values())).all()

@@ -1,12 +1,14 @@
 from itertools import combinations
+from math import sqrt
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from scipy.stats import t as student
 
 from analysis.statistics import consistency
-from analysis.statistics.consistency import error_consistency, kappa
+from analysis.statistics.consistency import error_consistency, kappa, kappas_with_people
 
 
 def judged(rights):
@@ -141,3 +143,54 @@ def test_with_few_frames_no_interval_with_people_is_printed():
         for pair in (("people", "people"), ("people", "m")):
             assert np.isfinite(rows.loc[pair, "kappa"])
             assert np.isfinite(rows.loc[pair, "low"]) == printed
+
+
+@pytest.mark.parametrize(("both", "first", "second"), [(20, 9, 4), (30, 1, 6), (3, 9, 11)])
+def test_the_interval_of_two_models_is_of_fleiss_cohen_and_everitts_variance(both, first, second):
+    """Psychological Bulletin, 72(5), 323-327 (1969), half an item added to each of four counts."""
+    counts = both, first, second, 7
+    right = [np.repeat(one, counts).astype(float) for one in ([1, 1, 0, 0], [1, 0, 1, 0])]
+    told = {"m": decided(right[0]), "n": decided(right[1])}
+    rows = judged({"a": np.arange(sum(counts)) % 3 > 0, "b": right[0] > 0})
+    row = error_consistency(rows, told, np.random.default_rng(1)).iloc[-1]
+    p = np.array([[both, first], [second, 7]]) + 0.5
+    n, p = sum(counts), p / p.sum()
+    of_one, of_two = p.sum(axis=1), p.sum(axis=0)
+    seen, chance = p.trace(), of_one @ of_two
+    value = (seen - chance) / (1 - chance)
+    variance = sum(
+        p[i, i] * (1 - chance - (of_one[i] + of_two[i]) * (1 - seen)) ** 2 for i in (0, 1)
+    )
+    variance += (1 - seen) ** 2 * sum(
+        p[i, 1 - i] * (of_two[i] + of_one[1 - i]) ** 2 for i in (0, 1)
+    )
+    variance -= (seen * chance - 2 * chance + seen) ** 2
+    error = sqrt(variance / (n + 2)) / (1 - chance) ** 2 / (1 - value**2)
+    half = student.ppf(0.975, n - 1) * error
+    expected = np.tanh(np.arctanh(value) + np.array([-half, half]))
+    assert row[["low", "high"]].tolist() == pytest.approx(expected, rel=1e-6)
+    a, b = (both + first) / n, (both + second) / n
+    assert row["observed"] == pytest.approx((both + 7) / n)
+    assert row["expected"] == pytest.approx(a * b + (1 - a) * (1 - b))
+    assert row["kappa"] == pytest.approx(float(kappa(np.array(both / n), np.array(a), np.array(b))))
+
+
+def test_a_pair_with_a_model_is_a_person_and_what_it_shares_is_counted():
+    rows = judged({"a": [1, 1, 0, 0], "b": [1] * 4, "c": [1, 0, 0, 0], "of one item": [1]})
+    told = {"m": decided([1.0] * 4)}
+    row = error_consistency(rows, told, np.random.default_rng(1)).iloc[1]
+    # Shares of agreement 1/2, 1, 1/4; by chance the same. Who is always right has no kappa.
+    assert row[["n_pairs", "n_undefined"]].tolist() == [3, 1]
+    assert row[["kappa", "observed", "expected"]].tolist() == pytest.approx([0, 7 / 12, 7 / 12])
+    found = kappas_with_people(rows, told | {"opposite": decided([0.0, 0, 1, 1])})
+    # Of the first -1, of who is always right 0; of the third 1/4 seen, 1/2 by chance: -1/2.
+    assert found["kappa"].tolist() == pytest.approx([0, -0.5])
+    nobody = kappas_with_people(rows.assign(participant=None), told)
+    assert nobody["kappa"].isna().all() and nobody["judge"].tolist() == ["m"]
+
+
+def test_of_many_pairs_items_are_left_out_at_even_distances(monkeypatch):
+    judged = csr_array(np.ones((3, 8)))  # 72 pairs of judges
+    for most, expected in ((72, range(8)), (71, [0, 2, 4, 6]), (24, [0, 3, 6])):
+        monkeypatch.setattr(consistency, "_MOST_LEFT_OUT", most)
+        assert consistency._some_items(judged).tolist() == list(expected)

@@ -1,11 +1,19 @@
 import warnings
+from math import sqrt
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import ConstantInputWarning, pearsonr, spearmanr
+from scipy.stats import ConstantInputWarning, pearsonr, rankdata, spearmanr
+from scipy.stats import t as student
 
-from analysis.statistics.correlation import METHODS, correlation_rows, correlations, without_each
+from analysis.statistics.correlation import (
+    METHODS,
+    correlation_rows,
+    correlations,
+    spearman,
+    without_each,
+)
 
 
 def test_values_are_those_of_scipy():
@@ -103,3 +111,41 @@ def test_the_p_and_the_interval_never_contradict_each_other():
             low, high, p = (found[f"{method}_{name}"] for name in ("low", "high", "p"))
             if np.isfinite(low):
                 assert (p < 0.05) == (low > 0 or high < 0)
+
+
+@pytest.mark.parametrize("method", ["spearman", "pearson"])
+@pytest.mark.parametrize(
+    "people",
+    [[0.1, 0.4, 0.5, 0.9, 0.3, 0.8, 0.6], [0.1, 0.2, 0.3, 0.4, 0.35], [0.1, 0.2, 0.3, 0.25]],
+)
+def test_the_interval_and_p_of_a_correlation(people, method):
+    """Without the last of the second and third, the others go together perfectly."""
+    pair = np.array([people, [1.0, 2.0, 3.0, 4.0, 5.0, 4.0, 7.0][: len(people)]])
+    values = []
+    for without in (None, *range(len(people))):
+        rest = pair if without is None else np.delete(pair, without, axis=1)
+        rest = np.apply_along_axis(rankdata, 1, rest) if method == "spearman" else rest
+        values.append(np.arctanh(np.clip(pearsonr(*rest).statistic, 1e-6 - 1, 1 - 1e-6)))
+    middle, left = values[0], np.array(values[1:])
+    error, freedom = sqrt((len(left) - 1) * left.var()), len(left) - 1
+    half = student.ppf(0.975, freedom) * error
+    found = correlations(*pair)
+    assert found[f"{method}_low"] == pytest.approx(np.tanh(middle - half))
+    assert found[f"{method}_high"] == pytest.approx(np.tanh(middle + half))
+    assert found[f"{method}_p"] == pytest.approx(2 * student.sf(abs(middle) / error, freedom))
+
+
+def test_three_items_have_a_correlation_and_no_interval():
+    found = correlations(np.array([0.1, 0.9, 0.5]), np.array([1.0, 2.0, 3.0]))
+    assert (found["spearman"], found["n_items"]) == (pytest.approx(0.5), 3)
+    assert np.isnan([found["spearman_low"], found["spearman_high"], found["spearman_p"]]).all()
+    assert spearman(np.array([0.1, 0.9, 0.5]), np.array([1.0, 2.0, 3.0])) == pytest.approx(0.5)
+    assert np.isnan(spearman(np.array([0.1, 0.9]), np.array([1.0, 2.0])))
+    assert np.isnan(spearman(np.ones(3), np.array([1.0, 2.0, 3.0])))
+    assert np.isnan(spearman(np.array([1.0, 2.0, 3.0]), np.ones(3)))
+
+
+def test_a_correlation_that_is_the_same_without_any_item_has_an_interval_without_width_and_no_p():
+    found = correlations(np.array([1.0, 2, -1, -2]), np.array([2.0, 1, -2, -1]))
+    assert found["spearman_low"] == found["spearman_high"] == pytest.approx(0.6)
+    assert np.isnan(found["spearman_p"])

@@ -6,7 +6,9 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
+from analysis.statistics.clustered import clustered_intervals, quantile, two_way
 from analysis.statistics.detection import area, detection, yes_rates
 
 Z = NormalDist().inv_cdf
@@ -103,3 +105,44 @@ def test_the_area_is_the_share_of_pairs_in_which_the_acceptable_one_is_higher():
     ]
     assert area(values, signal) == pytest.approx(np.mean(pairs))
     assert np.isnan(area(values, np.ones(30, bool)))
+
+
+@pytest.mark.parametrize(
+    ("people", "frames", "printed"), [(5, 8, True), (4, 8, False), (8, 4, False)]
+)
+def test_the_ends_of_sensitivity_and_criterion_are_of_the_delta_method(people, frames, printed):
+    """Each answer moves z by its distance from the rate over n + 1 and the density at z."""
+    rows = answers(np.random.default_rng(2), people, frames)
+    signal = (rows["said_yes"] == rows["chose_good"]).to_numpy()
+    yes, zs, moves = rows["said_yes"].to_numpy(dtype=float), [], []
+    for which in (signal, ~signal):
+        n, count = which.sum(), yes[which].sum()
+        zs.append(Z((count + 0.5) / (n + 1)))
+        moves.append(which * (yes - count / n) / (n + 1) / norm.pdf(zs[-1]))
+    group = np.zeros(len(rows), int)
+    clusters = rows["participant"].to_numpy(), rows["frame"].to_numpy(), group
+    [found] = detection(rows, ["construction"]).to_dict("records")
+    assert (found["n_participants"], found["n_frames"]) == (people, frames)
+    for name, value, move in (
+        ("dprime", zs[0] - zs[1], moves[0] - moves[1]),
+        ("criterion", -(zs[0] + zs[1]) / 2, -(moves[0] + moves[1]) / 2),
+    ):
+        seen = two_way(move, *clusters)
+        half = (quantile(seen.freedom) * np.sqrt(seen.total)).item() if printed else np.nan
+        assert found[name] == pytest.approx(value)
+        assert [found[f"{name}_low"], found[f"{name}_high"]] == pytest.approx(
+            [value - half, value + half], nan_ok=True
+        )
+    right = clustered_intervals(rows["chose_good"].to_numpy(dtype=float), *clusters)
+    assert [found["accuracy_low"], found["accuracy_high"]] == pytest.approx(
+        [right.low.item(), right.high.item()]
+    )
+
+
+def test_the_ends_of_a_rate_are_those_of_a_share_that_clusters():
+    rows = answers(np.random.default_rng(3), 12, 10)
+    group = np.zeros(len(rows), int)
+    clusters = rows["participant"].to_numpy(), rows["frame"].to_numpy(), group
+    yes = clustered_intervals(rows["said_yes"].to_numpy(dtype=float), *clusters)
+    [found] = yes_rates(rows, ["construction"]).to_dict("records")
+    assert (found["yes_low"], found["yes_high"]) == pytest.approx((yes.low.item(), yes.high.item()))

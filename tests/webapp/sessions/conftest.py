@@ -1,15 +1,18 @@
 """Runs put together by hand, for shapes that no study here has."""
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from sqlalchemy import select
-from sqlalchemy.orm import Session
 
-from tests.webapp.sessions.people import People
+from tests.webapp.sessions.people import NOW, People
+from webapp import create_app
 from webapp.database.engine import Sessions
 from webapp.database.models import Place, Run, RunItem
+from webapp.sessions import run_lists
 
 
 def item(list_: int, number: int) -> dict[str, str]:
@@ -55,14 +58,28 @@ def run_of(sessions: Sessions) -> Callable[..., Run]:
     return make
 
 
-@pytest.fixture
-def people(session: Session, run: Run) -> People:
-    """Somebody to add rows of people to the run."""
-    return People(session, session.get_one(Run, run.id))
+@pytest.fixture(scope="session")
+def by_hand(launched_sqlite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sessions]:
+    """Sessions of a database in which nothing is ever committed: one for all who put in rows."""
+    folder = tmp_path_factory.mktemp("by-hand") / "instance"
+    folder.mkdir(mode=0o700)
+    (folder / "parallax.sqlite3").touch(mode=0o600)
+    shutil.copyfile(launched_sqlite, folder / "parallax.sqlite3")
+    services = create_app(folder, now=lambda: NOW).extensions["parallax"]
+    yield services.sessions
+    services.engine.dispose()
 
 
 @pytest.fixture
-def places(session: Session, run: Run) -> list[Place]:
-    """The run's places, list by list."""
-    of_run = select(Place).where(Place.run_id == run.id)
-    return list(session.scalars(of_run.order_by(Place.list, Place.place)))
+def people(by_hand: Sessions) -> Iterator[People]:
+    """Somebody to add rows of people to a run; at the end of the test they are taken back."""
+    run_lists._LISTS.clear()
+    with by_hand() as session:
+        yield People(session, session.get_one(Run, 1))
+
+
+@pytest.fixture
+def places(people: People) -> list[Place]:
+    """The places of that run, list by list."""
+    of_run = select(Place).where(Place.run_id == people.run.id)
+    return list(people.session.scalars(of_run.order_by(Place.list, Place.place)))

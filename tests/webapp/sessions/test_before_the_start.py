@@ -80,7 +80,7 @@ def test_of_a_paste_its_length_is_kept_where_it_can_be_one():
         assert pasted_events(7, ("a",), {PASTED_FIELD: text}, NOW) == []
 
 
-def test_a_text_that_cannot_be_kept_is_tried_ten_times(run):
+def test_a_text_that_cannot_be_kept_is_tried_ten_times(people: People):
     tries = []
 
     def begin() -> None:
@@ -88,7 +88,7 @@ def test_a_text_that_cannot_be_kept_is_tried_ten_times(run):
         raise IntegrityError("", {}, ValueError())
 
     with pytest.raises(RuntimeError, match="could not be stored"):
-        agreed_text(Some(scalar=lambda _: None, begin_nested=begin), run, "text", NOW)
+        agreed_text(Some(scalar=lambda _: None, begin_nested=begin), people.run, "text", NOW)
     assert len(tries) == 10
 
 

@@ -34,7 +34,8 @@ def test_an_address_holds_at_most_half_of_a_run(holds: int, places: int, n: int)
     ("minutes", "n"),
     [
         ([0], 2), ([1], 2), ([1.99], 2), ([2], 4), ([3], 6),
-        ([10, 0, 0, 0], 3), ([10, 3, 0, 0, 0], 4), ([3, 2, 2], 5), ([2, 2, 2, 2], 4),
+        ([10, 0, 0, 0], 3), ([10, 3, 0, 0, 0], 4), ([0, 0, 10, 0], 3), ([3, 2, 2], 5),
+        ([2, 2, 2, 2], 4),
     ],
 )  # fmt: skip
 def test_of_those_who_came_since_any_moment_an_address_holds_its_share(minutes, n):

@@ -5,10 +5,10 @@ from datetime import timedelta
 import pytest
 
 from tests.webapp.sessions.people import NOW, People, ago
-from webapp.database.models import Link, Place, Project, Run
+from webapp.database.models import ConsentText, Link, Place, Project, Run
 from webapp.errors import RequestError
 from webapp.sessions import consent, open_link
-from webapp.sessions.assign import assign, has_free_place
+from webapp.sessions.assign import assign, free_places, has_free_place
 from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcomers
 from webapp.sessions.consent_texts import agreed_text, agreed_text_id, consent_texts
 from webapp.sessions.crowding import CrowdedError
@@ -83,6 +83,16 @@ def test_a_link_to_a_list_gives_places_of_that_list_alone(people, places):
     assert assign(people.session, people.run, people.person()).list == 0
 
 
+def test_the_least_filled_list_comes_next_and_of_it_the_first_free_place(people, places):
+    came = [people.person() for _ in range(7)]
+    given = [assign(people.session, people.run, person) for person in came[:5]]
+    assert [(each.list, each.place) for each in given] == [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2)]
+    free_places(people.session, [came[1].id, came[3].id])
+    given = [assign(people.session, people.run, person) for person in came[5:]]
+    assert [(each.list, each.place) for each in given] == [(1, 0), (1, 1)]
+    assert [(each.list, each.place) for each in came[4:]] == [(0, 2), (1, 0), (1, 1)]
+
+
 class Shut(Exception):
     """Something refuses everybody."""
 
@@ -132,6 +142,11 @@ def test_a_text_is_kept_once_in_a_run_and_numbered_as_it_was_first_agreed_to(peo
     people.person(consent_text_id=second.id)
     found = [(text.text, n) for text, n in consent_texts(session, run)]
     assert found == [("one", 0), ("two", 2)]
+    for version in (4, 3):
+        sha256 = f"{version}" * 64
+        people.add(ConsentText(run_id=run.id, version=version, sha256=sha256, text="later",
+                               first_agreed_at=NOW))  # fmt: skip
+    assert [text.version for text, _ in consent_texts(session, run)] == [1, 2, 3, 4]
 
 
 def test_a_link_works_for_so_many_days(people):
