@@ -20,6 +20,9 @@ class Variant(StrEnum):
     DISTRACTOR = "distractor"
 
 
+_VERSIONS = frozenset(map(str, Variant))
+
+
 class Side(StrEnum):
     """Where an option stands on the screen: first is above (or left), the others follow below."""
 
@@ -82,7 +85,7 @@ class Item:
 
     def version(self, name: str) -> str:
         """Return the text of a version: good, bad, distractor, or a column of the researcher's."""
-        if name in tuple(Variant):
+        if name in _VERSIONS:
             return str(getattr(self, name))
         return dict(self.extra).get(name, "")
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
+from operator import attrgetter
 
 from experiment.records import Item
 from experiment.tables.schemas import ITEMS
@@ -13,9 +14,9 @@ def materials_hash(items: Iterable[Item]) -> str:
     Each item counts as its columns in the items table's order, joined by U+001F, and a newline;
     the study's own columns stand behind them as ``name=value``.
     """
-    digest = hashlib.sha256()
+    digest, columns = hashlib.sha256(), attrgetter(*ITEMS.column_names)
     for item in items:
-        own = (f"{name}={value}" for name, value in item.extra)
-        row = "\x1f".join((*(str(getattr(item, name)) for name in ITEMS.column_names), *own))
-        digest.update(f"{row}\n".encode())
+        row = "\x1f".join(map(str, columns(item)))
+        own = "".join(f"\x1f{name}={value}" for name, value in item.extra) if item.extra else ""
+        digest.update(f"{row}{own}\n".encode())
     return digest.hexdigest()
