@@ -129,6 +129,7 @@ def test_places_are_those_that_the_taker_saw_and_all_labels_come_together():
         }
     ).assign(model="m", reading="r", context="c")
     nobody = rows.iloc[:2].assign(participant=["p", "q"], chosen_side=["second", "first"])
+    nobody = nobody.drop(columns=["model", "reading", "context", "labels", "order", "session"])
     found = biases(rows, nobody).set_index("labels")
     # letters: listed first stays first, swapped first is seen second; numbers: second, so first.
     assert found.loc["letters", "estimate"] == 0.5
@@ -214,8 +215,8 @@ def test_conclusions_count_readings_on_either_side():
         }
     )
     attraction = pd.DataFrame(
-        {"model": "m", "construction": "x", "reading": ["a", "b", "c"], "low": [0.1, 0.0, -0.2],
-         "high": [0.3, 0.2, -0.1]}
+        {"model": "m", "construction": "x", "reading": [*"abcd"], "low": [0.1, 0.0, -0.2, -0.2],
+         "high": [0.3, 0.2, -0.1, 0.0]}
     )  # fmt: skip
     told = conclusions(found, 0.5, attraction).set_index(["model", "conclusion"])
 
@@ -227,7 +228,7 @@ def test_conclusions_count_readings_on_either_side():
     assert counts("people better") == [2, 1, 4, "c, d"]
     assert counts("people better", "n") == [0, 0, 2, ""]
     assert counts("people better, Holm") == [1, 0, 4, "d"]
-    assert counts("attraction: fewer right where features differ") == [1, 1, 3, "a"]
+    assert counts("attraction: fewer right where features differ") == [1, 1, 4, "a"]
     # Of two readings that both have, one is equal.
     assert counts("more accurate than n") == [1, 0, 2, "a"]
     turned = conclusions(found.iloc[::-1], 0.5).set_index(["model", "conclusion"])
