@@ -62,6 +62,18 @@ def test_a_context_minus_none_has_the_clustered_interval_of_its_changes(sessions
     assert (back["low"], back["high"]) == pytest.approx((-row["high"], -row["low"]))
 
 
+def test_where_a_context_changes_nothing_the_interval_is_that_of_all_items():
+    plain = trials(6, 24, 0.5)
+    plain["construction"] = np.where(plain["frame"] % 3, "x", "y")
+    [row] = history_effects(pd.concat([plain, plain.assign(context="history")])).to_dict("records")
+    model = plain.groupby("item_id", sort=False)["chose_good"].mean().rename("correct")
+    judged_ = plain.assign(participant=plain["session"].astype(str))
+    whole = people_against_models(judged_, {"m": model.reset_index()}, ["construction"]).iloc[0]
+    for name in ("difference", "low", "high", "p"):
+        assert row[name] == pytest.approx(whole[name])
+    assert whole["construction"] == "" and row["low"] < 0 < row["high"]
+
+
 def places(seed: int, bias: float, sessions: int = 7, items: int = 20) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     session, item = np.divmod(np.arange(sessions * items), items)
