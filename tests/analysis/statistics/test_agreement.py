@@ -129,4 +129,5 @@ def test_rows_are_all_items_then_each_construction():
     found = agreement(frame).set_index("construction")
     assert found.index.tolist() == ["", "a", "b"]
     assert found.loc["b", "alpha"] == 1.0
+    assert found.loc["b", ["low", "high"]].isna().all()
     assert found.loc["", "n_judgments"] == 16

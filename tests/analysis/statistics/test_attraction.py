@@ -58,7 +58,7 @@ def test_mismatch_lowers_accuracy_by_the_effect():
         {
             "item_id": ["1", "2", "3", "4", "1b", "2b", "3b", "4b", "9"],
             "construction": "across",
-            "correct": [True, False, False, True] * 2 + [True],
+            "correct": [False, True, False, True, True, False, False, True, True],
             "tie": False,
         }
     )
@@ -68,7 +68,7 @@ def test_mismatch_lowers_accuracy_by_the_effect():
     effects = attraction(*tables)
     effect = effects.set_index("judge")["effect"]
     assert effect["people"] == pytest.approx(1 - 0.25)
-    assert effect["lstm"] == 1.0
+    assert effect["lstm"] == 3 / 4 - 1 / 4
     people = accuracies[accuracies["judge"] == "people"].set_index("configuration")["accuracy"]
     assert people["singular / plural"] == 0.5
     low, high = effects.loc[0, ["low", "high"]]
