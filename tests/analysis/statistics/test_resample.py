@@ -115,10 +115,10 @@ def test_where_items_count_alike_each_drawn_items_own_accuracy_is_averaged():
     correct = np.array([1.0, 0, 1, 1, 0, 1, 1])
     participant, item = np.array([0, 0, 1, 1, 2, 2, 2]), np.array([0, 1, 1, 2, 0, 2, 2])
     counted = cells(correct, participant, item, np.zeros(7, np.intp))
-    found = crossed_bootstrap(counted, np.random.default_rng(3), 60, "items")[:, 0]
+    found = crossed_bootstrap(counted, np.random.default_rng(3), 300, "items")[:, 0]
     again = np.random.default_rng(3)
-    people, items = draws(again, 3, 60), draws(again, 3, 60)
-    for draw in range(60):
+    people, items = draws(again, 3, 300), draws(again, 3, 300)
+    for draw in range(300):
         shares, weights = [], []
         for one in range(3):
             times = people[draw][participant[item == one]]
