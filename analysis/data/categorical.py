@@ -38,5 +38,10 @@ def take(values: "pd.Series[str]", positions: Codes) -> pd.Categorical:
 
 def decode(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame of few rows with its texts as texts."""
-    categorical = frame.columns[[isinstance(one, pd.CategoricalDtype) for one in frame.dtypes]]
-    return frame.astype({name: frame[name].cat.categories.dtype for name in categorical})
+    return frame.assign(
+        **{
+            str(name): frame[name].astype(dtype.categories.dtype)
+            for name, dtype in frame.dtypes.items()
+            if isinstance(dtype, pd.CategoricalDtype)
+        }
+    )

@@ -4,10 +4,12 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from analysis.data.declared import UNIT, unit_column
 from analysis.data.join import Joined
 from analysis.findings.finding import Finding, Need
 from analysis.findings.findings import Context, Findings, full_titles
 from analysis.statistics.paired import models_against_models, people_against_models
+from analysis.statistics.withheld import UNITS
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
@@ -17,6 +19,7 @@ _TESTS = (
     Column("p_fdr", "FDR", "p", spanner="No difference"),
     Column("p_equivalence", "p", "p", spanner="Equivalence"),
 )
+_FEW = f"No interval where several items come from fewer than {UNITS} frames."
 
 
 def difference_findings(data: Joined, context: Context, margin: float) -> Findings:
@@ -38,7 +41,7 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
     by_construction = people_against_models(people, decisions, ["construction"], margin)
     by_condition = people_against_models(people, decisions, ["construction", "condition"], margin)
     by_condition = by_condition[by_condition["construction"] != ""]
-    models = models_against_models(decisions, "construction", margin)
+    models = models_against_models(_with_frames(decisions, people), "construction", margin)
     tables = [
         _people_table(by_construction, margin, context),
         _conditions_table(by_condition, margin, context),
@@ -59,6 +62,19 @@ def apart_from_tied(
     """Return the decisions of models that choose at all, and the names of those that never do."""
     tied = [name for name, one in decisions.items() if one["tie"].all()]
     return {name: one for name, one in decisions.items() if name not in tied}, tied
+
+
+def _with_frames(
+    decisions: Mapping[str, pd.DataFrame], people: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """Return decisions with the frame of each item, where judgments say it."""
+    if unit_column(people) != UNIT:
+        return dict(decisions)
+    items = people[["item_id", UNIT]].drop_duplicates("item_id")
+    frames = dict(zip(items["item_id"].astype(str), items[UNIT], strict=True))
+    return {
+        name: one.assign(**{UNIT: one["item_id"].map(frames)}) for name, one in decisions.items()
+    }
 
 
 def alike(model: str) -> str:
@@ -142,9 +158,10 @@ def _models_table(found: pd.DataFrame, margin: float, context: Context) -> Table
             Column("n_items", "Items", "count"),
         ),
         (
-            "Intervals: 95%, paired over items. p: where the interval would touch 0; Holm, FDR: "
-            "adjusted for the constructions of one pair.",
+            "Intervals: 95%, paired over items, frames clustered. p: where the interval would "
+            "touch 0; Holm, FDR: adjusted for the constructions of one pair.",
             _equivalence(margin),
+            *([_FEW] if (frame["low"].isna() & (frame["n_items"] > 1)).any() else []),
         ),
         Section.SUPPLEMENT,
     )

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.data.categorical import decode
 from analysis.data.declared import unit_column
+from analysis.data.groups import groups
 from analysis.data.load import PEOPLE
 from analysis.statistics.clustered import clustered_intervals, quantile
 from analysis.statistics.resample import (
@@ -49,42 +49,39 @@ def people_accuracy(
         by: The grouping columns.
         weigh: With "items" the accuracy within each item comes first, and items are averaged.
     """
-    grouped = judgments.groupby(list(by), sort=False, observed=True)
-    found = grouped.agg(
-        n_right=("chose_good", "sum"),
-        n_items=("item_id", "nunique"),
-        n_frames=(unit_column(judgments), "nunique"),
-        n_judgments=("item_id", "size"),
-        n_participants=("participant", "nunique"),
-    ).reset_index()
-    found = decode(found)
-    group = grouped.ngroup().to_numpy().astype(np.intp)
+    grouped, right = groups(judgments, by), judgments["chose_good"]
+    unit = judgments[unit_column(judgments)]
+    n, n_right = grouped.size, grouped.sums(right)
+    n_frames, n_participants = grouped.distinct(unit), grouped.distinct(judgments["participant"])
     item = codes(judgments["item_id"])[0]
     clustered = clustered_intervals(
-        judgments["chose_good"].to_numpy(dtype=float),
+        right.to_numpy(dtype=float),
         codes(judgments["participant"])[0],
-        codes(judgments[unit_column(judgments)])[0],
-        group,
-        _item_weights(item, group) if weigh == "items" else None,
+        codes(unit)[0],
+        grouped.number,
+        _item_weights(item, grouped.number) if weigh == "items" else None,
     )
-    known = found["n_participants"].where(found["n_participants"] > 0, np.inf)
-    clusters = np.minimum(found["n_frames"], known).astype(int)
-    each = map(
-        interval, clustered.low, clustered.high, found["n_right"], found["n_judgments"], clusters
-    )
-    intervals = pd.DataFrame(list(each))
-    low, high = ends(intervals["low"], intervals["high"], found["n_judgments"], SHARE)
-    wilson = list(map(wilson_interval, found["n_right"].astype(int), found["n_judgments"]))
-    return found.drop(columns="n_right").assign(
-        judge=PEOPLE,
-        is_model=False,
-        items=JUDGED,
-        accuracy=clustered.accuracy,
-        low=low,
-        high=high,
-        interval=intervals["method"],
-        wilson_low=[one.low for one in wilson],
-        wilson_high=[one.high for one in wilson],
+    fewer = np.where(n_participants > 0, np.minimum(n_frames, n_participants), n_frames).tolist()
+    each = [*map(interval, clustered.low, clustered.high, n_right.tolist(), n.tolist(), fewer)]
+    low, high = ends([one.low for one in each], [one.high for one in each], n, SHARE)
+    wilson = list(map(wilson_interval, n_right.tolist(), n.tolist()))
+    return pd.DataFrame(
+        {
+            **grouped.keys,
+            "n_items": grouped.distinct(judgments["item_id"]),
+            "n_frames": n_frames,
+            "n_judgments": n,
+            "n_participants": n_participants,
+            "judge": PEOPLE,
+            "is_model": False,
+            "items": JUDGED,
+            "accuracy": clustered.accuracy,
+            "low": low,
+            "high": high,
+            "interval": [one.method for one in each],
+            "wilson_low": [one.low for one in wilson],
+            "wilson_high": [one.high for one in wilson],
+        }
     )
 
 
@@ -127,15 +124,12 @@ def bootstrap_accuracy(
     Returns:
         The grouping columns, bootstrap_low, bootstrap_high.
     """
-    grouped = judgments.groupby(list(by), sort=False, observed=True)
-    group = grouped.ngroup().to_numpy().astype(np.intp)
+    grouped = groups(judgments, by)
     unit = judgments[unit_column(judgments)]
-    counted = cells(judgments["chose_good"], judgments["participant"], unit, group)
+    counted = cells(judgments["chose_good"], judgments["participant"], unit, grouped.number)
     ends = [percentile_interval(drawn) for drawn in crossed_bootstrap(counted, rng, resamples).T]
-    found = decode(grouped.size().reset_index()[list(by)])
-    return found.assign(
-        bootstrap_low=[one.low for one in ends], bootstrap_high=[one.high for one in ends]
-    )
+    low, high = [one.low for one in ends], [one.high for one in ends]
+    return pd.DataFrame({**grouped.keys, "bootstrap_low": low, "bootstrap_high": high})
 
 
 def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) -> pd.DataFrame:
@@ -185,8 +179,9 @@ def accuracies(
         resamples: How many times to resample.
     """
     items = judgments["item_id"].unique().tolist()
-    check = bootstrap_accuracy(judgments, by, rng, resamples)
-    people = people_accuracy(judgments, by).merge(check, on=list(by))
+    check = bootstrap_accuracy(judgments, by, rng, resamples).drop(columns=list(by))
+    # Both have the groups in the order in which they first occur.
+    people = pd.concat([people_accuracy(judgments, by), check], axis=1)
     models = [model_accuracy(frame, name, by, items) for name, frame in decisions.items()]
     return pd.concat([people, *models], ignore_index=True)
 
@@ -203,18 +198,20 @@ def model_accuracy(
         judged: The ids of the items that people judged.
     """
     on_judged = decisions[decisions["item_id"].isin(set(judged))]
-    return pd.concat(
-        [
-            _shares(decisions, by).assign(items=ALL),
-            _shares(on_judged, by).assign(items=JUDGED),
-        ],
-        ignore_index=True,
-    ).assign(judge=model, is_model=True)
+    sides = (_shares(decisions, by, ALL, model), _shares(on_judged, by, JUDGED, model))
+    return pd.concat(sides, ignore_index=True)
 
 
-def _shares(decisions: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    return decode(
-        decisions.groupby(list(by), sort=False, observed=True)
-        .agg(accuracy=("correct", "mean"), n_items=("item_id", "size"), n_ties=("tie", "sum"))
-        .reset_index()
+def _shares(decisions: pd.DataFrame, by: Sequence[str], items: str, model: str) -> pd.DataFrame:
+    grouped = groups(decisions, by)
+    return pd.DataFrame(
+        {
+            **grouped.keys,
+            "accuracy": grouped.sums(decisions["correct"]) / grouped.size,
+            "n_items": grouped.size,
+            "n_ties": grouped.sums(decisions["tie"]),
+            "items": items,
+            "judge": model,
+            "is_model": True,
+        }
     )

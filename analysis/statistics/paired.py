@@ -23,7 +23,7 @@ from analysis.data.categorical import codes_in, decode
 from analysis.data.declared import unit_column
 from analysis.statistics.clustered import Clustered, clustered_intervals, quantile, wilson
 from analysis.statistics.resample import Floats, codes
-from analysis.statistics.withheld import too_few_units
+from analysis.statistics.withheld import UNITS, too_few_units
 
 # Accuracies that lie within this of one another count as equal, unless a study says otherwise.
 MARGIN = 0.1
@@ -218,7 +218,8 @@ def _correlation(
     with np.errstate(divide="ignore", invalid="ignore"):
         covariance = np.bincount(of_group, of_item[0] * of_item[1]) * size / (size - 1)
         found = covariance / (first.standard_error * second.standard_error)
-    correlation: Floats = np.clip(np.nan_to_num(found, posinf=0.0, neginf=0.0), -1.0, 1.0)
+    # Where one accuracy is 0 or 1, it has no error that could go with the other's.
+    correlation: Floats = np.nan_to_num(found)
     return correlation
 
 
@@ -244,7 +245,7 @@ def _tested(pair: _Pair, margin: float) -> pd.DataFrame:
             "difference": pair.difference,
             "low": low,
             "high": high,
-            "p": np.minimum(1.0, 2 * np.minimum(above, below)),
+            "p": 2 * np.minimum(above, below),
             "margin": within,
             "p_equivalence": np.maximum(pair.p_above(-within), pair.p_below(within)),
         }
@@ -285,7 +286,8 @@ def models_against_models(
     """Return each pair of models compared on the items that both decided.
 
     Args:
-        decisions: Each model's decisions.
+        decisions: Each model's decisions. Where they have the column ``frame``, items of one frame
+            are not taken as independent.
         by: The grouping column.
         margin: Differences smaller than this count as none.
         clustered: Whether the groups are drawn from many, so that the interval over all items takes
@@ -296,20 +298,26 @@ def models_against_models(
         accuracies, items alike), difference, low, high (95%, paired over items), p (two-sided, of
         no difference, where the interval would touch 0), margin and p_equivalence (as of
         ``people_against_models``), p_holm and p_fdr (adjusted for the groups of one pair),
-        only_first and only_second (items on which one alone is right), n_items.
+        only_first and only_second (items on which one alone is right), n_items. Of several items
+        in too few frames there is neither interval nor p.
     """
     found = []
     for first, second in combinations(decisions, 2):
-        columns = ["item_id", by, "correct"]
+        unit = unit_column(decisions[first])
+        columns = list(dict.fromkeys(("item_id", unit, by, "correct")))
         both = decisions[first][columns].merge(decisions[second][["item_id", "correct"]], "inner",
                                                on="item_id", suffixes=("", "_second"))  # fmt: skip
         if both.empty:
             continue
-        items = np.arange(len(both))
+        units = codes(both[unit])[0]
         groups, n_groups = codes(both[by])
-        of_all = groups if clustered and n_groups > 1 else items
-        for one, item in ((both.assign(**{by: ""}), of_all), (both, items)):
-            rows = adjusted(_models_compared(one, by, margin, item))
+        of_all = groups if clustered and n_groups > 1 else units
+        for one, item in ((both.assign(**{by: ""}), of_all), (both, units)):
+            rows = _models_compared(one, by, margin, item)
+            n_frames = _distinct(codes(one[by])[0], units)
+            few = (item is units) & (n_frames < UNITS) & (n_frames < rows["n_items"])
+            rows.loc[few, ["low", "high", "p", "p_equivalence"]] = np.nan
+            rows = adjusted(rows)
             found.append(rows.assign(first_model=first, second_model=second))
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
 

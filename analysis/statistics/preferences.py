@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.categorical import decode
+from analysis.data.groups import groups
 
 
 def preferences(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -17,10 +18,17 @@ def preferences(judgments: pd.DataFrame) -> pd.DataFrame:
         expected version), n_judgments, share_good, count_difference (expected minus other).
     """
     keys = ["item_id", "construction", "condition"]
-    chosen = judgments.groupby(keys, sort=False, observed=True)["chose_good"]
-    found = decode(chosen.agg(n_good="sum", n_judgments="size").reset_index())
-    n_good, n = found["n_good"].astype(int), found["n_judgments"]
-    return found.assign(n_good=n_good, share_good=n_good / n, count_difference=2 * n_good - n)
+    grouped = groups(judgments, keys)
+    n_good, n = grouped.sums(judgments["chose_good"]), grouped.size
+    return pd.DataFrame(
+        {
+            **grouped.keys,
+            "n_good": n_good,
+            "n_judgments": n,
+            "share_good": n_good / n,
+            "count_difference": 2 * n_good - n,
+        }
+    )
 
 
 def with_model_scores(preferred: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:

@@ -13,7 +13,9 @@ from analysis.statistics.variance_parts import contrast_variance
 from analysis.statistics.withheld import CONTRAST, MEAN, ends, too_few_units
 
 Weights = Mapping[str, float]
-_ROUNDING = 1e-9
+# Of the largest value: what rounding leaves of a sum, and of an error, which the ridge in
+# ``variance_parts`` makes a little larger.
+_ROUNDING, _ROUNDING_OF_ERROR = 1e-9, 1e-7
 
 
 def with_z_scores(ratings: pd.DataFrame) -> pd.DataFrame:
@@ -125,9 +127,9 @@ def _contrast(
         freedom = min(freedom, max(n_people - 1 - more, 0))
     estimate = float(sum(weight * means["mean"][name] for name, weight in weights.items()))
     # What is the same in every unit has an error of rounding alone.
-    rounding = (_ROUNDING * float(np.abs(own[value].astype(float)).max())) ** 2
-    total = total if total > rounding else 0.0
-    estimate = estimate if abs(estimate) > np.sqrt(rounding) else 0.0
+    largest = float(np.abs(own[value].astype(float)).max())
+    total = total if total > (_ROUNDING_OF_ERROR * largest) ** 2 else 0.0
+    estimate = estimate if abs(estimate) > _ROUNDING * largest else 0.0
     if people and (
         len(own) < CONTRAST or too_few_units(numbers["n_participants"], numbers["n_frames"])
     ):

@@ -10,6 +10,7 @@ three times. ``analysis.statistics.clustered`` has the interval without that exc
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -173,6 +174,7 @@ def percentile_interval(resampled: Floats) -> Interval:
     return Interval(float(low), float(high), "bootstrap")
 
 
+@cache
 def wilson_interval(correct: int, n: int) -> Interval:
     """Return Wilson's score interval for ``correct`` of ``n``.
 

@@ -22,7 +22,7 @@ def printed_accuracy(true: float, n_trials: int, most_errors: int, share: float 
         share: Which part of the row's trials decides; the others keep their true accuracy.
     """
     if true <= 0:
-        return (1 - share) * true + share * (n_trials - most_errors) / n_trials
+        return share * (n_trials - most_errors) / n_trials
     errors = range(min(most_errors, n_trials) + 1)
     weights = [float(binom.pmf(x, n_trials, 1 - true)) for x in errors]
     if not sum(weights):

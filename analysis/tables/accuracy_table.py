@@ -97,11 +97,11 @@ def accuracy_table(
     keys = [key for key in ("construction", "condition") if key in rows.columns]
     models = list(accuracy.loc[accuracy["is_model"], "judge"].unique())
     judges = list(dict.fromkeys(one.judge for one in printed))
-    frame = rows.merge(_people(accuracy, keys), "left", on=keys)
-    for model in models:
-        frame = frame.merge(_model(accuracy, model, keys), "left", on=keys)
-    for judge in judges:
-        frame = frame.merge(_published(printed, judge, keys), "left", on=keys)
+    brought = [_people(accuracy, keys)]
+    brought += [side for model in models for side in _model(accuracy, model, keys)]
+    brought += [_published(printed, judge, keys) for judge in judges]
+    frame = pd.concat([rows.reset_index(drop=True), *(_at(one, rows, keys) for one in brought)],
+                      axis=1)  # fmt: skip
     frame["people_note"] = np.where(_few(frame) & frame["people_low"].notna(), FEW, "")
     sentences = "published_sentences" in rows and rows["published_sentences"].notna().any()
     columns = _columns(models, judges, sentences=bool(sentences))
@@ -163,20 +163,28 @@ def _people(accuracy: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
         "n_frames": "frames",
     }
     people = accuracy.loc[accuracy["judge"] == PEOPLE, [*keys, *wanted]]
-    return people.rename(columns=wanted).astype(
-        dict.fromkeys(("judgments", "participants", "items", "frames"), "Int64")
-    )
+    counts = ("n_judgments", "n_participants", "n_items", "n_frames")
+    whole = {name: people[name].astype("Int64") for name in counts}
+    return people.assign(**whole).rename(columns=wanted)
 
 
-def _model(accuracy: pd.DataFrame, model: str, keys: list[str]) -> pd.DataFrame:
+def _model(accuracy: pd.DataFrame, model: str, keys: list[str]) -> list[pd.DataFrame]:
     of_model = accuracy[accuracy["is_model"] & (accuracy["judge"] == model)]
-    sides = [
-        of_model.loc[of_model["items"] == items, [*keys, "accuracy", "n_items"]]
-        .rename(columns={"accuracy": f"{model}_{items}", "n_items": f"{model}_{items}_items"})
-        .astype({f"{model}_{items}_items": "Int64"})
-        for items in (JUDGED, ALL)
-    ]
-    return sides[0].merge(sides[1], "outer", on=keys)
+    sides = []
+    for items in (JUDGED, ALL):
+        side = of_model.loc[of_model["items"] == items, [*keys, "accuracy", "n_items"]]
+        named = {"accuracy": f"{model}_{items}", "n_items": f"{model}_{items}_items"}
+        sides.append(side.assign(n_items=side["n_items"].astype("Int64")).rename(columns=named))
+    return sides
+
+
+def _at(brought: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Return what is known by some keys at the rows of these keys; missing where none is."""
+    known = {
+        key: place for place, key in enumerate(zip(*(brought[one] for one in keys), strict=True))
+    }
+    places = [known.get(key, -1) for key in zip(*(rows[one] for one in keys), strict=True)]
+    return brought.drop(columns=keys).reset_index(drop=True).reindex(places).reset_index(drop=True)
 
 
 def _published(printed: Sequence[Published], judge: str, keys: list[str]) -> pd.DataFrame:

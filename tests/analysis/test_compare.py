@@ -70,11 +70,18 @@ def test_a_comparison_writes_tables_figures_report_and_results(made):
     assert names(made.out.parent) == {"export", "scores.parquet", "out"}
 
 
-def test_results_hold_every_accuracy_and_its_origin(export, scores, tmp_path):
+@pytest.fixture(scope="module")
+def undrawn(made: Made, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a comparison without figures, with another seed."""
+    out = tmp_path_factory.mktemp("undrawn") / "out"
     options = ComparisonOptions(resamples=100, seed=5)
-    compare(export, [scores], tmp_path / "out", options, figures=False)
-    results = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert set(results["files"]) == files(tmp_path / "out")
+    compare(made.export, [made.scores], out, options, figures=False)
+    return out
+
+
+def test_results_hold_every_accuracy_and_its_origin(undrawn):
+    results = json.loads((undrawn / "results.json").read_text())
+    assert set(results["files"]) == files(undrawn)
     assert set(results["tables"]) >= {"table_1", "metrics", "multiverse"}
     origin = results["provenance"]
     assert (origin["run"]["run"], origin["seed"], origin["simulated"]) == ("r1", 5, False)
@@ -94,9 +101,8 @@ def test_the_same_inputs_and_seed_give_the_same_files(made, tmp_path):
         assert (made.out / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
 
 
-def test_figures_can_be_left_out(export, scores, tmp_path):
-    compare(export, [scores], tmp_path / "out", FEW, figures=False)
-    assert not any(name.endswith(".svg") for name in files(tmp_path / "out"))
+def test_figures_can_be_left_out(undrawn):
+    assert not any(name.endswith(".svg") for name in files(undrawn))
 
 
 def test_one_item_is_drawn_word_by_word(export, tmp_path):

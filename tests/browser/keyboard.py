@@ -22,6 +22,14 @@ _STOPS = """within => {
   document.activeElement.blur();
   window.pressed = [];
   window.kept = new AbortController();
+  window.standsAt = () => {
+    const here = document.activeElement;
+    return [Number(here.dataset.stop ?? -1), here.dataset.look !== window.lookOf(here)];
+  };
+  window.stood = [];
+  window.addEventListener("keydown", event => {
+    if (event.key === "Tab") window.stood.push(window.standsAt());
+  }, { capture: true, signal: window.kept.signal });
   window.addEventListener("click", event => {
     event.preventDefault();
     event.stopImmediatePropagation();
@@ -41,9 +49,10 @@ _STOPS = """within => {
     return [one.outerHTML.slice(0, 90), acts ? [...stops].indexOf(acts) : null];
   });
 }"""
-_STANDS_AT = """() => {
-  const here = document.activeElement;
-  return [Number(here.dataset.stop ?? -1), here.dataset.look !== window.lookOf(here)];
+# Where the keyboard stood when Tab was pressed, but for the first time, and where it stands now.
+_STOOD = """() => {
+  window.kept.abort();
+  return [[...window.stood.slice(1), window.standsAt()], window.pressed];
 }"""
 # What only a mouse can press: it hears clicks, and the keyboard does not stop there. Forms hear
 # their buttons.
@@ -82,15 +91,16 @@ def assert_keyboard(page: Page, name: str, *, within: str = "body") -> None:
     assert not mouse_only, f"{name}: only a mouse can press {mouse_only}"
     stops = page.evaluate(_STOPS, within)
     assert stops or within != "body", f"{name}: the keyboard stops nowhere"
-    for number, (stop, acts) in enumerate(stops):
+    for _, acts in stops:
         page.keyboard.press("Tab")
-        at, seen = page.evaluate(_STANDS_AT)
+        if acts is not None:
+            page.keyboard.press("Enter")
+    stood, pressed = page.evaluate(_STOOD)
+    for number, (stop, _) in enumerate(stops):
+        at, seen = stood[number]
         there = stops[at][0] if at >= 0 else "something that is no stop"
         assert at == number, f"{name}: Tab goes to {there}, not to {stop}"
         assert seen, f"{name}: nothing shows that the keyboard is at {stop}"
-        if acts is not None:
-            page.keyboard.press("Enter")
-    pressed = page.evaluate("(window.kept.abort(), window.pressed)")
     wanted = [acts for _, acts in stops if acts is not None]
     wrong = [stops[acts][0] for acts in wanted if acts not in pressed]
     assert pressed == wanted, f"{name}: Enter does not press {wrong}"

@@ -33,6 +33,20 @@ experiment.machine.msvcrt = types.SimpleNamespace(locking=locking, LK_NBLCK=1, L
 """
 _RUN = "import parallax\nparallax.main()\n"
 
+# The same for one command after another: each start anew costs more than the command.
+_EACH = """
+import contextlib, io, json, sys
+import parallax
+ended = []
+for sys.argv[1:] in json.loads(sys.argv[1]):
+    said = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+        try:
+            parallax.main()
+        except SystemExit as end:
+            ended.append([end.code, said.getvalue()])
+print(json.dumps(ended))
+"""
 
 # Tells the port that the server took.
 _TELLING = """
@@ -53,28 +67,41 @@ def without(tmp_path: Path, program: str = _RUN) -> str:
     return str(file)
 
 
-def run(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PARALLAX_INSTANCE": str(tmp_path / "instance")}
-    command = [sys.executable, without(tmp_path), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("machine") / "site"
 
 
-def test_a_static_study_is_written_and_its_sessions_are_asked_for(tmp_path):
-    out = tmp_path / "site"
-    done = run(
-        tmp_path, "study", "static", "minimal", "--simulated", "--seed", "1", "--out", str(out)
-    )
+@pytest.fixture(scope="module")
+def ended(site: Path) -> dict[str, tuple[int, str]]:
+    """How each command ended, and what it said of errors."""
+    commands = [
+        ["study", "check", "minimal"],
+        ["runs"],
+        ["settings"],
+        ["study", "static", "minimal", "--simulated", "--seed", "1", "--out", str(site)],
+        ["import", "sessions", str(site)],
+        ["serve", "--background", "--port", "0"],
+    ]
+    environment = os.environ | {"PARALLAX_INSTANCE": str(site.parent / "instance")}
+    program = [sys.executable, without(site.parent, _EACH), json.dumps(commands)]
+    done = subprocess.run(program, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
-    assert json.loads((out / "sessions" / "1.json").read_text())["trials"]
-    refused = run(tmp_path, "import", "sessions", str(out))
-    assert refused.returncode == 2
-    assert "none of the files holds a session" in refused.stderr
+    told = json.loads(done.stdout)
+    return {" ".join(one[:2]): tuple(end) for one, end in zip(commands, told, strict=True)}
 
 
-@pytest.mark.parametrize("command", [["study", "check", "minimal"], ["runs"], ["settings"]])
-def test_authoring_and_looking_need_none_of_it(tmp_path, command):
-    done = run(tmp_path, *command)
-    assert done.returncode == 0, done.stderr
+def test_a_static_study_is_written_and_its_sessions_are_asked_for(site, ended):
+    assert ended["study static"][0] == 0
+    assert json.loads((site / "sessions" / "1.json").read_text())["trials"]
+    code, said = ended["import sessions"]
+    assert code == 2
+    assert "none of the files holds a session" in said
+
+
+@pytest.mark.parametrize("command", ["study check", "runs", "settings"])
+def test_authoring_and_looking_need_none_of_it(ended, command):
+    assert ended[command] == (0, "")
 
 
 def test_a_classroom_is_served_without_gunicorn(tmp_path):
@@ -90,7 +117,7 @@ def test_a_classroom_is_served_without_gunicorn(tmp_path):
             server.kill()
 
 
-def test_a_server_in_the_background_is_refused_by_name_where_there_is_none(tmp_path):
-    done = run(tmp_path, "serve", "--background", "--port", "0")
-    assert done.returncode == 2
-    assert "does not run on this system" in done.stderr
+def test_a_server_in_the_background_is_refused_by_name_where_there_is_none(ended):
+    code, said = ended["serve --background"]
+    assert code == 2
+    assert "does not run on this system" in said

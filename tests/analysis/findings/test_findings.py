@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 
 from analysis.data.join import Joined
+from analysis.findings.differences import difference_findings
 from analysis.findings.findings import Context
 from analysis.findings.human_model_agreement import human_model_agreement
 from analysis.findings.mixed import mixed_findings
 from analysis.findings.people import people_findings
+from analysis.statistics.paired import models_against_models
 from analysis.tables.render import FORMATS
 from analysis.tables.section import Section
 from tests.analysis import small_run
@@ -53,6 +55,24 @@ def crossed(known=True):
     if not known:
         people = people.assign(participant=None, list=None)
     return Joined(people.drop(columns="judge"), {"lstm": chosen}, items)
+
+
+@pytest.mark.parametrize(("frames", "withheld"), [(4, True), (20, False)])
+def test_two_models_are_compared_over_the_frames_of_the_judgments(context, frames, withheld):
+    data = crossed()
+    frame = data.judgments["item_id"].astype(int) % frames
+    models = {"a": data.decisions["lstm"]}
+    models["b"] = models["a"].assign(correct=models["a"]["item_id"].astype(int) % frames > 2)
+    given = Joined(data.judgments.assign(frame=frame), models, data.items)
+    of_frames = {
+        name: one.assign(frame=one["item_id"].astype(int) % frames) for name, one in models.items()
+    }
+    found = difference_findings(given, context, 0.1)
+    wanted = models_against_models(of_frames, "construction", 0.1)
+    pd.testing.assert_frame_equal(found.statistics["models_compared"], wanted)
+    assert wanted["low"].isna().all() == withheld
+    table = next(one for one in found.tables if one.name == "models_compared")
+    assert ("fewer than 5 frames" in " ".join(table.notes)) is withheld
 
 
 def test_a_small_run_gets_every_table_that_it_can_fill(small_comparison):

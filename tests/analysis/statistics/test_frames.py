@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from analysis.statistics.accuracy import accuracy_difference, people_accuracy
 from analysis.statistics.agreement import agreement
-from analysis.statistics.paired import people_against_models
+from analysis.statistics.paired import models_against_models, people_against_models
 
 _STUDIES = 400
 # Of 400 studies, what a right interval covers stays within this in 99.7 of 100 tests.
@@ -116,6 +116,63 @@ def test_people_minus_a_model_holds_the_truth_where_frames_repeat():
         held += found["low"] <= share * late + (1 - share) * early - 0.7 <= found["high"]
     # Of 60 true 95% intervals fewer than 53 hold the truth twice in a hundred times.
     assert held >= 53
+
+
+def two_models(rng: np.random.Generator, frames: int, items: int, studies: int) -> dict:
+    """Two models of one accuracy, each of which goes by its own frames; a construction a study."""
+    study, frame, _ = (one.ravel() for one in np.indices((studies, frames, items)))
+    rows = pd.DataFrame(
+        {
+            "item_id": np.arange(len(study)).astype(str),
+            "frame": study * frames + frame,
+            "construction": np.char.add("s", study.astype(str)),
+        }
+    )
+    chances = expit(1 + rng.normal(0, 1, (2, studies * frames)))
+    return {
+        name: rows.assign(correct=rng.random(len(rows)) < chance[rows["frame"]])
+        for name, chance in zip("ab", chances, strict=True)
+    }
+
+
+@pytest.mark.parametrize("frames", [8, 32])
+def test_two_models_intervals_hold_the_truth_where_frames_repeat(frames):
+    models = two_models(np.random.default_rng(8), frames, 8, _STUDIES)
+    of_items = {name: one.drop(columns="frame") for name, one in models.items()}
+    by_frame, by_item = (
+        models_against_models(one, "construction")[1:] for one in (models, of_items)
+    )
+    covered = [
+        float(((one["low"] <= 0) & (one["high"] >= 0)).mean()) for one in (by_frame, by_item)
+    ]
+    assert _LEAST < covered[0] < _MOST, covered
+    assert covered[1] < 0.88, covered
+
+
+def test_two_models_over_all_items_differ_by_what_a_frames_items_add_up_to():
+    # By hand: in ten frames of two items, differences 1, 0, 0 ... in whole frames; both items of a
+    # frame always fall alike, so that frames count as ten items would.
+    right = {"a": [1, 1, 1, 1, 1, 1, 1, 1, 0, 0], "b": [1, 1, 1, 1, 1, 0, 0, 0, 1, 0]}
+    once = pd.DataFrame({"item_id": [*"0123456789"], "construction": "x", "frame": range(10)})
+    twice = pd.concat([once, once.assign(item_id=once["item_id"] + "x")])
+    alone, doubled = (
+        models_against_models(
+            {name: rows.assign(correct=np.resize(of, len(rows))) for name, of in right.items()},
+            "construction",
+        )
+        for rows in (once, twice)
+    )
+    same = ["difference", "low", "high", "p", "p_equivalence", "p_holm"]
+    pd.testing.assert_frame_equal(alone[same], doubled[same])
+    assert doubled["n_items"].tolist() == [20, 20]
+
+
+@pytest.mark.parametrize(("frames", "items", "known"), [(4, 2, False), (5, 2, True), (4, 1, True)])
+def test_two_models_have_no_interval_of_fewer_than_five_frames_that_repeat(frames, items, known):
+    models = two_models(np.random.default_rng(9), frames, items, 1)
+    found = models_against_models(models, "construction")
+    said = found[["low", "high", "p", "p_equivalence", "p_holm"]]
+    assert (said.notna() if known else said.isna()).all(axis=None)
 
 
 def test_without_repeated_frames_nothing_changes():

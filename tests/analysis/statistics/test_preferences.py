@@ -32,3 +32,5 @@ def test_impossible_versions_stay_within_the_finite_differences():
     )
     found = with_model_scores(preferred, model)
     assert found["difference_nats"].tolist() == [2.0, 0.0, 2.0, 0.0]
+    impossible = with_model_scores(preferred, model.assign(logprob_contrast_nats=-np.inf))
+    assert impossible["difference_nats"].tolist() == [0.0, 0.0, 0.0, 0.0]

@@ -11,6 +11,7 @@ from analysis.statistics.ratings import (
     mean_ratings,
     rating_differences,
 )
+from analysis.statistics.variance_parts import contrast_variance
 from experiment.records import Variant
 from tests.analysis.statistics.dense_variance import dense
 
@@ -115,6 +116,43 @@ def test_how_people_and_a_model_go_together():
     error = 1.96 * np.sqrt((1 + ranks**2 / 2) / (40 - 3))
     fishers = np.tanh(np.arctanh(ranks) + error) - np.tanh(np.arctanh(ranks) - error)
     assert found["spearman_high"] - found["spearman_low"] == pytest.approx(fishers, rel=0.3)
+
+
+def test_the_interval_of_a_correlation_is_of_items_drawn_anew():
+    people, model = np.array([1.0, 1, 2, 3, 5]), np.array([2.0, 1, 2, 4, 3])
+    found = correlated(people, model, np.random.default_rng(2), 300)
+    drawn = []
+    for rows in np.random.default_rng(2).integers(0, 5, (300, 5)):
+        ranks = [rankdata(one[rows]) for one in (people, model)]
+        if all(len(set(one)) > 1 for one in ranks):
+            drawn.append(pearsonr(*ranks).statistic)
+    assert len(drawn) < 300
+    ends = found["spearman_low"], found["spearman_high"]
+    assert ends == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
+
+
+def test_three_items_correlate_and_a_model_that_never_varies_does_not():
+    found = correlated(np.array([1.0, 2, 4]), np.array([3.0, 1, 2]), np.random.default_rng(1), 20)
+    assert found["spearman"] == pytest.approx(-0.5)
+    flat = correlated(np.array([1.0, 2, 4]), np.ones(3), np.random.default_rng(1), 20)
+    assert np.isnan(flat["spearman"]) and flat["agreement"] == 1
+
+
+def test_good_and_other_versions_of_unequal_number_have_means_of_their_own(ratings):
+    uneven = ratings[(ratings["version"] == Variant.GOOD) | (ratings["participant"] < "15")]
+    found = rating_differences(uneven, ["condition"]).set_index("condition")
+    for condition, own in uneven.groupby("condition"):
+        good = own["version"] == Variant.GOOD
+        share = np.where(good, 1 / good.sum(), -1 / (~good).sum())
+        row = found.loc[condition]
+        assert row["difference"] == pytest.approx(np.sum(share * own["rating"]))
+        cells = [own[name].to_numpy() for name in ("participant", "item_id")]
+        variance, freedom = contrast_variance(
+            own["rating"].to_numpy(float), share, good.to_numpy().astype(np.intp),
+            [pd.factorize(one)[0] for one in cells],
+        )  # fmt: skip
+        half = t.ppf(0.975, freedom) * np.sqrt(variance)
+        assert row["high"] - row["low"] == pytest.approx(2 * half)
 
 
 @pytest.mark.parametrize("people", [np.array([]), np.array([1.0, 2.0]), np.ones(5)])

@@ -41,3 +41,6 @@ def test_the_ends_are_traced_back_too():
     assert true_accuracy(1.0, 10, 1) == 1
     assert true_accuracy(0.5, 10, 1) is None
     assert printed_accuracy(0, 10, 1) == pytest.approx(0.9)
+    assert printed_accuracy(0, 10, 1, share=0.5) == pytest.approx(0.45)
+    lowest = printed_accuracy(1e-9, 10, 1)
+    assert true_accuracy(lowest, 10, 1) == pytest.approx(1e-9)

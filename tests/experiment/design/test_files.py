@@ -79,7 +79,9 @@ def test_a_row_that_contradicts_the_folder_is_refused(tmp_path: Path, row: str):
     write_lists(BUILT, tmp_path)
     with (tmp_path / "lists.csv").open("a") as file:
         file.write(f"{row}\n")
-    with pytest.raises(DesignError, match=r"lists.csv: list .* has the item"):
+    with pytest.raises(
+        DesignError, match=r"lists.csv: list .* has the item.* lists 0 to 3 and items"
+    ):
         read_lists(tmp_path)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiment.design.frames import better_exchange, choose_frames, slot_differences
+from experiment.design.frames import Joint, better_exchange, choose_frames, slot_differences
 from experiment.design.materials_index import Frame, index_materials, lemmas_of
 from experiment.errors import DesignError
 from experiment.records import Item
@@ -118,6 +118,17 @@ def test_an_exchange_that_evens_out_the_uses_is_found():
     uneven[uneven.index(out)] = in_
     assert slot_differences(uneven, list(candidates)) == {"N": 0, "V": 0}
     assert better_exchange(uneven, candidates, frozenset()) is None
+
+
+def test_uses_that_differ_by_one_at_most_are_left_as_they_are():
+    # The third frame has no verb: it would even out nothing, only use the verb less.
+    first, second, verbless = (
+        frame("cat", "eats"),
+        frame("dog", "eats"),
+        Frame("a", "N=ox", {"N": "ox"}),
+    )
+    candidates = dict.fromkeys((first, second, verbless), frozenset[Joint]())
+    assert better_exchange([first, second], candidates, frozenset()) is None
 
 
 def test_an_exchange_never_takes_a_choice_that_is_taken():

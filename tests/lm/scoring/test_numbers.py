@@ -93,6 +93,21 @@ def test_no_log_probability_is_above_zero():
     assert scores.min() < 0 and scores.max() == 0
 
 
+def test_a_long_chain_is_read_as_one_text_without_a_mask():
+    weight, asked = torch.tensor([[1.0], [-1.0]]), []
+
+    def body(ids, depths, mask):
+        asked.append((ids.shape, depths[0].tolist(), mask.tolist()))
+        return ids[..., None].float()
+
+    text = [0, 1] * 400
+    [found] = tree_packing.TreePacking(body, weight, None).logprobs_nats([text], [1])
+    assert asked == [((1, 799), list(range(799)), [[1] * 799])]
+    # After a 0 both words are as probable; after a 1, the first one's logit is 2 above.
+    after_one = -np.log1p(np.exp(-2))
+    assert found[1:].tolist() == pytest.approx([-np.log(2), after_one] * 399 + [-np.log(2)])
+
+
 @pytest.mark.parametrize(
     ("added", "expected"), [(0, True), (1e-6, True), (0.5, False), (float("nan"), False)]
 )
@@ -114,6 +129,28 @@ def test_half_a_gigabyte_of_layers_is_packed_and_no_more(monkeypatch: pytest.Mon
     more = nn.ModuleList([whole, nn.Linear(1, 1, bias=False, device="meta")])
     with packed_linear.PackedLayers(more, 3).in_use():
         assert "forward" not in vars(whole)
+
+
+@pytest.mark.parametrize(
+    ("contexts", "scored"), [([2, 2], [2, 7]), ([1, 2], [1, 2, 7]), ([3, 0], [5, 6, 7])]
+)
+def test_what_stands_after_a_context_is_scored(contexts: list[int], scored: list[int]):
+    [trie] = build_tries([[0, 1, 2], [5, 6, 7]], 9)
+    assert sorted(trie.tokens[trie.scored_nodes(contexts)].tolist()) == scored
+
+
+class Twofold(Steps):
+    """A model that says two numbers of each token."""
+
+    def logprobs_nats(self, state, parents, tokens):
+        return np.stack([tokens, -tokens], axis=1)
+
+
+def test_a_model_may_say_several_numbers_of_a_token():
+    [trie] = build_tries([[3, 1, 2], [3, 4]], 9)
+    found = evaluate(trie, Twofold(), trie.scored_nodes([1, 1]))
+    assert found[1:].tolist() == [[1, -1], [4, -4], [2, -2]]
+    assert np.isnan(found[0]).tolist() == [True, True]
 
 
 @pytest.mark.parametrize(("levels", "runs"), [(128, []), (129, [128]), (17_000, [2**14, 615])])
@@ -150,6 +187,20 @@ def test_where_strings_may_be_cut(n_new, lengths, enough, expected):
     assert found == expected
     ahead = _border(np.array([1, 1, *n_new]), np.array([1, 1, *lengths]), 2, 5, enough)
     assert ahead == 2 + expected
+
+
+def test_of_two_strings_the_first_may_be_enough():
+    strings = [list(range(5)), list(range(10, 20))]
+    for enough, sizes in ((5, [5, 10]), (6, [15])):
+        assert [trie.tokens.size for trie in build_tries(strings, 30, enough)] == sizes
+
+
+@pytest.mark.parametrize(("precision", "switch"), [("bfloat16", "bf16"), ("float32", "ieee")])
+def test_rounding_is_allowed_within_a_block_alone(precision: str, switch: str):
+    before = torch.backends.mkldnn.matmul.fp32_precision
+    with kernels.rounded_products(precision):
+        assert torch.backends.mkldnn.matmul.fp32_precision == switch
+    assert torch.backends.mkldnn.matmul.fp32_precision == before
 
 
 @pytest.mark.parametrize(("n", "expected"), [(768, False), (769, True)])

@@ -96,6 +96,15 @@ def test_the_largest_and_the_deepest_trie_are_tried_until_larger_ones_come():
         assert packing.given == given
 
 
+def test_of_tries_that_are_no_chains_the_largest_is_tried_too(monkeypatch: pytest.MonkeyPatch):
+    one, _ = checked()
+    [wide] = build_tries([[0, end] for end in range(6)], 99)
+    [deep] = build_tries([list(range(5))], 99)
+    monkeypatch.setattr(checked_packing, "tries_of", lambda strings: iter([wide, deep]))
+    one._try([[0, 1], [0, 2], [0, 3], [0, 4], [0, 5], [0, 6]])
+    assert one._packing.given == [7, 5]
+
+
 def test_a_speed_is_the_time_of_float32_over_the_other(monkeypatch: pytest.MonkeyPatch):
     seconds = iter((6.0, 2.0, 3.0))
     monkeypatch.setattr(fast_kernel, "_seconds", lambda run: next(seconds))
@@ -103,8 +112,22 @@ def test_a_speed_is_the_time_of_float32_over_the_other(monkeypatch: pytest.Monke
     assert (found.speedup, found.explicit_speedup) == (3.0, 2.0)
 
 
+@pytest.mark.parametrize("rounds", [True, False])
+def test_a_kernel_rounds_where_its_products_differ(rounds: bool, monkeypatch: pytest.MonkeyPatch):
+    class Product:
+        def __init__(self, *_: object) -> None:
+            allowed = torch.backends.mkldnn.matmul.fp32_precision == "bf16"
+            self.factor = 2 if rounds and allowed else 1
+
+        def __call__(self, rows: torch.Tensor) -> torch.Tensor:
+            return rows * self.factor
+
+    monkeypatch.setattr(fast_kernel, "PackedLinear", Product)
+    assert fast_kernel.measure_kernel(torch.randn(20, 8)).rounds is rounds
+
+
 def test_a_time_is_the_least_of_five_after_a_first(monkeypatch: pytest.MonkeyPatch):
-    ends = np.cumsum([0, 1, 0, 50, 0, 40, 0, 30, 0, 70, 0, 90]) / 10
+    ends = np.cumsum([0, 1, 0, 30, 0, 50, 0, 40, 0, 70, 0, 90]) / 10
     clock, runs = iter(ends.tolist()), []
     monkeypatch.setattr(fast_kernel.time, "perf_counter", lambda: next(clock))
     assert fast_kernel._seconds(lambda: runs.append(1)) == pytest.approx(3.0)

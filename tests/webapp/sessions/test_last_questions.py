@@ -26,11 +26,13 @@ def stored(people):
 
 
 def test_in_time_it_is_stored_once_and_the_lease_is_left_alone(people, stored):
-    person = people.person("answered")
+    person, neighbour = people.person("answered"), people.person("answered")
     for age in ("31", "32"):
         assert finish(people.session, person, QUESTIONS, {"age": age}, NOW) == {}
-    assert stored(person) == [("age", "31")]
+    people.session.expire_all()
+    assert (stored(person), stored(neighbour)) == ([("age", "31")], [])
     assert (person.state, person.finished_at, person.returned_at) == ("finished", NOW, None)
+    assert (neighbour.state, neighbour.finished_at) == ("answered", None)
 
 
 @pytest.mark.parametrize("lost", [False, True])

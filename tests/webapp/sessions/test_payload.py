@@ -22,12 +22,13 @@ pytestmark = pytest.mark.one_database
 
 @pytest.fixture
 def upside_down(people) -> Run:
-    """A run whose items are stored last to first."""
+    """A run whose items are stored, and named, last to first."""
     columns = {each.key for each in Run.__table__.columns} - {"id", "ref"}
     run = people.add(Run(ref="other", **{name: getattr(people.run, name) for name in columns}))
     for list_ in (1, 0):
         for number in (2, 1, 0):
-            row = item(list_, number) | {"condition": f"{list_}{number}"}
+            own = {"condition": f"{list_}{number}", "item_id": f"t-{list_}-{2 - number}"}
+            row = item(list_, number) | own
             people.add(
                 RunItem(
                     run_id=run.id, list=list_, list_order=number, kind="target",
@@ -40,7 +41,7 @@ def upside_down(people) -> Run:
 def test_a_list_is_in_its_built_order_however_it_is_stored(people, upside_down):
     found = run_list(people.session.connection(), upside_down, 1)
     names = [entry.item.item_id for entry in found.entries]
-    assert names == [f"t-1-{number}" for number in range(3)] == list(found.row_ids)
+    assert names == [f"t-1-{number}" for number in (2, 1, 0)] == list(found.row_ids)
     assert {row: entry.item.item_id for row, entry in found.by_row.items()} == {
         row: name for name, row in found.row_ids.items()
     }

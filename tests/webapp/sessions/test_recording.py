@@ -126,6 +126,8 @@ def test_plain_answers_are_stored_together_and_only_the_last_moves_on(people, to
     kept = people.session.scalars(select(Response).order_by(Response.id)).all()
     assert [each.recorded_at for each in kept] == [NOW] * 3
     # In the order of the people, who are locked so, whoever comes first in the batch.
+    for person, ref in ((second, "c"), (third, "b"), (fourth, "a")):
+        person.ref = ref
     together((second, answer(2)), (third, answer(1)), (fourth, answer(1)))
     together((fourth, answer(2)), (second, answer(3)), (third, answer(2)))
     last = select(Trial.participant_id).join(Response, Response.trial_id == Trial.id)

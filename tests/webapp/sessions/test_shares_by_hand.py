@@ -1,12 +1,14 @@
 """How places are shared among addresses, at each bound, from rows put in by hand."""
 
+from collections import Counter
 from datetime import timedelta
 from types import SimpleNamespace as Some
 
 import pytest
+from sqlalchemy import select
 
 from tests.webapp.sessions.people import NOW, ago
-from webapp.database.models import Verdict
+from webapp.database.models import Place, Verdict
 from webapp.sessions.beside import _may_hold, anybody_waits, give_places
 from webapp.sessions.crowding import (
     CrowdedError,
@@ -63,6 +65,21 @@ def test_at_work_is_who_answered_and_stayed_for_a_minute(people, fields, answere
     people.answers(people.trials(person, answered))
     assert anybody_waits(people.session, people.run, 2, NOW) is waits
     assert give_places(people.session, people.run, 2, NOW) == waits
+
+
+def test_of_two_addresses_each_gets_its_share_and_no_more(people):
+    came = {}
+    for digest in ("here", "there"):
+        for _ in range(3):
+            person = people.person(list=0, place=0, consented_at=ago(seconds=90))
+            people.came(person, digest, person.consented_at)
+            people.answers(people.trials(person, 1))
+            came[person.id] = digest
+    assert give_places(people.session, people.run, 2, NOW) == 4
+    held = select(Place.participant_id).where(Place.participant_id.in_(came))
+    assert Counter(came[id_] for id_ in people.session.scalars(held)) == {"here": 2, "there": 2}
+    assert give_places(people.session, people.run, 2, NOW) == 0
+    assert not anybody_waits(people.session, people.run, 2, NOW)
 
 
 @pytest.mark.parametrize(("kept", "waits"), [(True, True), (False, False)])

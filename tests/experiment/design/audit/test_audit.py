@@ -19,7 +19,8 @@ Lists = list[list[ListEntry]]
 
 
 def broken(built: BuiltLists, study: Study = MIXED) -> set[str]:
-    return {each.name for each in audit(study, built, MIXED_ITEMS) if not each.passed}
+    checks = audit(study, built, MIXED_ITEMS, order_seeds=0)
+    return {each.name for each in checks if not each.passed}
 
 
 def change(mutate: Callable[[Lists], None]) -> BuiltLists:
@@ -41,7 +42,7 @@ def change_item(entry: ListEntry, **changes: object) -> ListEntry:
 
 
 def test_built_lists_pass_every_check():
-    assert broken(BUILT) == set()
+    assert [each.name for each in audit(MIXED, BUILT, MIXED_ITEMS) if not each.passed] == []
 
 
 def drop_an_item(lists: Lists) -> None:

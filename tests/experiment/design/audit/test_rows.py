@@ -1,5 +1,6 @@
 """What the audit's rows say: where something is broken, and what was asked."""
 
+import re
 from dataclasses import replace
 
 from experiment.design.audit.audit import audit
@@ -113,5 +114,7 @@ def test_a_word_that_is_used_too_often_is_named_with_what_would_be_better():
     rows = {each.name: each for each in audit(MIXED, broken, MIXED_ITEMS, order_seeds=0)}
     found = rows["uses of a slot's words within a template"].found
     # Four frames of four nouns: one noun twice, one never; the other slots are even.
-    assert found.startswith("within: N 2; ")
-    assert found.endswith(" is better")
+    told = re.fullmatch(r'within: N 2; "(.*)" for "(.*)" is better', found)
+    assert told is not None
+    shown = {e.item.frame for row in lists for e in row if e.item.template == "within"}
+    assert [frame in shown for frame in told.groups()] == [False, True]

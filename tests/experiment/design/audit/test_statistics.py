@@ -62,6 +62,7 @@ def test_few_draws_ask_for_a_larger_deviate():
         ([2, 2], 0.0, ["trial 1 of the list: 3.0"]),
         ([2, 2], 0.5, ["trial 1 of the list: 3.0"]),
         ([2, 2], 1.0, []),
+        ([2, 2], 1.0 - 1e-9, []),  # just at the bound
         ([1], 0.0, []),
         ([0, 2], 0.0, []),
     ],
