@@ -133,6 +133,25 @@ def test_a_fit_of_choices_reaches_the_top_of_its_likelihood():
     assert (model.n_rows, model.formula) == (N, "effects + (1 | frame)")
 
 
+def test_the_errors_of_a_fit_count_that_standard_deviations_are_estimated():
+    person, _ = (each.ravel() for each in np.indices((12, 6)))
+    rng = np.random.default_rng(15)
+    x = rng.choice([-0.5, 0.5], 72)
+    chance = expit(0.8 + 2 * x + 1.5 * rng.normal(size=12)[person])
+    answer = (rng.random(72) < chance).astype(int)
+    terms = [RandomTerm("person", person, ("1",), np.ones((72, 1)))]
+    model = fit_crossed(answer, pd.DataFrame({"x": x}), terms)
+    problem, sd = Laplace(answer, x[:, None], terms), model.random["sd"].item()
+    at = np.array([*(model.coefficients["estimate"] * [-1, 1]), sd])
+    steps = 1e-4 * np.eye(3)
+    second = np.array([problem.negative(at + one)[1] - problem.negative(at - one)[1]
+                       for one in steps]) / 2e-4  # fmt: skip
+    whole = np.sqrt(np.diag(np.linalg.inv(second)))[:2]
+    without = np.sqrt(np.diag(np.linalg.inv(second[:2, :2])))
+    assert 0.1 < sd < 1 and np.abs(without / whole - 1).max() > 0.01
+    assert model.coefficients["std_error"].to_numpy() == pytest.approx(whole, rel=1e-3)
+
+
 @pytest.mark.parametrize("reml", [True, False])
 def test_the_profiled_deviance_is_that_of_the_dense_normal_distribution(reml):
     x, terms = design(5)
