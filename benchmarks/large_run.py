@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from experiment.materials.identity import materials_hash
 from experiment.materials.read import item_row, load_items
 from experiment.studies.load import load_study
+from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
 from experiment.tables.files import write_table
 from experiment.tables.judge import PROGRAM
@@ -28,7 +29,8 @@ from experiment.tables.schemas import (
 )
 
 STUDY, CATCH = "marvin_linzen_2018", "simple_agreement"
-TRIALS_EACH, CATCH_TRIALS = 76, 10
+# What a session of each study shows: trials, and among them those of the construction above.
+SIZES = {STUDY: (76, 10), "minimal": (8, 4)}
 TOKENS_EACH = 10
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
 _PEOPLE_AT_A_TIME = 10_000
@@ -36,10 +38,10 @@ _SIDES = np.array(["first", "second"])
 _EMPTY = {"string": "", "int64": 0, "double": 0.0, "bool": False}
 
 
-def write_large_run(folder: Path, participants: int, seed: int) -> int:
+def write_large_run(folder: Path, participants: int, seed: int, name: str = STUDY) -> int:
     """Write an export whose participants judge random items; return the number of answers."""
     folder.mkdir(parents=True)
-    study = load_study(STUDY)
+    study, sizes = load_study(name), SIZES[name]
     shutil.copytree(study.folder, folder / "study")
     items = list(load_items(study))
     write_table(ITEMS, map(item_row, items), folder / "items.parquet")
@@ -47,7 +49,7 @@ def write_large_run(folder: Path, participants: int, seed: int) -> int:
         if schema != ITEMS:
             write_table(schema, [], folder / f"{schema.name}.parquet")
     (folder / "datapackage.json").write_text(
-        json.dumps({"parallax": _facts(materials_hash(items))})
+        json.dumps({"parallax": _facts(study, materials_hash(items))})
     )
     people = np.array([f"p{number:07}" for number in range(participants)])
     everybody = {"participant": people, "number": np.arange(participants), "state": "finished",
@@ -64,15 +66,16 @@ def write_large_run(folder: Path, participants: int, seed: int) -> int:
         pq.ParquetWriter(folder / "responses.parquet", arrow_schema(RESPONSES)) as responses,
     ):
         for start in range(0, participants, _PEOPLE_AT_A_TIME):
-            rows = _answers(people[start : start + _PEOPLE_AT_A_TIME], ids, catch, chance, rng)
+            few = people[start : start + _PEOPLE_AT_A_TIME]
+            rows = _answers(few, sizes, ids, catch, chance, rng)
             trials.write_table(_table(TRIALS, rows, len(rows["position"])))
             responses.write_table(_table(RESPONSES, rows, len(rows["position"])))
-    return participants * TRIALS_EACH
+    return participants * sizes[0]
 
 
-def write_large_scores(path: Path, seed: int) -> Path:
+def write_large_scores(path: Path, seed: int, name: str = STUDY) -> Path:
     """Write random scores of all the study's items."""
-    study = load_study(STUDY)
+    study = load_study(name)
     items = list(load_items(study))
     rng = np.random.default_rng(seed)
     tokens = -rng.gamma(2, 2, (2 * len(items), TOKENS_EACH)).astype(np.float32)
@@ -99,20 +102,22 @@ def write_large_scores(path: Path, seed: int) -> Path:
 
 def _answers(
     people: np.ndarray,
+    sizes: tuple[int, int],
     ids: np.ndarray,
     catch: np.ndarray,
     chance: np.ndarray,
     rng: np.random.Generator,
 ) -> dict[str, np.ndarray]:
-    n = len(people) * TRIALS_EACH
-    item = rng.integers(0, len(ids), (len(people), TRIALS_EACH))
+    trials, n_catch = sizes
+    n = len(people) * trials
+    item = rng.integers(0, len(ids), (len(people), trials))
     # The exclusion rule counts errors on these: everybody judges as many as the study shows.
-    item[:, :CATCH_TRIALS] = rng.choice(catch, (len(people), CATCH_TRIALS))
+    item[:, :n_catch] = rng.choice(catch, (len(people), n_catch))
     item = item.ravel()
     right, good = rng.random(n) < chance[item], rng.integers(0, 2, n)
     return {
-        "participant": np.repeat(people, TRIALS_EACH),
-        "position": np.tile(np.arange(1, TRIALS_EACH + 1), len(people)),
+        "participant": np.repeat(people, trials),
+        "position": np.tile(np.arange(1, trials + 1), len(people)),
         "item_id": ids[item],
         "kind": "target",
         "judge": PROGRAM,
@@ -140,8 +145,7 @@ def _table(schema: TableSchema, columns: Mapping[str, object], n: int) -> pa.Tab
     return pa.Table.from_arrays(arrays, schema=arrow_schema(schema))
 
 
-def _facts(items_hash: str) -> dict[str, object]:
-    study = load_study(STUDY)
+def _facts(study: Study, items_hash: str) -> dict[str, object]:
     return {"run": "large", "study": study.study.name, "study_version": study.study.version,
             "seed": 1, "materials_hash": items_hash, "rendering": "sentence_case",
             "recruiter": "simulator", "simulated": True, "launched_at": _NOW.isoformat(),

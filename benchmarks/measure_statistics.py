@@ -11,17 +11,17 @@ Each prints a Markdown table; intervals also prints each of its settings, to sta
 
 import argparse
 import resource
+import subprocess
 import sys
 import tempfile
 import time
 from collections import defaultdict
-from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import scipy.stats
-from large_run import TRIALS_EACH, write_large_run, write_large_scores
+from large_run import SIZES, STUDY, write_large_run, write_large_scores
 from scipy.special import expit
 
 from analysis.comparison import compare
@@ -50,6 +50,8 @@ WHAT = ("intervals", "bootstrap", "large")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=list(WHAT))
+    parser.add_argument("--study", choices=list(SIZES), default=STUDY, help="of large")
+    parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--simulations", type=int, default=200)
     parser.add_argument("--participants", type=int, default=131_579)
     parser.add_argument("--models", type=int, default=5)
@@ -60,7 +62,7 @@ def main() -> None:
     elif options.what == "bootstrap":
         bootstrap()
     else:
-        large(options.participants, options.models, options.resamples)
+        large(options)
 
 
 def intervals(simulations: int) -> None:
@@ -188,35 +190,37 @@ def pandas_resample(frame: pd.DataFrame, rng: np.random.Generator) -> pd.Series:
     )
 
 
-def large(participants: int, models: int, resamples: int) -> None:
+def large(options: argparse.Namespace) -> None:
     """Print seconds and peak memory of loading a large run and comparing it with models."""
+    if options.write:
+        write(options.write, options.study, options.participants, options.models)
+        return
+    models, resamples = options.models, options.resamples
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         # In a process of its own: the memory that writing takes is not the comparison's.
-        writer = get_context("spawn").Process(target=write, args=(folder, participants, models))
-        writer.start()
-        writer.join()
-        print(
-            f"{participants * TRIALS_EACH:,} responses, {models} models, {resamples} resamples:\n"
-        )
+        subprocess.run([sys.executable, *sys.argv, "--write", name], check=True)
+        n = options.participants * SIZES[options.study][0]
+        print(f"{n:,} responses, {models} models, {resamples} resamples:\n")
         print("| Step | Seconds | Peak MiB |\n|---|---:|---:|", flush=True)
         started = time.perf_counter()
         run = load_run(folder / "export")
         scores = load_all_scores(sorted(folder.glob("*.parquet")))
         report("run and scores, loaded and checked", started)
         started = time.perf_counter()
-        options = ComparisonOptions(resamples=resamples)
-        found = compare(run, scores, options, code_version="benchmark")
+        found = compare(
+            run, scores, ComparisonOptions(resamples=resamples), code_version="benchmark"
+        )
         report("compared", started)
         started = time.perf_counter()
         write_comparison(found, folder / "report", figures=False)
         report("tables and report, written", started)
 
 
-def write(folder: Path, participants: int, models: int) -> None:
-    write_large_run(folder / "export", participants, 1)
+def write(folder: Path, study: str, participants: int, models: int) -> None:
+    write_large_run(folder / "export", participants, 1, study)
     for number in range(models):
-        write_large_scores(folder / f"scores_{number}.parquet", number)
+        write_large_scores(folder / f"scores_{number}.parquet", number, study)
 
 
 def report(step: str, started: float) -> None:

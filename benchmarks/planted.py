@@ -1,6 +1,6 @@
 """Plant ten problem participants into a run, for somebody else to look for in the room.
 
-Usage: python benchmarks/planted.py INSTANCE [--others 30] [--seed 1]
+Usage: python benchmarks/planted.py INSTANCE [--others 30] [--seed 1] [--study NAME]
 
 Makes the instance folder, a run that pays, ordinary people and the ten; prints a name and a
 password of a viewer, and writes which participant is which into INSTANCE/planted.txt, which the
@@ -21,6 +21,7 @@ from flask import Flask
 
 from experiment.payment.payment import PaymentKind, PaymentState
 from experiment.studies.load import load_study
+from experiment.studies.study import Study
 from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.database.models import (
@@ -158,9 +159,9 @@ def double_device(run: PlantedRun) -> str:
     """Begins on one device and goes on at another."""
     visit = run.arrive()
     visit.device()
-    visit.answer(run.careful(visit), upto=20)
+    visit.answer(run.careful(visit), upto=visit.within(20))
     visit.device("two", "Chrome")
-    visit.answer(run.careful(visit), first=20)
+    visit.answer(run.careful(visit), first=visit.within(20))
     visit.finish()
     return run.plant()
 
@@ -195,7 +196,7 @@ def withdrawn(run: PlantedRun) -> str:
     """Stops in the middle, and leaves the answers."""
     visit = run.arrive()
     visit.device()
-    visit.answer(run.careful(visit), upto=30)
+    visit.answer(run.careful(visit), upto=visit.within(30))
     visit.withdraw()
     return run.plant(AssignmentStatus.RETURNED)
 
@@ -218,10 +219,10 @@ def late(run: PlantedRun) -> str:
     """Goes away for hours in the middle, comes back and finishes."""
     visit = run.arrive()
     visit.device()
-    visit.answer(run.careful(visit), upto=40)
+    visit.answer(run.careful(visit), upto=visit.within(40))
     visit.clock.wait(3 * 60 * 60 * 1000)
     visit.client.get(visit.home)
-    visit.answer(run.careful(visit), first=40)
+    visit.answer(run.careful(visit), first=visit.within(40))
     visit.finish()
     return run.plant()
 
@@ -241,7 +242,20 @@ PLANTED = (
 )  # fmt: skip
 
 
-def plant(instance: Path, others: int, seed: int, now: datetime) -> tuple[str, str, dict[str, str]]:
+def _with_room(name: str, others: int) -> Study:
+    """Return a study that has a place for everybody; one of them comes twice."""
+    study = load_study(name)
+    design, coming = study.design, others + len(PLANTED) + 1
+    # Whole tens, over which the sides are balanced.
+    enough = 10 * -(-coming // design.lists // 10)
+    places = max(design.participants_per_list, enough)
+    more = design.model_copy(update={"participants_per_list": places})
+    return study.model_copy(update={"design": more})
+
+
+def plant(
+    instance: Path, others: int, seed: int, now: datetime, study: str = STUDY
+) -> tuple[str, str, dict[str, str]]:
     """Make the installation, the run and everybody.
 
     Returns:
@@ -251,7 +265,9 @@ def plant(instance: Path, others: int, seed: int, now: datetime) -> tuple[str, s
     app = create_app(instance, now=clock)
     sessions, password = app.extensions["parallax"].sessions, secrets.token_urlsafe(12)
     with sessions.begin() as session:
-        run = launch(session, load_study(STUDY), seed, "direct", now=clock(), code_version="0")
+        run = launch(
+            session, _with_room(study, others), seed, "direct", now=clock(), code_version="0"
+        )
         session.add(Recruitment(run_id=run.id, endpoint="planted", published_at=clock()))
         token = secrets.token_hex(8)
         session.add(
@@ -287,11 +303,14 @@ def main() -> int:
     parser.add_argument("instance", type=Path)
     parser.add_argument("--others", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--study", default=STUDY, help="a built-in one, with catch trials")
     options = parser.parse_args()
     if options.instance.exists() and any(options.instance.iterdir()):
         print(f"{options.instance} is not empty; name a new folder", file=sys.stderr)
         return 2
-    ref, password, found = plant(options.instance, options.others, options.seed, utc_now())
+    ref, password, found = plant(
+        options.instance, options.others, options.seed, utc_now(), options.study
+    )
     lines = [f"{name:16} {who}" for name, who in found.items()]
     (options.instance / "planted.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"{len(found)} problems among {options.others} other people")

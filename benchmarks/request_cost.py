@@ -1,6 +1,7 @@
 """What an arrival, an answer and an ending cost the server's processors, beside the least possible.
 
 Usage: python benchmarks/request_cost.py [--people 40] [--turns 3] [--earlier CHECKOUT]
+       [--study NAME]
 
 One server process on SQLite. The crowds take turns: Parallax, commit a39565f in a checkout of its
 own (``earlier``), and a Flask endpoint on the same server that commits one row as durably
@@ -32,13 +33,15 @@ from load_platforms.browser import Browser
 from load_platforms.platform import Site
 from load_platforms.processes import used
 
+from experiment.studies.load import load_study
+
 _HERE = Path(__file__).resolve()
 _FORM, _JSON = "application/x-www-form-urlencoded", "application/json"
 _MARK = re.compile(rb'name="visit" value="(\w+)"')
 _SESSION = re.compile(rb'id="session">(.*?)</script>', re.DOTALL)
 # So many of a session's trials are answered one by one; all others at once with everybody's.
 _ALONE = 16
-_TRIALS = 76
+_STUDY = "marvin_linzen_2018"
 Costs = dict[str, float]
 
 
@@ -99,15 +102,15 @@ async def one_by_one(people: Iterable[Person], do: Callable[[Person], Awaitable[
         await do(person)
 
 
-def _platform(what: str) -> Any:  # noqa: ANN401 - of whichever commit
+def _platform(what: str, study: str) -> Any:  # noqa: ANN401 - of whichever commit
     """Return Parallax, or the earlier commit as its own benchmark starts it."""
     name = "load_platforms.parallax" if what == "parallax" else "loading.own"
-    return import_module(name).Parallax("marvin_linzen_2018", "", 1)
+    return import_module(name).Parallax(study, "", 1)
 
 
-async def measure_parallax(n: int, what: str) -> Costs:
+async def measure_parallax(n: int, what: str, study: str) -> Costs:
     """Return what each kind of request costs Parallax."""
-    platform = _platform(what)
+    platform = _platform(what, study)
     with tempfile.TemporaryDirectory(prefix="parallax-cost-") as folder:
         site = platform.start(Path(folder), n + 1)
         run, form = platform._run, platform._questionnaire
@@ -116,7 +119,7 @@ async def measure_parallax(n: int, what: str) -> Costs:
             await arrive(site, run, [first])  # what is done once in a process is not counted
             await first.answer([1])
             costs = await arrive(site, run, people)
-            costs |= await answering(site, people)
+            costs |= await answering(site, people, trials_of(study))
             before = _spent_s(site)
             await asyncio.gather(*(each.end(form) for each in people))
             costs["ending, 3 requests"] = 1000 * (_spent_s(site) - before) / n
@@ -143,19 +146,24 @@ async def arrive(site: Site, run: str, people: list[Person]) -> Costs:
     return costs
 
 
-async def answering(site: Site, people: list[Person]) -> Costs:
+def trials_of(study: str) -> int:
+    """Return how many trials a session has."""
+    return load_study(study).design.trials_per_list or 1
+
+
+async def answering(site: Site, people: list[Person], trials: int) -> Costs:
     """Return what an answer costs alone, and where everybody sends theirs at once."""
+    before, n_alone = _spent_s(site), min(_ALONE, trials - 2)
+    await one_by_one(people, lambda each: each.answer(range(2, n_alone + 2)))
+    alone = 1000 * (_spent_s(site) - before) / len(people) / n_alone
     before = _spent_s(site)
-    await one_by_one(people, lambda each: each.answer(range(2, _ALONE + 2)))
-    alone = 1000 * (_spent_s(site) - before) / len(people) / _ALONE
-    before = _spent_s(site)
-    rest = [1, *range(_ALONE + 2, _TRIALS + 1)]
+    rest = [1, *range(n_alone + 2, trials + 1)]
     await asyncio.gather(*(each.answer(rest) for each in people))
     together = 1000 * (_spent_s(site) - before) / len(people) / len(rest)
     return {"answer, one by one": alone, "answer, all at once": together}
 
 
-async def measure_bare(n: int) -> Costs:
+async def measure_bare(n: int, study: str) -> Costs:
     """Return what an answer costs the endpoint that does nothing else."""
     from load_platforms.bare import Bare
 
@@ -165,7 +173,7 @@ async def measure_bare(n: int) -> Costs:
         try:
             people = [Person(number, site) for number in range(n)]
             await people[0].answer([0])
-            costs = await answering(site, people)
+            costs = await answering(site, people, trials_of(study))
             for each in people:
                 each.browser.close()
         finally:
@@ -173,10 +181,11 @@ async def measure_bare(n: int) -> Costs:
     return costs
 
 
-def measure(what: str, n: int, earlier: Path | None) -> Costs:
+def measure(what: str, n: int, study: str, earlier: Path | None) -> Costs:
     """Return one crowd's costs, measured by a process of its own."""
     command = [sys.executable, str(_HERE), "--people", str(n), "--only", what]
     environment, cwd = dict(os.environ), None
+    command += ["--study", study] if study != _STUDY else []
     if what == "earlier" and earlier is not None:
         cwd = earlier.resolve()
         environment["PYTHONPATH"] = f"{cwd}:{cwd / 'benchmarks'}"
@@ -219,18 +228,20 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=40)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--earlier", type=Path, help="a checkout of commit a39565f")
+    parser.add_argument("--study", default=_STUDY, help="a built-in one")
     parser.add_argument("--only", choices=("parallax", "earlier", "bare"), help="one, as JSON")
     options = parser.parse_args()
     if options.only:
-        n, bare = options.people, options.only == "bare"
-        costs_of = measure_bare(n) if bare else measure_parallax(n, options.only)
+        n, study, what = options.people, options.study, options.only
+        bare = what == "bare"
+        costs_of = measure_bare(n, study) if bare else measure_parallax(n, what, study)
         print(json.dumps(asyncio.run(costs_of)))
         return
     names = ["parallax", *(["earlier"] if options.earlier else []), "bare"]
     costs: dict[str, list[Costs]] = {name: [] for name in names}
     for _ in range(options.turns):
         for name in names:
-            costs[name].append(measure(name, options.people, options.earlier))
+            costs[name].append(measure(name, options.people, options.study, options.earlier))
     print(shown(costs))
 
 

@@ -1,12 +1,12 @@
 """What each page of the researcher's room costs when a run is large.
 
 Usage: python benchmarks/room.py [--people 100000] [--postgresql] [--block 10]
-       [--times 10] [--keep FOLDER]
+       [--times 10] [--keep FOLDER] [--study NAME]
 
-A run of the founding study (76 trials) is filled by SQL with so many people and their answers.
-Then each page is asked for so many times. Printed are the least, the median and the largest
-processor time of the server's thread (the least is nearest to the page's own: where other programs
-share a processor and its caches, the same work takes longer), the median time on the wall
+A run of the founding study (76 trials), or of ``--study``, is filled by SQL with so many people and
+their answers. Then each page is asked for so many times. Printed are the least, the median and the
+largest processor time of the server's thread (the least is nearest to the page's own: where other
+programs share a processor and its caches, the same work takes longer), the median time on the wall
 (PostgreSQL's work stands in that alone), statements and bytes. The first request of each page,
 which compiles its template, is not counted. Last, people answer at the same run on a server of its
 own, alone and while pages are opened.
@@ -31,6 +31,7 @@ from room_answers import answers_beside_pages
 from sqlalchemy import Connection, event, text
 
 from experiment.studies.load import load_study
+from experiment.studies.study import Study
 from experiment.version import code_version
 from webapp import create_app
 from webapp.database.count_triggers import start_counting, stop_counting
@@ -52,7 +53,7 @@ from webapp.users.users import add_user
 sys.path.append(str(Path(__file__).parents[1]))
 from tests.webapp.postgres import postgres_server
 
-TRIALS = 76
+STUDY = "marvin_linzen_2018"
 PASSWORD = "correct horse battery"
 # Beyond, summaries are filled in by SQL too.
 MOST_SUMMARISED = 2_000
@@ -63,6 +64,7 @@ SUMMARISED_IN_S = 600
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--people", type=int, default=100_000)
+    parser.add_argument("--study", default=STUDY, help="a built-in one")
     parser.add_argument("--postgresql", action="store_true")
     parser.add_argument("--keep", type=Path, help="keep the installation in this folder, "
                         "with its SQLite database; what lies there is measured again")  # fmt: skip
@@ -79,23 +81,27 @@ def main() -> None:
         database = server.database(empty=True) if server else nullcontext()
         with database as url:
             try:
-                measure(folder, url, options.people, options.block, options.times)
+                measure(folder, url, options)
             finally:
                 if not options.keep:
                     shutil.rmtree(folder, ignore_errors=True)
 
 
-def measure(folder: Path, url: str | None, people: int, block_s: float, times: int) -> None:
+def measure(folder: Path, url: str | None, options: argparse.Namespace) -> None:
     """Fill a run and print what its pages cost."""
+    people, block_s, times = options.people, options.block, options.times
+    study = load_study(options.study)
     folder.mkdir(exist_ok=True)
     if url:
         (folder / "parallax.toml").write_text(f'database_url = "{url}"\n', encoding="utf-8")
     app = create_app(folder)
     services, now = app.extensions[EXTENSION], datetime.now(UTC)
-    print(f"{people:,} people, {people * TRIALS:,} answers, {services.engine.dialect.name}")
+    print(
+        f"{people:,} people, {people * trials_of(study):,} answers, {services.engine.dialect.name}"
+    )
     kept = folder / "filled"
     if not kept.exists():
-        kept.write_text(fill_run(services, people, now), encoding="utf-8")
+        kept.write_text(fill_run(services, study, people, now), encoding="utf-8")
     with reading(services.sessions) as session:
         run = find_run(session, kept.read_text(encoding="utf-8"))
     here = signed_in(app)
@@ -148,17 +154,22 @@ def ref_of(number: int) -> str:
     return f"p{10_000_000 + number}"
 
 
-def fill_run(services: Services, people: int, now: datetime) -> str:
+def trials_of(study: Study) -> int:
+    """Return how many trials a session has."""
+    return study.design.trials_per_list or 1
+
+
+def fill_run(services: Services, study: Study, people: int, now: datetime) -> str:
     """Launch a run, fill it and sign somebody up; return the run's reference."""
     with services.sessions.begin() as session:
-        run = launch(session, load_study("marvin_linzen_2018"), 1, "direct", now=now,
+        run = launch(session, study, 1, "direct", now=now,
                      code_version=code_version())  # fmt: skip
         unblind(session, run, by="benchmark", reason="all pages are measured", now=now)
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
         add_user(session, "owner", Role.OWNER, cheap, by="benchmark", now=now)
     started = time.perf_counter()
     with services.engine.begin() as connection:
-        fill(connection, run.id, people, now)
+        fill(connection, run.id, study, people, now)
     print(f"filled in {time.perf_counter() - started:.0f} s", flush=True)
     if people <= MOST_SUMMARISED:
         started = time.process_time()
@@ -227,11 +238,12 @@ def signed_in(app: Flask) -> FlaskClient:
     return here
 
 
-def fill(connection: Connection, run_id: int, people: int, now: datetime) -> None:
+def fill(connection: Connection, run_id: int, study: Study, people: int, now: datetime) -> None:
     """Add people and their answers by SQL, which both databases understand."""
     stop_counting(connection)
     connection.execute(text("DELETE FROM place WHERE run_id = :run"), {"run": run_id})
-    given = {"run": run_id, "n": people, "trials": TRIALS, "now": stamp(connection, now),
+    given = {"run": run_id, "n": people, "trials": trials_of(study),
+             "lists": study.design.lists, "now": stamp(connection, now),
              "then": stamp(connection, now - timedelta(minutes=12))}  # fmt: skip
     for statement in re.split(r";\n", FILL):
         connection.execute(text(statement), {
@@ -257,7 +269,7 @@ INSERT INTO participant (id, run_id, ref, code, state, watched, list, place, arr
 WITH RECURSIVE one(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM one WHERE i < :n)
 SELECT i, :run, 'p' || (10000000 + i), 'c' || i,
   CASE WHEN i % 20 < 18 THEN 'finished' WHEN i % 20 = 18 THEN 'working' ELSE 'abandoned' END,
-  FALSE, i % 10, i, :then, :then, CASE WHEN i % 20 < 18 THEN :now END
+  FALSE, i % :lists, i, :then, :then, CASE WHEN i % 20 < 18 THEN :now END
 FROM one;
 INSERT INTO place (run_id, list, place, participant_id)
 SELECT run_id, list, place, CASE WHEN state <> 'abandoned' THEN id END FROM participant;

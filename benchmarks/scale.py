@@ -171,15 +171,18 @@ class Nodes:
 
 
 @contextmanager
-def nodes(study: str, places: int, number: int) -> Iterator[Nodes]:
-    """Serve a study on so many nodes, with a new PostgreSQL."""
-    with (
-        postgres_server(durable=True, settings=("shared_preload_libraries=pg_stat_statements",))
-        as database,
-        database.database() as url,
-        tempfile.TemporaryDirectory() as name,
-    ):  # fmt: skip
+def counting_server() -> Iterator[PostgresServer]:
+    """Yield a PostgreSQL that counts its statements."""
+    counting = ("shared_preload_libraries=pg_stat_statements",)
+    with postgres_server(durable=True, settings=counting) as database:
         database.execute("CREATE EXTENSION pg_stat_statements")
+        yield database
+
+
+@contextmanager
+def nodes(database: PostgresServer, study: str, places: int, number: int) -> Iterator[Nodes]:
+    """Serve a study on so many nodes, with a new database."""
+    with database.database() as url, tempfile.TemporaryDirectory() as name:
         folder, port = Path(name), free_port()
         first = Parallax(study, url, WORKERS, settings=f"metrics_port = {port}\n")
         site = first.start(folder, places)
@@ -204,9 +207,12 @@ def nodes(study: str, places: int, number: int) -> Iterator[Nodes]:
 STEPS = ("consent page", "arrival", "answer", "ending", "room's page", "scrape")
 
 
-def single_costs(study: str, places: int, people: int) -> dict[str, Cost]:
+def single_costs(database: PostgresServer, study: str, places: int, people: int) -> dict[str, Cost]:
     """Return what each step costs where one follows the other."""
-    with nodes(study, places, 1) as at, httpx.Client(base_url=at.urls[0], timeout=120) as http:
+    with (
+        nodes(database, study, places, 1) as at,
+        httpx.Client(base_url=at.urls[0], timeout=120) as http,
+    ):
         meter, run = Meter(at.database, at.pids), at.platform.run
         warm = Visitor(http, at.platform)
         warm.look(), warm.arrive(), warm.end()
@@ -299,22 +305,28 @@ def needed(costs: dict[str, Cost], n_trials: int) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the tables."""
+    """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--study", default="marvin_linzen_2018")
     parser.add_argument("--places", type=int, nargs="+", default=[100, 10_000])
     parser.add_argument("--people", type=int, default=40, help="for each step")
     parser.add_argument("--crowd", type=int, default=100, help="who take part at one and two nodes")
     options = parser.parse_args()
+    with counting_server() as database:
+        measure(database, options)
+
+
+def measure(database: PostgresServer, options: argparse.Namespace) -> None:
+    """Measure all, and print the tables."""
     n_trials = load_study(options.study).design.trials_per_list or 1
     costs: dict[str, Cost] = {}
     for places in options.places:
-        costs = single_costs(options.study, places, options.people)
+        costs = single_costs(database, options.study, places, options.people)
         print(f"one request after the other, {places:,} places")
         print(*table(costs), "", sep="\n")
     rows = {"a session, by the steps above": of_participant(costs, n_trials)}
     for number in (1, 2):
-        with nodes(options.study, options.crowd, number) as at:
+        with nodes(database, options.study, options.crowd, number) as at:
             rows[f"a session in a crowd, {number} node{'s' * (number > 1)}"] = at.crowd(
                 options.crowd
             )

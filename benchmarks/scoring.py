@@ -2,15 +2,14 @@
 
 Usage: python benchmarks/scoring.py [--part lstm|gpt2|ngram|unrelated] [--share 16] [--busy]
                                     [--words 50000] [--peers FOLDER] [--original FOLDER]
-                                    [--profile]
+                                    [--profile] [--study NAME]
 
 An LSTM of two layers of 650 units and a transformer of six layers of 384, both with 50,000 words
-and random weights, score sentences of Marvin & Linzen (2018). ``--share 16`` takes the
-first sixteenth of each template's items, ``--share 1`` the whole set; ``--words`` is the size of
-the vocabulary. The ways that share nothing
-get fewer sentences, drawn evenly, and are given per second. ``--busy`` is for machines with other
-work: one thread, and its processor time in place of the time on the wall. ``--profile`` prints
-where the time of the tries goes.
+and random weights, score sentences of Marvin & Linzen (2018), or of ``--study``. ``--share 16``
+takes the first sixteenth of each template's items, ``--share 1`` the whole set; ``--words`` is the
+size of the vocabulary. The ways that share nothing get fewer sentences, drawn evenly, and are given
+per second. ``--busy`` is for machines with other work: one thread, and its processor time in place
+of the time on the wall. ``--profile`` prints where the time of the tries goes.
 
 ``--peers`` names a virtual environment with minicons and lm_eval, which is made if it is not there;
 both score the transformer in the same run (``benchmarks/scoring_peers.py``).
@@ -56,6 +55,9 @@ def main() -> None:
     parser.add_argument("--part", choices=list(parts), action="append")
     parser.add_argument("--share", type=int, default=16)
     parser.add_argument("--words", type=int, default=50_000)
+    parser.add_argument("--study", default="marvin_linzen_2018")
+    parser.add_argument("--products", type=int, default=20, help="for each product's peak")
+    parser.add_argument("--unrelated", type=int, default=640, help="sentences that share nothing")
     parser.add_argument("--peers", type=Path)
     parser.add_argument("--original", type=Path)
     parser.add_argument("--busy", action="store_true")
@@ -68,15 +70,15 @@ def main() -> None:
         Clock.seconds = time.thread_time
     load, threads = os.getloadavg()[0], torch.get_num_threads()
     print(f"{threads} thread(s), load {load:.1f}, share {options.share}")
-    texts = sentences(options.share)
+    texts = sentences(options.study, options.share)
     for part in options.part or parts:
         parts[part](texts, options)
 
 
-def sentences(share: int) -> list[str]:
+def sentences(study: str, share: int) -> list[str]:
     """Return the sentences of the first part of each template's items, with repetitions."""
     written = render("lower_case_tokens")
-    items = list(load_items(load_study("marvin_linzen_2018")))
+    items = list(load_items(load_study(study)))
     kept = []
     for _, own in groupby(items, key=lambda item: item.template):
         template = list(own)
@@ -106,7 +108,7 @@ def lstm(texts: list[str], options: argparse.Namespace) -> None:
     tflop, contexts = work_tflop(strings, options.words)
     print(f"\nLSTM 2 x {HIDDEN}, {options.words:,} words: {n:,} sentences, "
           f"{len(distinct):,} distinct, {contexts:,} contexts, {tflop:.2f} TFLOP")  # fmt: skip
-    found = product_peaks(HIDDEN)
+    found = product_peaks(HIDDEN, options.products)
     few = distinct[:: max(1, len(distinct) // 60)]
     seconds, plain = timed(lambda: one_by_one(network, words, few))
     shown("(a) one by one, full log-softmax", len(few) / seconds, f"({len(few)} sentences)")
@@ -207,7 +209,7 @@ def transformer(texts: list[str], options: argparse.Namespace) -> None:
     except ImportError:
         print("\ntransformers is not installed: no transformer is measured")
         return
-    gpt2(texts, vocabulary(texts, options.words), options.peers, profiled=options.profile)
+    gpt2(texts, vocabulary(texts, options.words), options)
 
 
 def ngram(texts: list[str], _: argparse.Namespace) -> None:
@@ -243,7 +245,7 @@ def ngram(texts: list[str], _: argparse.Namespace) -> None:
 def unrelated(_: list[str], options: argparse.Namespace) -> None:
     """Sentences that share nothing, where a trie can only cost."""
     generator = np.random.default_rng(1)
-    lengths = generator.integers(5, 15, 640)
+    lengths = generator.integers(5, 15, options.unrelated)
     words = Vocabulary(["<unk>", "<eos>", *(f"w{n}" for n in range(options.words - 2))])
     texts = [
         " ".join(f"w{w}" for w in generator.integers(0, options.words - 2, n)) for n in lengths

@@ -1,14 +1,15 @@
 """Measure the whole command ``parallax lm score``, and what each of its steps takes.
 
 Usage: python benchmarks/scoring_command.py [--share 16] [--words 50000] [--threads 2] [--wall]
+       [--study NAME]
 
-An LSTM of two layers of 650 units with random weights is written as a model's folder, and the
-first part of each template's items of Marvin & Linzen (2018) as a file. The command then scores the
-file in a process of its own, with the check and the model's identity, and writes its scores. It is
-compared with the limit: the multiplications and additions that no exact way can avoid, at the peak
-of the product that this machine reaches in the same run. Seconds are processor time (user and
-system, all threads); with ``--wall``, for a machine without other work, they are the wall's. A
-clock stands around the command's steps; what other steps are part of is counted in both.
+An LSTM of two layers of 650 units with random weights is written as a model's folder, and the first
+part of each template's items of Marvin & Linzen (2018), or of ``--study``, as a file. The command
+then scores the file in a process of its own, with the check and the model's identity, and writes
+its scores. It is compared with the limit: the multiplications and additions that no exact way can
+avoid, at the peak of the product that this machine reaches in the same run. Seconds are processor
+time (user and system, all threads); with ``--wall``, for a machine without other work, they are the
+wall's. A clock stands around the command's steps; what other steps are part of is counted in both.
 """
 
 import argparse
@@ -56,8 +57,10 @@ WHOLE = "all of it"
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--share", type=int, default=16)
+    parser.add_argument("--study", default="marvin_linzen_2018")
     parser.add_argument("--words", type=int, default=50_000)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--products", type=int, default=20, help="for each product's peak")
     parser.add_argument("--wall", action="store_true")
     parser.add_argument("--steps", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -68,10 +71,10 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        tflop, n = prepare(folder, options.share, options.words)
+        tflop, n = prepare(folder, options.study, options.share, options.words)
         print(f"{n:,} sentences, {tflop:.2f} TFLOP, {options.threads} thread(s), "
               f"load {os.getloadavg()[0]:.1f}")  # fmt: skip
-        limit = tflop * 1e3 / product_peaks(HIDDEN)[PACKED]
+        limit = tflop * 1e3 / product_peaks(HIDDEN, options.products)[PACKED]
         steps = folder / "steps.json"
         own = [sys.executable, __file__, "--steps", str(steps)]
         own += ["--wall"] if options.wall else []
@@ -84,10 +87,10 @@ def main() -> None:
         print(f"    {step:<40}{seconds:.2f} s")
 
 
-def prepare(folder: Path, share: int, n_words: int) -> tuple[float, int]:
+def prepare(folder: Path, study: str, share: int, n_words: int) -> tuple[float, int]:
     """Write the model and the items; return the work in TFLOP and how many sentences there are."""
     items: list[Item] = []
-    for _, own in groupby(load_items(load_study("marvin_linzen_2018")), lambda item: item.template):
+    for _, own in groupby(load_items(load_study(study)), lambda item: item.template):
         template = list(own)
         items += template[: max(1, len(template) // share)]
     write_parquet(*item_table(items), folder / "items.parquet", None)

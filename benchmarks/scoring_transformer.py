@@ -1,5 +1,6 @@
 """The transformer of ``benchmarks/scoring.py``: packed tries, padded batches and the peers."""
 
+import argparse
 import json
 import subprocess
 import tempfile
@@ -24,11 +25,11 @@ from lm.huggingface.scorer import HfScorer
 from lm.scoring.trie import build_tries
 
 Ids = list[int]
-N_UNRELATED = 640
 
 
-def gpt2(texts: list[str], words: Vocabulary, venv: Path | None, *, profiled: bool = False) -> None:
+def gpt2(texts: list[str], words: Vocabulary, options: argparse.Namespace) -> None:
     """The transformer, against batches of padded sentences."""
+    venv: Path | None = options.peers
     logging.disable_progress_bar()
     torch.manual_seed(1)
     sizes = {"n_embd": 384, "n_layer": 6, "n_head": 6, "bos_token_id": 1, "eos_token_id": 1}
@@ -55,13 +56,15 @@ def gpt2(texts: list[str], words: Vocabulary, venv: Path | None, *, profiled: bo
     shown("packed tries, float32, tokenizing included", len(texts) / seconds, f"{seconds:.1f} s")
     [trie] = build_tries([row.ids for row in rows], 2**62)
     print(f"  {sum(map(len, strings)):,} tokens at {trie.tokens.size:,} positions")
-    limit = work_gflop(model, trie.tokens.size) / product_peaks(config.n_embd)[PACKED]
+    limit = (
+        work_gflop(model, trie.tokens.size) / product_peaks(config.n_embd, options.products)[PACKED]
+    )
     shown("the limit: the products alone, at their peak", len(texts) / limit, f"{limit:.1f} s")
-    if profiled:
+    if options.profile:
         show_profile(lambda: scorer.score([("", text) for text in distinct]), 12)
     if venv:
         peers(venv, model, words, distinct[:: max(1, len(strings) // 640)])
-    unrelated(scorer, model, words, min(N_UNRELATED, len(texts)), venv)
+    unrelated(scorer, model, words, min(options.unrelated, len(texts)), venv)
     of_ids = {(*row.ids, row.wanted[-1]): scores for row, scores in packed.items()}
     worst = max(float(np.abs(of_ids[ids] - own).max()) for ids, own in plain.items())
     print(f"  largest difference of a token's score from padded batches: {worst:.1e} nats")

@@ -56,20 +56,21 @@ def show_profile(run: Callable[[], object], lines: int = 8) -> None:
     )
 
 
-def product_peaks(inputs: int) -> dict[str, float]:
+def product_peaks(inputs: int, times: int = 20) -> dict[str, float]:
     """Print and return how fast products of the softmax's shape are, in GFLOP/s.
 
     Args:
         inputs: How many hidden values a row has.
+        times: How often each is computed; the quickest counts.
     """
     rows, weight = torch.randn(ROWS_AT_A_TIME, inputs), torch.randn(WORDS_AT_A_TIME, inputs)
     work = 2 * rows.numel() * len(weight) / 1e9
     product = PackedLinear(weight, torch.zeros(len(weight)), ROWS_AT_A_TIME)
     switch = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
-    found = {"float32, PyTorch": work / best(lambda: rows @ weight.T, 20)}
-    found[PACKED] = work / best(lambda: product(rows), 20)
+    found = {"float32, PyTorch": work / best(lambda: rows @ weight.T, times)}
+    found[PACKED] = work / best(lambda: product(rows), times)
     before, switch.fp32_precision = switch.fp32_precision, "bf16"
-    found["bfloat16, oneDNN packed"] = work / best(lambda: product(rows), 20)
+    found["bfloat16, oneDNN packed"] = work / best(lambda: product(rows), times)
     switch.fp32_precision = before
     print("  " + "; ".join(f"{name} {peak:,.0f} GFLOP/s" for name, peak in found.items()))
     return found

@@ -214,9 +214,13 @@ def main() -> None:
     if options.only:
         kinds = [names[name] for name in options.only]
     limits = (options.faults, options.longest_outage, options.clients, kinds, options.minutes)
-    with ProcessPoolExecutor(options.instances, get_context("spawn")) as pool:
-        seeds = range(options.seed, options.seed + options.instances)
-        text, well = report(list(pool.map(partial(run, *limits), seeds)))
+    seeds = range(options.seed, options.seed + options.instances)
+    if options.instances == 1:
+        outcomes = [run(*limits, options.seed)]
+    else:
+        with ProcessPoolExecutor(options.instances, get_context("spawn")) as pool:
+            outcomes = list(pool.map(partial(run, *limits), seeds))
+    text, well = report(outcomes)
     print(text)
     sys.exit(not well)
 

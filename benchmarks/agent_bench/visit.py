@@ -53,6 +53,10 @@ class Visit:
         mark = f"{mark}{self.rng.getrandbits(40):x}"
         self._post("device", {**_DEVICE, "mark": mark, "user_agent_family": family})
 
+    def within(self, n: int) -> int:
+        """Return so many trials, but at most all but the last."""
+        return min(n, len(self.sides) - 1)
+
     def answer(
         self,
         choose: Callable[[int], str],

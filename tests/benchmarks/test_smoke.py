@@ -13,12 +13,9 @@ from click.testing import CliRunner
 from lm.commands.train import train
 from tests.analysis import small_run
 from tests.prerequisites import CHROMIUM
-from tests.programs.start import ADDRESS
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = "experiment/studies/gulordava_2018_italian/treebank.conllu"
-# It asks what its own children used, and a copy is the child of another process.
-PARENTS = {"scoring_command"}
 FOR_NOTHING = {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 # What each needs besides its name; {folder} is a folder of the test's own.
 RUNS = {
@@ -42,7 +39,7 @@ RUNS = {
         "{folder}/programs.json",
     ],
     "arrivals": ["--places", "20"],
-    "request_cost": ["--people", "1", "--turns", "1"],
+    "request_cost": ["--people", "1", "--turns", "1", "--study", "minimal"],
     "forged_links": ["--forged", "3", "--people", "2"],
     "corpus": [SAMPLE, "--tokens", "5000"],
     "crowds": ["--short"],
@@ -61,7 +58,10 @@ RUNS = {
     "many_sentences": ["{folder}/model", "--sentences", "20"],
     "mixed_model": ["recovery", "--simulations", "2"],
     "masked_words": ["--kinds", "1"],
-    "measure_statistics": ["large", "--participants", "8", "--models", "1", "--resamples", "10"],
+    "measure_statistics": [
+        *("large", "--study", "minimal"),
+        *("--participants", "40", "--models", "1", "--resamples", "10"),
+    ],
     "model_types": ["--type", "gpt2", "--sentences", "4"],
     "mutation": ["money", "--sample", "2"],
     "mouse_rest": ["{folder}/paths.csv"],
@@ -74,14 +74,17 @@ RUNS = {
     "report": ["--run", "{folder}/run", "--scores", "{folder}/scores.parquet", "--repeat", "1"],
     # The transformer is run below, without the environment of others' programs.
     "scoring": [
-        *("--share", "1000000", "--busy", "--words", "1000", "--profile"),
+        *("--study", "minimal", "--busy", "--words", "1000", "--profile"),
+        *("--products", "1", "--unrelated", "40"),
         *("--part", "lstm", "--part", "ngram", "--part", "unrelated"),
     ],
-    "scoring_command": ["--share", "1000000", "--words", "3000", "--threads", "1"],
+    "scoring_command": [
+        *("--study", "minimal", "--words", "1000", "--threads", "1", "--products", "1")
+    ],
     "page_faults": ["--chromium", "{chromium}", "--most", "1", "--sequences", "1"],
     "people_flagged": ["--people", "5"],
     "people_not_fitted": ["--data", "{folder}/times"],
-    "planted": ["{folder}/instance", "--others", "1"],
+    "planted": ["{folder}/instance", "--others", "1", "--study", "minimal"],
     "reaction_times": ["--chromium", "{chromium}", "--study", "minimal", "--trials", "2"],
     "screenshots": [
         *("--chromium", "{chromium}", "--out", "{folder}", "--study", "minimal", "--trial", "3")
@@ -89,7 +92,7 @@ RUNS = {
     "human_baseline": ["{folder}/run"],
     "import_large": ["--rows", "2000"],
     "reading_storage": ["--trials", "200"],
-    "room": ["--people", "60", "--block", "0"],
+    "room": ["--people", "60", "--block", "0", "--times", "1", "--study", "minimal"],
     "takers": ["--comparisons", "6"],
     "takers_speed": ["--study", "minimal"],
     "third_level": ["--studies", "1"],
@@ -144,8 +147,6 @@ def write_batch(path: Path) -> None:
 def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a benchmark with some arguments."""
     environment = {**os.environ, **FOR_NOTHING}
-    if name in PARENTS:
-        environment.pop(ADDRESS, None)
     return subprocess.run(
         [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), *arguments],
         cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -220,7 +221,7 @@ def test_each_measurement_of_the_statistics_runs(name: str, what: str):
 
 
 def test_a_peer_that_cannot_be_installed_is_named_in_one_line_and_left_out(tmp_path: Path):
-    options = ["--share", "1000000", "--words", "1000", "--part", "gpt2"]
+    options = ["--study", "minimal", "--words", "1000", "--part", "gpt2", "--products", "1"]
     done = run("scoring", *options, "--peers", str(tmp_path / "peers"))
     assert done.returncode == 0, done.stdout + done.stderr
     # Once with sentences that share much, once with sentences that share nothing.

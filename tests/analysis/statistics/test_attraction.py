@@ -40,7 +40,9 @@ def test_features_with_the_same_values_are_compared_and_others_not():
     assert found["agreement"].tolist() == ["match", "mismatch", "mismatch", "match"]
 
 
-@pytest.mark.parametrize("features", ["main=singular other=plural", "", "note"])
+@pytest.mark.parametrize(
+    "features", ["main=singular other=plural", "main=singular other=singular", "", "note"]
+)
 def test_features_that_do_not_vary_cannot_be_compared(features):
     assert configurations(ITEMS.assign(features=features)).empty
 

@@ -222,3 +222,8 @@ def test_the_error_of_a_mean_kappa_and_what_it_is_worth():
     error = sqrt(people + frames)
     found = consistency._error(csr_array(right), csr_array(np.ones((30, 40))), changes)
     assert found == pytest.approx((error, student.ppf(0.975, freedom) * error, freedom))
+
+
+def test_two_items_are_enough_for_a_kappa_with_a_model():
+    row = found(judged({"a": [1, 0]}), {"m": decided([1.0, 0.0])}).loc[("people", "m")]
+    assert (row["kappa"], row["n_pairs"]) == (1, 1)

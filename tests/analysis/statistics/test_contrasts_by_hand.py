@@ -35,9 +35,11 @@ def squares(influence: pd.Series, by: list) -> float:
 
 
 def test_z_scores_by_hand_and_none_of_whoever_gives_one_point():
-    rows = pd.DataFrame({"participant": [*"aaabbb"], "rating": [1, 2, 6, 4, 4, 4]})
-    # The mean of 1, 2 and 6 is 3, their variance (4 + 1 + 9) / 2 = 7.
+    ratings = [1, 2, 6, 4, 4, 4, 3, 3, 4, 4]
+    rows = pd.DataFrame({"participant": [*"aaabbbcccc"], "rating": ratings})
+    # The mean of 1, 2 and 6 is 3, their variance (4 + 1 + 9) / 2 = 7; of 3, 3, 4, 4 it is 1 / 3.
     wanted = [-2 / sqrt(7), -1 / sqrt(7), 3 / sqrt(7), np.nan, np.nan, np.nan]
+    wanted += [-sqrt(3) / 2, -sqrt(3) / 2, sqrt(3) / 2, sqrt(3) / 2]
     assert with_z_scores(rows)["z"].tolist() == pytest.approx(wanted, nan_ok=True)
 
 
@@ -155,6 +157,14 @@ def test_what_differs_a_little_is_no_error_of_rounding():
         for name in ("estimate", "low", "high"):
             assert found[name] == pytest.approx(scale * same[name], rel=1e-6)
         assert found["p"] == pytest.approx(same["p"], rel=1e-3)
+
+
+def test_fifty_answers_of_five_people_on_five_frames_are_enough():
+    rows = rated(10, 5).drop(columns=["also", "group"])
+    fewer = rows[1:]
+    for own, known in ((rows, True), (fewer, False)):
+        [found] = contrasts(own, "rating", {"x": WEIGHTS}).to_dict("records")
+        assert np.isfinite([found["low"], found["high"], found["p"]]).all() == known
 
 
 def test_a_cell_without_ratings_has_no_contrast_and_others_cells_take_no_part():

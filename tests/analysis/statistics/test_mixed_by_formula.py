@@ -10,12 +10,9 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from analysis.errors import AnalysisError
-from analysis.statistics import mixed, one_scale, singular
-from analysis.statistics.laplace import RandomTerm as Crossed
-from analysis.statistics.mixed_rows import bounded_rows, choices, design_levels
-from analysis.statistics.mixed_rows import with_varying_reference as with_reference
+from analysis.statistics import mixed, one_scale
 from analysis.statistics.penalised import covariance, mode, random_columns
-from analysis.statistics.random_effects import Effects, RandomTerm, effects, parse, usual
+from analysis.statistics.random_effects import Effects
 
 
 def problem(seed: int = 1) -> SimpleNamespace:
@@ -126,8 +123,17 @@ def test_columns_separate_where_the_last_term_of_all_its_choices_is_right_or_wro
     assert separated(1, 0, 1, 1, 0, 1) == [False, True, False]
     assert separated(1, 0, 0, 1, 0, 0) == [False, False, True]
     assert separated(1, 1, 0, 0, 1, 1) == [True, True, True]
+    assert mixed._separated(x[:5], np.array([1.0, 0, 1, 0, 1])).tolist() == [False, False, True]
     none_of_the_last = x[:4]
     assert mixed._separated(none_of_the_last, np.array([1.0, 0, 1, 0])).tolist() == [False] * 3
+
+
+def test_bounded_choices_that_cannot_tell_two_terms_apart_are_refused():
+    design = pd.DataFrame({"Intercept": 1.0, "a": [0.0, 0, 1, 1, 1, 0], "b": [0.0, 0, 1, 1, 0, 1]})
+    rows = pd.DataFrame({"chose_good": [0.0, 1, 0, 1, 1, 1]})
+    varying = Effects(("person",), (np.arange(6) % 2,), np.ones((6, 1)))
+    with pytest.raises(AnalysisError, match="cannot estimate the remaining terms"):
+        mixed._fitted(rows, design, varying, np.arange(6) < 4)
 
 
 def test_shares_on_one_scale_are_integrals_and_their_errors_the_delta_methods():
@@ -183,91 +189,6 @@ def test_a_construction_that_people_or_the_model_lack_has_no_row():
     assert one_scale.on_one_scale(model, rows)["construction"].tolist() == ["", "x"]
 
 
-def rows_of(*cells: tuple[str, str, list[int]]) -> pd.DataFrame:
-    parts = [
-        pd.DataFrame({"judge": judge, "construction": construction, "chose_good": right})
-        for judge, construction, right in cells
-    ]
-    rows = pd.concat(parts, ignore_index=True).astype({"chose_good": float})
-    return rows.assign(judge=pd.Categorical(rows["judge"], ["people", "m"]))
-
-
-def test_choices_of_judges_who_are_always_right_or_wrong_are_not_bounded():
-    rows = rows_of(
-        ("people", "x", [1, 1]), ("people", "y", [0, 0]), ("people", "z", [0, 1]),
-        ("m", "x", [0, 1]), ("m", "y", [1]), ("m", "z", [0, 1]),
-    )  # fmt: skip
-    # A model has no reference where people do not vary: x.
-    assert bounded_rows(rows).tolist() == [*[False] * 4, True, True, *[False] * 3, True, True]
-    ordered = with_reference(rows)["construction"]
-    assert ordered.cat.categories.tolist() == ["z", "x", "y"]
-    with pytest.raises(AnalysisError, match="always right, or always wrong"):
-        with_reference(rows[rows["construction"] != "z"])
-
-
-def test_a_construction_is_the_reference_in_the_order_of_the_design():
-    rows = rows_of(("people", "b", [0, 1]), ("people", "a", [0, 1]), ("people", "c", [1, 1]))
-    named = rows.assign(construction=pd.Categorical(rows["construction"], ["c", "b", "a", "d"]))
-    assert design_levels(named["construction"]) == ["c", "b", "a"]
-    assert with_reference(named)["construction"].cat.categories.tolist() == ["b", "c", "a"]
-
-
-def test_choices_keep_models_to_the_judged_items_and_a_factor_to_people():
-    judged = pd.DataFrame(
-        {"participant": ["p", "p"], "list": 0, "position": [1, 2], "kind": "target",
-         "good_side": "first", "rt_ms": 1.0, "chose_good": [True, False], "item_id": ["1", "2"],
-         "construction": "x", "condition": "c", "own_size": [3, 4], "own_group": "old",
-         "session": 1, "frame": [7, 8]}
-    )  # fmt: skip
-    model = pd.DataFrame({"item_id": ["2", "3"], "construction": "x", "condition": "c",
-                          "correct": [True, True]})  # fmt: skip
-    rows = choices(judged, {"m": model}, ["own_group"])
-    assert rows["item_id"].tolist() == ["1", "2", "2"]
-    assert rows["own_size"].tolist() == [3, 4, 4] and rows["frame"].tolist() == [7, 8, 8]
-    assert rows["own_group"].isna().tolist() == [False, False, True]
-    assert rows["session"].notna().tolist() == [True, True, False]
-    assert "session" not in choices(judged.drop(columns="session"), {})
-
-
-def test_slopes_of_nothing_are_left_out_and_intercepts_stay():
-    columns = np.column_stack([np.ones(4), [2.0, -2, 2, 2], [8.0, 8, -8, 8]])
-    term = Crossed(unit="person", effects=("1", "x", "y"), columns=columns,
-                   level=np.arange(4), correlated=False)  # fmt: skip
-    sds = {"person": [0.0, singular.SINGULAR / 2, singular.SINGULAR / 8.1], "item": [9.0, 9.0, 9.0]}
-    random = pd.concat(
-        [pd.DataFrame({"unit": unit, "sd": sd}) for unit, sd in sds.items()], ignore_index=True
-    )
-    found = singular._without_nothing(term, SimpleNamespace(random=random))
-    assert found.effects == ("1", "x")
-    assert found.columns == pytest.approx(columns[:, :2])
-
-
-def test_a_singular_model_loses_correlations_then_slopes(monkeypatch):
-    def term(*names: str) -> Crossed:
-        columns = np.ones((3, len(names)))
-        return Crossed("person", np.arange(3), names, columns)
-
-    def by_rule(singular_until: int, *terms: Crossed) -> tuple[list, str]:
-        tried = []
-
-        def fake(_answers: object, _fixed: object, given: list) -> SimpleNamespace:
-            tried.append([(one.effects, one.correlated) for one in given])
-            random = pd.DataFrame({"unit": "person", "sd": [1.0, 0.0][: len(given[0].effects)]})
-            return SimpleNamespace(singular=len(tried) <= singular_until, random=random)
-
-        monkeypatch.setattr(singular, "fit_crossed", fake)
-        said = singular.fit_by_rule(np.ones(3), pd.DataFrame(), terms)[1]
-        return tried, said
-
-    both, one = ("1", "x"), ("1",)
-    assert by_rule(0, term(*both)) == ([[(both, True)]], singular.AS_DECLARED)
-    steps = [[(both, True)], [(both, False)], [(one, False)]]
-    assert by_rule(1, term(*both)) == (steps[:2], singular.NO_CORRELATIONS)
-    assert by_rule(2, term(*both)) == (steps, singular.NO_SLOPES)
-    # Where there are intercepts alone, nothing can be left out.
-    assert by_rule(9, term(*one)) == ([[(one, True)]], singular.AS_DECLARED)
-
-
 def laplace(x: np.ndarray, y: np.ndarray, groups: list, values: np.ndarray, theta) -> float:
     """Minus the log-likelihood by Laplace's approximation, of dense matrices."""
     sds = np.exp(theta[x.shape[1] :])
@@ -299,6 +220,44 @@ def crossed_rows() -> pd.DataFrame:
     return both.assign(judge=pd.Categorical(both["judge"], ["people", "m"]))
 
 
+def dense_columns(found: mixed.MixedModel) -> np.ndarray:
+    """The columns of a fit: the fixed effects', then one for each level of each random one."""
+    values = found.varying.values @ found.loadings
+    levels = [np.eye(one.max() + 1)[one] * values[:, [n]]
+              for n, one in enumerate(found.varying.groups)]  # fmt: skip
+    return np.hstack([found.fixed, *levels])
+
+
+def test_a_model_that_is_always_right_is_as_sure_as_its_penalty_makes_it():
+    rows = crossed_rows()
+    rows["chose_good"] = rows["chose_good"].where(rows["judge"] == "people", 1.0)
+    found = mixed.fit(rows, "construction + judge + (1 | participant) + (1 | item)")
+    told = found.coefficients.set_index("term")
+    assert told["penalised"].to_dict() == {
+        "Intercept": False, "construction b": False, "judge m": True,
+    }  # fmt: skip
+    place = told.index.get_loc("judge m")
+    held = told["estimate"].to_numpy().copy()
+    held[place] = 0
+    columns = dense_columns(found)
+    own = [place, *range(len(held), columns.shape[1])]
+    offset, y = found.fixed @ held, rows["chose_good"].to_numpy()
+
+    def minus_log(at: np.ndarray) -> float:
+        eta = offset + columns[:, own] @ at
+        prior = at[0] - 2 * np.logaddexp(0, at[0])
+        return -(y @ eta - np.logaddexp(0, eta).sum()) - prior + at[1:] @ at[1:] / 2
+
+    best = minimize(minus_log, np.zeros(len(own)), method="BFGS", options={"gtol": 1e-6}).x
+    assert told["estimate"].iloc[place] == pytest.approx(best[0], abs=1e-3)
+    p = expit(offset + columns[:, own] @ best)
+    whole = columns.T @ (columns * (p * (1 - p))[:, None])
+    whole[place, place] += 2 * expit(best[0]) * (1 - expit(best[0]))
+    whole[len(held) :, len(held) :] += np.eye(len(own) - 1)
+    errors = np.sqrt(np.diag(np.linalg.inv(whole)))[: len(held)]
+    assert told["std_error"].to_numpy() == pytest.approx(errors, rel=1e-3)
+
+
 def test_a_fit_is_where_laplaces_likelihood_is_highest():
     rows = crossed_rows()
     found = mixed.fit(rows, "judge + construction + (1 | participant) + (1 | item)")
@@ -315,6 +274,17 @@ def test_a_fit_is_where_laplaces_likelihood_is_highest():
     assert coefficients[terms].to_numpy() == pytest.approx(best.x[:3], abs=0.02)
     sds = [found.sd(one) for one in ("participant", "item_id")]
     assert sds == pytest.approx(np.exp(best.x[3:]), rel=0.03)
+    # Standard errors are of the whole curvature, where the likelihood is highest.
+    held, columns = found.coefficients["estimate"].to_numpy(), dense_columns(found)
+    b = np.zeros(columns.shape[1] - len(held))
+    for _ in range(30):
+        p = expit(columns @ [*held, *b])
+        whole = columns.T @ (columns * (p * (1 - p))[:, None])
+        inner = whole[len(held) :, len(held) :] + np.eye(len(b))
+        b += np.linalg.solve(inner, columns[:, len(held) :].T @ (y - p) - b)
+    whole[len(held) :, len(held) :] += np.eye(len(b))
+    errors = np.sqrt(np.diag(np.linalg.inv(whole)))[: len(held)]
+    assert found.coefficients["std_error"].to_numpy() == pytest.approx(errors, rel=1e-3)
     assert found.sd("frame") == 0
     assert not found.coefficients["penalised"].any()
     assert found.n_rows == len(rows)
@@ -322,44 +292,3 @@ def test_a_fit_is_where_laplaces_likelihood_is_highest():
     usual_terms = mixed.fit(rows).coefficients["term"].tolist()
     assert usual_terms == ["Intercept", "construction b", "construction a, judge m",
                            "construction b, judge m"]  # fmt: skip
-
-
-def people_rows(participants: int, items: int, constructions: int = 2) -> pd.DataFrame:
-    person, item = np.divmod(np.arange(participants * items), items)
-    rows = pd.DataFrame({"judge": "people", "participant": person, "item_id": item})
-    return rows.assign(construction=item % constructions, frame=item // 2)
-
-
-def groups(rows: pd.DataFrame) -> list[str]:
-    return [term.group for term in usual(rows)]
-
-
-def test_what_usually_varies_is_what_the_design_repeats():
-    both = "participant:construction"
-    assert groups(people_rows(3, 4)) == ["participant", both, "frame", "item_id"]
-    # Of three items of two constructions somebody judged 1.5 of each.
-    assert groups(people_rows(3, 3)) == ["participant", "frame", "item_id"]
-    assert groups(people_rows(3, 4, 1)) == ["participant", "frame", "item_id"]
-    alone = people_rows(3, 4).assign(frame=lambda rows: rows["item_id"])
-    assert groups(alone) == ["participant", both, "item_id"]
-    assert groups(alone.drop(columns="frame")) == ["participant", both, "item_id"]
-
-
-def test_levels_of_two_columns_are_their_combinations():
-    rows = people_rows(3, 4).assign(judge=["people"] * 10 + ["m"] * 2)
-    found = effects(rows, [RandomTerm("1", "participant:construction"), RandomTerm("1", "item_id")])
-    pairs = rows["participant"].astype(str) + rows["construction"].astype(str)
-    assert found.groups[0].tolist() == pd.factorize(pairs)[0].tolist()
-    assert found.groups[1].tolist() == [0, 1, 2, 3] * 3
-    assert found.values.tolist() == [[1, 1]] * 10 + [[0, 1]] * 2
-    assert found.names == ("participant:construction", "item_id")
-
-
-def test_formulas_are_written_as_lme4_does():
-    terms = parse("a + (0 + 1 | item) + (1 | p) + (x || p)")[1]
-    assert [str(one) for one in terms] == ["(0 + 1 | item_id)", "(1 | p)", "(x || p)"]
-    assert [one.correlated for one in terms] == [True, False, False]
-    assert parse("+ (1 | item)") == ("1", (RandomTerm("1", "item_id"),))
-    rows = people_rows(3, 4).assign(x=1.0)
-    with pytest.raises(AnalysisError, match="cannot be used"):
-        effects(rows, [RandomTerm("1 + nothing", "item_id")])

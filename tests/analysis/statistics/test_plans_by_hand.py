@@ -162,6 +162,21 @@ def test_judgments_are_right_as_often_as_logits_lapses_and_guessers_make_them():
     assert guessers["right"].mean() == pytest.approx(0.5, abs=4 * sqrt(0.25 / 2000))
 
 
+def test_smaller_studies_are_the_first_participants_of_each_list():
+    design = power.design_of([ENTRIES * 10] * 2)
+    expected = power.Expected([0.9, 0.7])
+    found = power.simulate(
+        design, expected, Assumptions(guessing=0), [], [3, 5], range(2), difference=0.1, seed=1
+    )
+    kept = found.groupby(["simulation", "per_list"])["kept"].agg(["min", "max"])
+    assert kept.to_numpy().tolist() == [[6, 6], [10, 10]] * 2
+    short = power.summary(found).set_index(["construction", "per_list"])
+    own = found[(found["construction"] == power.OVERALL) & (found["per_list"] == 5)]
+    row = short.loc[(power.OVERALL, 5)]
+    assert row["half_width"] == own["half_width"].mean()
+    assert (row["power"], row["simulations"], row["kept"]) == (own["detected"].mean(), 2, 10)
+
+
 def test_times_are_longer_for_harder_items_and_the_studys_own_at_a_typical_one(monkeypatch):
     asked = []
 

@@ -112,6 +112,12 @@ def test_how_people_and_a_model_go_together():
     assert found["spearman"] == pytest.approx(ranks)
     assert found["agreement"] == np.mean((people > 0) == (model > 0))
     assert found["spearman_low"] < ranks < found["spearman_high"]
+    drawn = [
+        pearsonr(rankdata(people[rows]), rankdata(model[rows])).statistic
+        for rows in np.random.default_rng(2).integers(0, 40, (500, 40))
+    ]
+    ends = found["spearman_low"], found["spearman_high"]
+    assert ends == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
     # Fisher's interval of ranks, with Bonett and Wright's error (2000), is about as wide.
     error = 1.96 * np.sqrt((1 + ranks**2 / 2) / (40 - 3))
     fishers = np.tanh(np.arctanh(ranks) + error) - np.tanh(np.arctanh(ranks) - error)

@@ -225,6 +225,7 @@ def test_conclusions_count_readings_on_either_side():
     assert counts("better than chance") == [1, 1, 4, "a"]
     assert counts("better than chance", "n") == [2, 0, 2, "a, b"]
     assert counts("people better") == [2, 1, 4, "c, d"]
+    assert counts("people better", "n") == [0, 0, 2, ""]
     assert counts("people better, Holm") == [1, 0, 4, "d"]
     assert counts("attraction: fewer right where features differ") == [1, 1, 3, "a"]
     # Of two readings that both have, one is equal.

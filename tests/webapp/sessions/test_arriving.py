@@ -8,14 +8,12 @@ from sqlalchemy import func, select
 
 from experiment.participation import Ending
 from tests.webapp.sessions.people import NOW, ago
-from webapp.database.models import Event, Trial
+from webapp.database.models import Event, Run, Trial
 from webapp.erasures.entry import Deed
-from webapp.errors import RequestError
-from webapp.sessions import beside, consent, crowding, lease
+from webapp.sessions import beside, consent, lease
 from webapp.sessions.beside import give_places
 from webapp.sessions.consent import Decision, NoRoomError, enroll
 from webapp.sessions.crowding import CrowdedError, Refusals
-from webapp.sessions.device import GivenDevice, note_device
 from webapp.sessions.earlier_runs import refuse_earlier
 from webapp.sessions.lease import come_back, span
 from webapp.sessions.links import person_of
@@ -122,10 +120,39 @@ def test_of_a_run_without_places_nobody_holds_any(people):
     assert _counted(people.session, nowhere, Sender("here", 1)) == Counted(0, 0, 0)
 
 
-def test_so_many_addresses_are_remembered(monkeypatch):
-    monkeypatch.setattr(crowding, "_MOST_REMEMBERED", 2)
+def test_a_closed_run_gives_nobody_a_place_and_another_s_end_closes_none(people, places, study):
+    session, run = people.session, people.run
+    columns = {each.key for each in Run.__table__.columns} - {"id", "ref"}
+    other = people.add(Run(ref="other", **{name: getattr(run, name) for name in columns}))
+    other.closed_at = NOW
+    session.flush()
+    assert enroll(session, run, study, Decision.ACCEPT, NOW).state == "working"
+    run.closed_at = NOW
+    session.flush()
+    waiting = people.person("arrived")
+    for come in (
+        lambda: consent.give_place(session, run, study, waiting, NOW),
+        lambda: enroll(session, run, study, Decision.ACCEPT, NOW),
+    ):
+        with pytest.raises(NoRoomError) as caught:
+            come()
+        assert caught.value.code == "run_closed"
+    assert (waiting.state, waiting.list) == ("arrived", None)
+
+
+@pytest.mark.parametrize("counted", [None, Counted(99, 2, 2)])
+def test_where_no_place_is_free_nobody_begins(people, places, study, counted, monkeypatch):
+    for place in places:
+        people.holds(people.person("finished", list=place.list, place=place.place), place)
+    monkeypatch.setattr(consent, "who_holds_all", lambda *_: counted)
+    with pytest.raises(NoRoomError) as caught:
+        enroll(people.session, people.run, study, Decision.ACCEPT, NOW)
+    assert caught.value.code == "run_full"
+
+
+def test_ten_thousand_addresses_are_remembered():
     refusals = Refusals()
-    for digest in ("a", "b"):
+    for digest in ("a", *map(str, range(9_999))):
         refusals.note(digest, NOW)
     with pytest.raises(CrowdedError):
         refusals.check("a", NOW)
@@ -133,13 +160,6 @@ def test_so_many_addresses_are_remembered(monkeypatch):
     refusals.check("a", NOW)
     with pytest.raises(CrowdedError):
         refusals.check("c", NOW)
-
-
-def test_of_whom_nothing_is_stored_no_device_is(people):
-    for state in ("arrived", "declined", "left", "withdrawn"):
-        with pytest.raises(RequestError) as caught:
-            note_device(people.session, people.person(state), GivenDevice(mark="m"), NOW)
-        assert (caught.value.code, caught.value.status) == ("wrong_state", 409)
 
 
 def test_without_terms_of_recruitment_no_earlier_run_counts(people, study):

@@ -2,12 +2,13 @@ import random
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
-from threading import Barrier
+from threading import Barrier, Event
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 
 from experiment.participation import State
+from tests.patience import PATIENCE_S
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Place, Run, Trial
 from webapp.errors import RequestError
@@ -165,3 +166,21 @@ def drop_out(sessions, run) -> None:
         if leaving is not None:
             leaving.state = State.ABANDONED
             free_places(session, [leaving.id])
+
+
+@pytest.mark.one_database("postgresql")
+def test_who_comes_while_the_last_place_is_being_taken_waits_for_it(sessions, study, run_of):
+    run = run_of(1, 1)
+    waits = text(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+    with ThreadPoolExecutor(1) as pool, sessions() as first:
+        enroll(first, run, study, Decision.ACCEPT, NOW)
+        second = pool.submit(accept, sessions, run, study)
+        with sessions() as looking:
+            while not (second.done() or looking.scalar(waits)):
+                looking.rollback()
+                Event().wait(0.01)
+        first.rollback()
+        assert second.result(timeout=PATIENCE_S) == (0, 0)

@@ -20,6 +20,13 @@ from webapp.sessions.session_payload import Screen, composed, preview
 pytestmark = pytest.mark.one_database
 
 
+def named(list_: int, number: int) -> dict[str, str]:
+    """An item of its own condition and words, named last to first."""
+    n = f"{list_}{number}"
+    words = {"good": f"the author{n} laughs", "bad": f"the author{n} laugh", "condition": n}
+    return item(list_, number) | words | {"item_id": f"t-{list_}-{2 - number}"}
+
+
 @pytest.fixture
 def upside_down(people) -> Run:
     """A run whose items are stored, and named, last to first."""
@@ -27,8 +34,7 @@ def upside_down(people) -> Run:
     run = people.add(Run(ref="other", **{name: getattr(people.run, name) for name in columns}))
     for list_ in (1, 0):
         for number in (2, 1, 0):
-            own = {"condition": f"{list_}{number}", "item_id": f"t-{list_}-{2 - number}"}
-            row = item(list_, number) | own
+            row = named(list_, number)
             people.add(
                 RunItem(
                     run_id=run.id, list=list_, list_order=number, kind="target",
@@ -57,16 +63,14 @@ def test_so_many_lists_are_known_and_then_none_but_the_new_one(people, monkeypat
     assert list(kept) == [(run.ref, 1)]
 
 
-def test_a_preview_shows_the_first_of_each_kind_and_each_side_in_turn(
-    people, upside_down, study, monkeypatch
-):
+def test_a_preview_shows_the_first_of_each_kind_and_each_side_in_turn(people, upside_down, study):
     screen = Screen(study)
 
     def first(n: int) -> list[dict[str, object]]:
         asked = [(list_, number) for list_ in (0, 1) for number in range(3)][:n]
         sides = [(Side.SECOND, Side.FIRST)[place % 2] for place in range(n)]
         return [
-            screen.trial(place, item_from_row(item(*one)), side)
+            screen.trial(place, item_from_row(named(*one)), side)
             for place, (one, side) in enumerate(zip(asked, sides, strict=True), start=1)
         ]
 
@@ -74,11 +78,13 @@ def test_a_preview_shows_the_first_of_each_kind_and_each_side_in_turn(
     assert (work["trials"], work["answered"]) == (first(6), [])
     assert work["preview"] and not work["device_known"]
     # Conditions that are too many are not shown each.
-    monkeypatch.setattr(session_payload, "_PREVIEWED_TRIALS", 5)
-    few = preview(people.session, upside_down, study)["trials"]
-    assert few == first(3)
-    monkeypatch.setattr(session_payload, "_PREVIEWED_TRIALS", 6)
-    assert preview(people.session, upside_down, study)["trials"] == first(6)
+    for n in range(6, 31):
+        row = item(0, 0) | {"condition": f"another{n}", "item_id": f"more{n}"}
+        people.add(RunItem(run_id=upside_down.id, list=1, list_order=n, kind="target",
+                           item_id=row["item_id"], item=row))  # fmt: skip
+        shown = preview(people.session, upside_down, study)["trials"]
+        assert len(shown) == (n + 1 if n < 30 else 3)
+    assert shown == first(3)
 
 
 def test_practice_says_which_is_right_where_something_is(study, monkeypatch):
@@ -89,8 +95,13 @@ def test_practice_says_which_is_right_where_something_is(study, monkeypatch):
     trial = Screen(study).trial(1, practised, Side.SECOND)
     assert found[0] == {**trial, "correct": "second", "feedback": "Good."}
     assert [one["position"] for one in found] == [1, 2]
+
+
+def test_practice_of_ratings_and_of_a_mixed_session_is_shown_as_its_trials_are():
     rated = load_study("tests/data/presentations/ratings")
-    assert [one["correct"] for one in Screen(rated).work([])["practice"]] == ["", ""]
+    assert [one["correct"] for one in Screen(rated).work([])["practice"]] == [""]
+    mixed = Screen(load_study("docs/examples/mixed")).work([])["practice"]
+    assert [one["task"] for one in mixed] == ["self_paced", "rating"]
 
 
 def test_breaks_and_pages_come_in_the_order_of_the_trials(study, monkeypatch):

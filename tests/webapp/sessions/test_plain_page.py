@@ -13,7 +13,7 @@ from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Device, RunItem
 from webapp.sessions.first_page import find_plain_page
 from webapp.sessions.run_lists import run_list
-from webapp.sessions.serve import WAYS_KEPT, serve
+from webapp.sessions.serve import serve
 from webapp.sessions.session_payload import Screen
 
 pytestmark = pytest.mark.one_database
@@ -117,7 +117,7 @@ def test_texts_are_made_once_and_forgotten_when_they_are_many(people, study, ite
         before = dict(kept)
         make()
         assert all(kept[way] is text for way, text in before.items())
-        most = WAYS_KEPT * len(items)
+        most = 4 * len(items)
         kept.clear()
         kept.update({(way, "", None): None for way in range(-most, -1)})
         make()  # the first is the last that fits

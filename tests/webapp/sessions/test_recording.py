@@ -12,9 +12,8 @@ from experiment.records import Side
 from experiment.responses.choice.sentence_pair import SentencePair
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Event, Response, RunItem, Trial
-from webapp.errors import RequestError
 from webapp.sessions import record_batch as record_batch_module
-from webapp.sessions.record import GivenAnswer, read_answer, record
+from webapp.sessions.record import GivenAnswer, record
 from webapp.sessions.record_batch import SentAnswer, record_batch, record_in_one_transaction
 
 pytestmark = pytest.mark.one_database
@@ -50,7 +49,7 @@ def test_the_last_answer_moves_on_and_none_before(people, stored):
                     (0, "answered")]  # fmt: skip
     assert stored(person) == [(n, "second", str(UUID(int=1))) for n in (1, 2, 3)]
     assert (stored(neighbour), neighbour.state) == ([], "working")
-    assert not people.session.scalars(select(Event)).all()
+    assert not people.session.scalars(select(Event)).all() and person.returned_at is None
 
 
 def test_of_one_trial_fifty_later_answers_are_kept(people):
@@ -73,13 +72,6 @@ def test_one_error_too_many_ends_the_session(people, most: int, left: bool):
     n = record(people.session, person, answer(1), NOW, SentencePair(), check)
     assert (n, person.state) == ((0, "left") if left else (1, "working"))
     assert (person.ending == "failed_check") is left and neighbour.state == "working"
-
-
-def test_what_cannot_be_read_is_refused_by_name():
-    for body in (b"{", b'{"position": 1}'):
-        with pytest.raises(RequestError) as caught:
-            read_answer(body)
-        assert (caught.value.code, caught.value.status) == ("malformed_answer", 400)
 
 
 def test_what_was_otherwise_is_kept_beside_the_answer(people):

@@ -1,14 +1,12 @@
 """How places are shared among addresses, at each bound, from rows put in by hand."""
 
-from collections import Counter
 from datetime import timedelta
 from types import SimpleNamespace as Some
 
 import pytest
-from sqlalchemy import select
 
 from tests.webapp.sessions.people import NOW, ago
-from webapp.database.models import Place, Verdict
+from webapp.database.models import Verdict
 from webapp.sessions.beside import _may_hold, anybody_waits, give_places
 from webapp.sessions.crowding import (
     CrowdedError,
@@ -36,7 +34,8 @@ def test_an_address_holds_at_most_half_of_a_run(holds: int, places: int, n: int)
     ("minutes", "n"),
     [
         ([0], 2), ([1], 2), ([1.99], 2), ([2], 4), ([3], 6),
-        ([10, 0, 0, 0], 3), ([10, 3, 0, 0, 0], 4), ([3, 2, 2], 5), ([2, 2, 2, 2], 4),
+        ([10, 0, 0, 0], 3), ([10, 3, 0, 0, 0], 4), ([0, 0, 10, 0], 3), ([3, 2, 2], 5),
+        ([2, 2, 2, 2], 4),
     ],
 )  # fmt: skip
 def test_of_those_who_came_since_any_moment_an_address_holds_its_share(minutes, n):
@@ -65,21 +64,6 @@ def test_at_work_is_who_answered_and_stayed_for_a_minute(people, fields, answere
     people.answers(people.trials(person, answered))
     assert anybody_waits(people.session, people.run, 2, NOW) is waits
     assert give_places(people.session, people.run, 2, NOW) == waits
-
-
-def test_of_two_addresses_each_gets_its_share_and_no_more(people):
-    came = {}
-    for digest in ("here", "there"):
-        for _ in range(3):
-            person = people.person(list=0, place=0, consented_at=ago(seconds=90))
-            people.came(person, digest, person.consented_at)
-            people.answers(people.trials(person, 1))
-            came[person.id] = digest
-    assert give_places(people.session, people.run, 2, NOW) == 4
-    held = select(Place.participant_id).where(Place.participant_id.in_(came))
-    assert Counter(came[id_] for id_ in people.session.scalars(held)) == {"here": 2, "there": 2}
-    assert give_places(people.session, people.run, 2, NOW) == 0
-    assert not anybody_waits(people.session, people.run, 2, NOW)
 
 
 @pytest.mark.parametrize(("kept", "waits"), [(True, True), (False, False)])

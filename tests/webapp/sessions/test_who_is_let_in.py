@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.webapp.sessions.people import NOW, People, ago
-from webapp.database.models import Link, Place, Project, Run
+from webapp.database.models import ConsentText, Link, Place, Project, Run
 from webapp.errors import RequestError
 from webapp.sessions import consent, open_link
 from webapp.sessions.assign import assign, free_places, has_free_place
@@ -142,6 +142,11 @@ def test_a_text_is_kept_once_in_a_run_and_numbered_as_it_was_first_agreed_to(peo
     people.person(consent_text_id=second.id)
     found = [(text.text, n) for text, n in consent_texts(session, run)]
     assert found == [("one", 0), ("two", 2)]
+    for version in (4, 3):
+        sha256 = f"{version}" * 64
+        people.add(ConsentText(run_id=run.id, version=version, sha256=sha256, text="later",
+                               first_agreed_at=NOW))  # fmt: skip
+    assert [text.version for text, _ in consent_texts(session, run)] == [1, 2, 3, 4]
 
 
 def test_a_link_works_for_so_many_days(people):
