@@ -22,13 +22,14 @@ def installed(group: str) -> EntryPoints:
 
     The files of every package are read once, and again when a package came or went.
     """
-    return _offered(tuple((path, _changed(path)) for path in sys.path)).select(group=group)
+    return _offered(tuple((path, _changed(path)) for path in sys.path)).get(group, EntryPoints())
 
 
 @lru_cache(maxsize=1)
-def _offered(_places: tuple[tuple[str, int | None], ...]) -> EntryPoints:
+def _offered(_places: tuple[tuple[str, int | None], ...]) -> dict[str, EntryPoints]:
     # Python 3.11 calls the same thing by another class.
-    return cast(EntryPoints, entry_points())
+    found = cast(EntryPoints, entry_points())
+    return {group: found.select(group=group) for group in found.groups}
 
 
 def _changed(path: str) -> int | None:

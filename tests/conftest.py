@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from httpx._transports import default as transports
 
+from experiment import version
 from tests import prerequisites
 from tests.programs import start
 from tests.temporary import keep_in_memory
@@ -54,6 +55,10 @@ def share_certificates() -> None:
 
 
 share_certificates()
+
+# Which commit this is, is asked of git once, not by every comparison, capsule and export. A commit
+# made while the tests run gives none of them two answers either.
+version._commit = cache(version._commit)
 
 
 def pytest_configure(config: pytest.Config) -> None:

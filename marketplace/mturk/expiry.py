@@ -2,19 +2,34 @@
 
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, exists, or_, select
 from sqlalchemy.orm import Session
 
 from marketplace.mturk.events import tell
 from marketplace.mturk.hits import place_counts, status
 from marketplace.mturk.money import pay_reward
 from marketplace.mturk.tables import Assignment, Hit
+from marketplace.storage import UtcDateTime
 
 _DISPOSED_AFTER = timedelta(days=120)
+_NOW, _EXPIRED_BY = (bindparam(name, type_=UtcDateTime) for name in ("now", "expired_by"))
+# Every call looks, and most often nothing is due: so it asks once, in words that are made once.
+_IS_DUE = select(
+    or_(
+        exists().where(Assignment.status == "accepted", Assignment.deadline <= _NOW),
+        exists().where(Assignment.status == "submitted", Assignment.auto_approval_at <= _NOW),
+        exists().where(
+            Hit.expiry_told.is_(False), Hit.expires_at <= _NOW, Hit.disposed_at.is_(None)
+        ),
+        exists().where(Hit.disposed_at.is_(None), Hit.expires_at <= _EXPIRED_BY),
+    )
+)
 
 
 def apply_expiry(session: Session, now: datetime) -> None:
     """Do whatever was due by now."""
+    if not session.scalar(_IS_DUE, {"now": now, "expired_by": now - _DISPOSED_AFTER}):
+        return
     _abandon(session, now)
     _approve(session, now)
     _expire(session, now)

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, exists, func, or_, select
 
 from marketplace.prolific.codes import exceptionally_fast
 from marketplace.prolific.errors import RefusedError
@@ -12,14 +12,41 @@ from marketplace.prolific.studies import publish, settle
 from marketplace.prolific.submissions import approve
 from marketplace.prolific.tables import BonusSetup, Job, Study, Submission
 from marketplace.prolific.webhooks import set_status
+from marketplace.storage import UtcDateTime
 
 _RESERVED_FOR = timedelta(minutes=10)
 APPROVED_AFTER = timedelta(days=21)
 _JUDGED_FAST_AFTER = timedelta(minutes=1)
+_NOW, _RESERVED_BY, _COMPLETED_BY = (
+    bindparam(name, type_=UtcDateTime) for name in ("now", "reserved_by", "completed_by")
+)
+# Every call looks, and most often nothing is due: so it asks once, in words that are made once.
+_MAY_BE_DUE = select(
+    or_(
+        exists().where(Study.status == "SCHEDULED", Study.publish_at <= _NOW),
+        exists().where(Job.done.is_(False), Job.due_at <= _NOW),
+        # How long somebody may work, their study says.
+        exists().where(Submission.status == "ACTIVE"),
+        exists().where(
+            Submission.status == "RESERVED",
+            func.coalesce(Submission.started_at, Submission.reserved_at) < _RESERVED_BY,
+        ),
+        exists().where(
+            Submission.status == "AWAITING REVIEW", Submission.completed_at <= _COMPLETED_BY
+        ),
+    )
+)
 
 
 def apply_expiry(moment: Moment) -> None:
     """Do whatever was due by now."""
+    bounds = {
+        "now": moment.now,
+        "reserved_by": moment.now - _RESERVED_FOR,
+        "completed_by": moment.now - _JUDGED_FAST_AFTER,
+    }
+    if not moment.session.scalar(_MAY_BE_DUE, bounds):
+        return
     _publish_scheduled(moment)
     _run_jobs(moment)
     changed = [*_time_out(moment), *_judge(moment)]

@@ -26,7 +26,7 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from tests.webapp.connections import one_for_each_request
 from tests.webapp.left_open import none_left_open, watch_connections
-from tests.webapp.once import drawn_once, make_once, same_keys
+from tests.webapp.once import drawn_once, have_keys, make_once, same_keys
 from tests.webapp.postgres import PostgresServer, postgres_server
 from webapp import create_app
 from webapp.database.engine import Sessions, make_sessions, open_database
@@ -207,6 +207,7 @@ def instance(
 
 @pytest.fixture
 def app(instance: Path, clock: Clock) -> Iterator[Flask]:
+    have_keys(instance)
     app = create_app(instance, now=clock)
     app.testing = True
     engine = app.extensions["parallax"].engine

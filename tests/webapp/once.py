@@ -29,6 +29,7 @@ from experiment.design.audit import order_checks
 from experiment.design.audit.check import Check
 from experiment.design.lists import BuiltLists, build_lists
 from experiment.materials.read import load_items
+from experiment.studies.files import study_files
 from experiment.studies.study import Study
 from marketplace import storage
 from marketplace.mturk import store as mturk_store
@@ -71,7 +72,8 @@ def _addresses() -> None:
         if key not in read:
             compiled(rule)
             read[key] = (rule._parts, rule._trace, rule._converters)
-        rule._parts, rule._trace, rule._converters = map(copy, read[key])
+        # Nobody changes these after they were read.
+        rule._parts, rule._trace, rule._converters = read[key]
         rule.arguments |= rule._converters.keys()
         rule._build = rule._compile_builder(False).__get__(rule, None)
         rule._build_unknown = rule._compile_builder(True).__get__(rule, None)
@@ -197,6 +199,16 @@ def same_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keys, "_new", new)
 
 
+def have_keys(instance: Path) -> None:
+    """Make the keys of an instance whose database knows nobody, as the first start would.
+
+    The start opens the database once more only to be sure of that, which was a fifth of its cost;
+    those that have a test of it make no app with the fixture.
+    """
+    if instance.is_dir():
+        keys.make_keys(instance)
+
+
 @contextmanager
 def unchecked() -> Iterator[None]:
     """Launch without the checks of a study that has 163,000 items: it has tests of its own."""
@@ -224,3 +236,20 @@ def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
         yield from _drawn[key]
 
     monkeypatch.setattr(order_checks, "_block_checks", kept)
+
+
+# The lists of sound studies, by what their files say, and the seed.
+_sound = dict[object, BuiltLists]()
+
+
+def checked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check a study and build its lists once, not at each launch of the same files and seed."""
+    original = launch.require_sound
+
+    def kept(study: Study, seed: int) -> BuiltLists:
+        key = (study.name, seed, *study_files(study).items())
+        if key not in _sound:
+            _sound[key] = original(study, seed)
+        return _sound[key]
+
+    monkeypatch.setattr(launch, "require_sound", kept)

@@ -24,13 +24,18 @@ from webapp.errors import SettingError, WebappError
 from webapp.server import process as server
 
 CLIENTS = 4
+BREATH_S = 0.02
 
 pytestmark = pytest.mark.one_database
 
 
 @dataclass
 class Crowd:
-    """Participants who send answers without a pause, until the server refuses them for good."""
+    """Participants who send answers one after the other, until the server refuses them for good.
+
+    Each breathes between two, as people do: without that they took the processor from the
+    processes that begin anew, and all waited for these.
+    """
 
     link: str
     ending: threading.Event = field(default_factory=threading.Event)
@@ -62,6 +67,7 @@ class Crowd:
                     return
                 self.statuses[response.status_code] += 1
                 self.acknowledged[ref, position] = uuid
+                self.ending.wait(BREATH_S)
 
 
 @pytest.fixture
