@@ -140,7 +140,7 @@ def test_places_are_those_that_the_taker_saw_and_all_labels_come_together():
             "item_id": [*"abcde"],
         }
     ).assign(model="m", reading="r", context="c")
-    nobody = rows.iloc[:2].assign(participant=["p", "q"], chosen_side=["second", "first"])
+    nobody = rows.iloc[:2].assign(participant=["p", "q"], chosen_side=["first", "first"])
     nobody = nobody.drop(columns=["model", "reading", "context", "labels", "order", "session"])
     found = biases(rows, nobody).set_index("labels")
     # letters: listed first stays first, swapped first is seen second; numbers: second, so first.
@@ -148,6 +148,7 @@ def test_places_are_those_that_the_taker_saw_and_all_labels_come_together():
     assert found.loc["numbers", "estimate"] == 1
     assert found.loc["letters", "n"] == 2 and found.loc["all", "n"] == 3
     assert found["judge"].tolist() == ["m", "m", "m", "m", "people"]
+    assert found["estimate"].iloc[-1] == 1
 
 
 def taken(rights: dict[str, list[float]], reading: str = "r") -> pd.DataFrame:
