@@ -227,3 +227,11 @@ def test_the_error_of_a_mean_kappa_and_what_it_is_worth():
 def test_two_items_are_enough_for_a_kappa_with_a_model():
     row = found(judged({"a": [1, 0]}), {"m": decided([1.0, 0.0])}).loc[("people", "m")]
     assert (row["kappa"], row["n_pairs"]) == (1, 1)
+
+
+@pytest.mark.parametrize(("items", "known"), [([1, 0], True), ([1], False)])
+def test_two_models_have_a_kappa_and_an_interval_of_two_items(items, known):
+    model = decided([float(one) for one in items])
+    row = found(judged({"a": items}), {"m": model, "n": model}).loc[("m", "n")]
+    assert np.isfinite(row[["kappa", "low", "high"]].astype(float)).tolist() == [known] * 3
+    assert (row["n_pairs"], row["n_undefined"]) == (1, int(not known))
