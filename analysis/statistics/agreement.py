@@ -122,7 +122,7 @@ def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
         log_f(_of_sums(*(total[:, None] - one)), each) - middle for one in (people, units, cells)
     ]
     variance, freedom = jackknifed(*changes)
-    if not freedom or alpha == 1:
+    if alpha == 1:
         return alpha, float("nan"), float("nan")
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
     half = quantile(np.asarray(freedom)) * np.sqrt(variance)

@@ -244,7 +244,7 @@ def agreement_of(logarithm: Floats, each: float) -> Floats:
 
 def quantile(freedom: Floats, level: float = LEVEL) -> Floats:
     """Return Student's two-sided quantile; NaN without a degree of freedom."""
-    found: Floats = student.ppf((1 + level) / 2, np.where(freedom > 0, freedom, np.nan))
+    found: Floats = student.ppf((1 + level) / 2, freedom)
     return found
 
 
@@ -295,16 +295,16 @@ def share_ends(
         n = accuracy * (1 - accuracy) / variances.total
     low, high = wilson(accuracy, n, quantile(variances.freedom))
     fewer = np.minimum(*freedoms[:2])
-    few = (fewer > 0) & (fewer < FEWEST_CLUSTERS - 1) & (accuracy > 0) & (accuracy < 1)
+    few = (fewer > 0) & (fewer < FEWEST_CLUSTERS - 1)
     total, freedom = crossed(parts, freedoms)
     # Of so few clusters their parts tell next to nothing: no less than of independent answers.
     total = np.where(fewer < UNITS - 1, np.maximum(total, parts[2]), total)
-    few &= total > 0
+    few &= total > 0  # as it never is where all or none are right
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = accuracy * (1 - accuracy)
         z = quantile(freedom)
         near = wilson(accuracy, spread / total, z)
-        added = np.clip(1 - parts[2] / total, 0, 1)
+        added = np.maximum(1 - parts[2] / total, 0)
         further = z * (1 + _FURTHER * added * np.abs(1 - 2 * accuracy) / fewer)
         half = further * np.sqrt(total) / spread
     is_high, at = accuracy > 0.5, logit(accuracy)

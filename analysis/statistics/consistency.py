@@ -182,7 +182,7 @@ def _interval_among_people(
     people, items, single = (log_f(found + one, each) - middle for one in changes)
     _, half, _ = _error(right, judged, (people, items, single))
     low, high = (float(agreement_of(middle + end, each)) for end in (-half, half))
-    return max(low, -1.0), high, float("nan")
+    return low, high, float("nan")
 
 
 def _interval(right: csr_array, judged: csr_array, shares: Shares, changes: Changes) -> Interval:

@@ -42,7 +42,9 @@ def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> 
     unit, n_units = codes(judgments[unit_column(judgments)])
     first = np.unique(judged_item, return_index=True)[1]
     in_unit = coo_array((np.ones(n), (unit[first], np.arange(n))), (n_units, n)).tocsr()
-    accuracy, n_judged, told, clusters = _clustered(right, judged, member, in_unit)
+    accuracy, n_judged, told, (people, units) = _clustered(right, judged, member, in_unit)
+    known = judgments["participant"].notna().any()
+    clusters = np.minimum(people, units) if known else units
     n_right = np.rint(accuracy * n_judged)
     intervals = map(interval, *told, n_right.astype(int), n_judged.astype(int), clusters)
     found = pd.DataFrame(list(intervals))
@@ -61,8 +63,8 @@ def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> 
 
 def _clustered(
     right: csr_array, judged: csr_array, member: csr_array, in_unit: csr_array
-) -> tuple[Floats, Floats, tuple[Floats, Floats], Codes]:
-    """Return each group's accuracy, judgments, its interval's ends, and clusters."""
+) -> tuple[Floats, Floats, tuple[Floats, Floats], tuple[Codes, Codes]]:
+    """Return each group's accuracy, judgments, its interval's ends, participants and units."""
     n_right, n = (np.asarray(counts.sum(axis=0)) @ member for counts in (right, judged))
     accuracy = n_right / n
     of_people, n_people = _squares(right @ member, judged @ member, accuracy)
@@ -76,8 +78,7 @@ def _clustered(
     parts = [corrected(total / n**2, size) for total, size in squares]
     freedoms = (n_people - 1, n_units - 1, n - 1)
     variances = Variances(combined(*parts), freedom_by_parts(parts, freedoms))
-    several = np.where(n_people > 1, np.minimum(n_people, n_units), n_units)
-    clusters = np.where(n_units > 1, several, n_people).astype(np.intp)
+    clusters = n_people.astype(np.intp), n_units.astype(np.intp)
     return accuracy, n, share_ends(accuracy, variances, parts, freedoms), clusters
 
 

@@ -218,8 +218,9 @@ def _correlation(
     with np.errstate(divide="ignore", invalid="ignore"):
         covariance = np.bincount(of_group, of_item[0] * of_item[1]) * size / (size - 1)
         found = covariance / (first.standard_error * second.standard_error)
-    # Where one accuracy is 0 or 1, it has no error that could go with the other's.
-    correlation: Floats = np.nan_to_num(found)
+    # Where one accuracy is 0 or 1, it has no error that could go with the other's, or one that
+    # rounding left: a covariance divided by next to nothing is no correlation.
+    correlation: Floats = np.clip(np.nan_to_num(found, posinf=0.0, neginf=0.0), -1.0, 1.0)
     return correlation
 
 

@@ -87,6 +87,9 @@ def test_accuracy_falls_with_perplexity_where_it_varies():
     assert found.loc["x", "spearman"] == pytest.approx(-1)
     assert np.isnan(found.loc["y", "pearson"])
     assert found["n_models"].tolist() == [3, 3]
+    names = ["pearson", "pearson_p", "spearman", "spearman_p"]
+    assert found.loc["x", ["pearson_p", "spearman_p"]].tolist() == pytest.approx([0, 0], abs=1e-6)
+    assert found.loc["y", names].isna().all()
 
 
 def test_the_command_prints_conditions_constructions_and_features(items, scored, tmp_path):

@@ -98,8 +98,10 @@ def test_items_that_weigh_alike_are_averaged_whatever_their_judgments():
     item = np.repeat([0, 1, 2], [40, 20, 10])
     rows = pd.DataFrame({"participant": np.arange(70) % 20, "item_id": item, "construction": "c"})
     rows["chose_good"] = np.arange(70) % np.array([2, 4, 5])[item] > 0
-    found = people_accuracy(rows, ["construction"], "items")["accuracy"].item()
-    assert found == pytest.approx(np.mean(rows.groupby("item_id")["chose_good"].mean()))
+    rows["construction"] = np.arange(70) % 7  # more groups than items
+    found = people_accuracy(rows, ["construction"], "items").set_index("construction")["accuracy"]
+    of_items = rows.groupby(["construction", "item_id"])["chose_good"].mean()
+    assert found.to_dict() == pytest.approx(of_items.groupby("construction").mean().to_dict())
 
 
 def test_a_difference_is_within_one_and_needs_both_sides():

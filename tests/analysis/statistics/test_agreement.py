@@ -129,4 +129,10 @@ def test_rows_are_all_items_then_each_construction():
     found = agreement(frame).set_index("construction")
     assert found.index.tolist() == ["", "a", "b"]
     assert found.loc["b", "alpha"] == 1.0
+    assert found.loc["b", ["low", "high"]].isna().all()
     assert found.loc["", "n_judgments"] == 16
+
+
+def test_one_answer_that_differs_is_enough_for_an_alpha():
+    found = agreement(items([1, 0], [3, 3])).iloc[0]
+    assert found["alpha"] == pytest.approx(krippendorff_alpha(np.array([[1, 2], [0, 3]])))

@@ -40,7 +40,9 @@ def test_features_with_the_same_values_are_compared_and_others_not():
     assert found["agreement"].tolist() == ["match", "mismatch", "mismatch", "match"]
 
 
-@pytest.mark.parametrize("features", ["main=singular other=plural", "", "note"])
+@pytest.mark.parametrize(
+    "features", ["main=singular other=plural", "main=singular other=singular", "", "note"]
+)
 def test_features_that_do_not_vary_cannot_be_compared(features):
     assert configurations(ITEMS.assign(features=features)).empty
 
@@ -58,7 +60,7 @@ def test_mismatch_lowers_accuracy_by_the_effect():
         {
             "item_id": ["1", "2", "3", "4", "1b", "2b", "3b", "4b", "9"],
             "construction": "across",
-            "correct": [True, False, False, True] * 2 + [True],
+            "correct": [False, True, False, True, True, False, False, True, True],
             "tie": False,
         }
     )
@@ -68,7 +70,7 @@ def test_mismatch_lowers_accuracy_by_the_effect():
     effects = attraction(*tables)
     effect = effects.set_index("judge")["effect"]
     assert effect["people"] == pytest.approx(1 - 0.25)
-    assert effect["lstm"] == 1.0
+    assert effect["lstm"] == 3 / 4 - 1 / 4
     people = accuracies[accuracies["judge"] == "people"].set_index("configuration")["accuracy"]
     assert people["singular / plural"] == 0.5
     low, high = effects.loc[0, ["low", "high"]]

@@ -80,6 +80,9 @@ def test_the_bins_hold_every_item_once_and_rise_with_the_curve():
     assert curve["n_judgments"].sum() == 8000
     assert curve["difference_nats"].is_monotonic_increasing
     assert (curve["share_good"] - curve["fitted"]).abs().max() < 0.08
+    line = fitted(frame).iloc[0]
+    on_it = expit(line["intercept"] + line["slope"] * curve["difference_nats"].to_numpy())
+    assert curve["fitted"].to_numpy() == pytest.approx(on_it)
     assert (curve["low"] < curve["share_good"]).all()
 
 
@@ -88,10 +91,10 @@ def test_few_items_give_fewer_bins():
     assert calibration_curve(frame, judged(frame), fitted(frame))["bin"].tolist() == [1, 2, 3]
 
 
-def few(seed, n_items, people, alone=False):
+def few(seed, n_items, people, alone=False, apart=2.0):
     """Items, two to a frame, and their judgments; those of the first frame differ where alone."""
     rng = np.random.default_rng(seed)
-    difference = np.repeat([2.0, 0.5], [2, n_items - 2]) if alone else rng.normal(1, 2, n_items)
+    difference = np.repeat([2.0, 0.5], [2, n_items - 2]) if alone else rng.normal(1, apart, n_items)
     person, item = (each.ravel() for each in np.indices((people, n_items)))
     rows = pd.DataFrame({"participant": person, "item_id": item, "frame": item // 2})
     rows["chose_good"] = rng.random(len(rows)) < expit(0.4 + 0.5 * difference[item])
@@ -101,10 +104,10 @@ def few(seed, n_items, people, alone=False):
     return counts.assign(difference_nats=difference[counts["item_id"].astype(int)]), rows
 
 
-@pytest.mark.parametrize("alone", [False, True])
-def test_the_ends_are_of_one_newton_step_without_each_person_frame_and_cell(alone):
+@pytest.mark.parametrize(("alone", "apart"), [(False, 2.0), (True, 2.0), (False, 0.02)])
+def test_the_ends_are_of_one_newton_step_without_each_person_frame_and_cell(alone, apart):
     """Without the frame that alone makes the items differ there is no line, and no change."""
-    frame, rows = few(3, 12, 9, alone)
+    frame, rows = few(3, 12, 9, alone, apart)
     of_item = dict(zip(frame["item_id"], frame["difference_nats"], strict=True))
     x = np.column_stack([np.ones(len(rows)), rows["item_id"].map(of_item)])
     y, line = rows["chose_good"].to_numpy(dtype=float), np.zeros(2)

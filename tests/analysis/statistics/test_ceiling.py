@@ -145,3 +145,14 @@ def test_three_items_have_a_correlation_of_halves(n, known):
     assert np.isfinite([found["pearson"], found["spearman"]]).tolist() == [known, known]
     for one, two in (values, values[::-1]):
         assert np.isnan(list(ceiling._both(one, two * 0).values())).all()
+
+
+def test_the_others_of_an_item_are_one_fewer_than_its_judgments():
+    """Items of two, three and four judgments: the share among the others, by hand."""
+    item = np.repeat(["x", "y", "z"], [2, 3, 4])
+    chose = np.array([1, 0, 1, 1, 0, 1, 0, 0, 0], dtype=bool)
+    frame = pd.DataFrame({"participant": range(9), "list": 0, "item_id": item})
+    found = leave_one_out(frame.assign(chose_good=chose), {})
+    others = [0, 1, 1 / 2, 1 / 2, 1, 0, 1 / 3, 1 / 3, 1 / 3]
+    expected = np.corrcoef(chose.astype(float), others)[0, 1]
+    assert found["pearson"].tolist() == pytest.approx([expected])

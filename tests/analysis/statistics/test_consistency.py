@@ -128,11 +128,21 @@ def test_the_interval_among_people_is_that_of_kappas_recomputed_without_each_thi
 
 
 def test_a_kappa_that_nothing_moves_has_no_interval():
-    people = judged({"a": [1, 1, 0, 0], "b": [1, 1, 0, 0], "c": [1, 1, 0, 0]})
-    rows = found(people, {"same": decided([1, 1, 0, 0])})
+    alike = [1, 1, 0, 0] * 4
+    people = judged({"a": alike, "b": alike, "c": alike})
+    rows = found(people, {"same": decided(alike)})
     for pair in (("people", "people"), ("people", "same")):
         assert rows.loc[pair, "kappa"] == 1
         assert rows.loc[pair, ["low", "high"]].isna().all()
+
+
+@pytest.mark.parametrize("half", [0.2, 2.0])
+def test_ends_with_a_model_stay_within_one(half, monkeypatch):
+    monkeypatch.setattr(consistency, "_error", lambda *_: (0.1, half, 5.0))
+    people = judged({"a": [1, 1, 0, 0], "b": [1, 0, 0, 1]})
+    row = found(people, {"m": decided([1, 1, 0, 0])}).loc[("people", "m")]
+    assert row["kappa"] == 0.5
+    assert row[["low", "high"]].tolist() == pytest.approx([max(0.5 - half, -1), min(0.5 + half, 1)])
 
 
 def test_with_few_frames_no_interval_with_people_is_printed():
@@ -182,11 +192,15 @@ def test_a_pair_with_a_model_is_a_person_and_what_it_shares_is_counted():
     # Shares of agreement 1/2, 1, 1/4; by chance the same. Who is always right has no kappa.
     assert row[["n_pairs", "n_undefined"]].tolist() == [3, 1]
     assert row[["kappa", "observed", "expected"]].tolist() == pytest.approx([0, 7 / 12, 7 / 12])
-    found = kappas_with_people(rows, told | {"opposite": decided([0.0, 0, 1, 1])})
+    told |= {"opposite": decided([0.0, 0, 1, 1])}
+    row = error_consistency(rows, told, np.random.default_rng(1)).iloc[2]
+    # None, one half and one quarter alike; by chance one half each.
+    assert row[["observed", "expected"]].tolist() == pytest.approx([0.25, 0.5])
+    found = kappas_with_people(rows, told)
     # Of the first -1, of who is always right 0; of the third 1/4 seen, 1/2 by chance: -1/2.
     assert found["kappa"].tolist() == pytest.approx([0, -0.5])
     nobody = kappas_with_people(rows.assign(participant=None), told)
-    assert nobody["kappa"].isna().all() and nobody["judge"].tolist() == ["m"]
+    assert nobody["kappa"].isna().all() and nobody["judge"].tolist() == list(told)
 
 
 def test_of_many_pairs_items_are_left_out_at_even_distances(monkeypatch):
@@ -194,3 +208,30 @@ def test_of_many_pairs_items_are_left_out_at_even_distances(monkeypatch):
     for most, expected in ((72, range(8)), (71, [0, 2, 4, 6]), (24, [0, 3, 6])):
         monkeypatch.setattr(consistency, "_MOST_LEFT_OUT", most)
         assert consistency._some_items(judged).tolist() == list(expected)
+
+
+def test_the_error_of_a_mean_kappa_and_what_it_is_worth():
+    rng = np.random.default_rng(2)
+    right = (rng.random((30, 40)) < 0.7).astype(float)
+    changes = rng.normal(size=30), rng.normal(size=20), np.zeros(600)
+    people, frames = ((len(one) - 1) * one.var() for one in changes[:2])
+    n_right = right.sum(axis=0)
+    rarer = np.minimum(n_right, 30 - n_right)
+    freedom = rarer.sum() ** 2 / (rarer**2).sum() / 4
+    assert 5 < freedom < 19
+    error = sqrt(people + frames)
+    found = consistency._error(csr_array(right), csr_array(np.ones((30, 40))), changes)
+    assert found == pytest.approx((error, student.ppf(0.975, freedom) * error, freedom))
+
+
+def test_two_items_are_enough_for_a_kappa_with_a_model():
+    row = found(judged({"a": [1, 0]}), {"m": decided([1.0, 0.0])}).loc[("people", "m")]
+    assert (row["kappa"], row["n_pairs"]) == (1, 1)
+
+
+@pytest.mark.parametrize(("items", "known"), [([1, 0], True), ([1], False)])
+def test_two_models_have_a_kappa_and_an_interval_of_two_items(items, known):
+    model = decided([float(one) for one in items])
+    row = found(judged({"a": items}), {"m": model, "n": model}).loc[("m", "n")]
+    assert np.isfinite(row[["kappa", "low", "high"]].astype(float)).tolist() == [known] * 3
+    assert (row["n_pairs"], row["n_undefined"]) == (1, int(not known))

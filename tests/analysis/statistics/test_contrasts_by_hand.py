@@ -124,6 +124,8 @@ def test_as_many_groups_as_people_leave_no_degree_of_freedom_and_no_interval():
         quantiles = student.ppf(0.975, left) / student.ppf(0.975, 3)
         ratio = (some["high"] - some["low"]) / (alone["high"] - alone["low"])
         assert ratio == pytest.approx(quantiles * sqrt(7 / left))
+        error = (some["high"] - some["low"]) / 2 / student.ppf(0.975, left)
+        assert some["p"] == pytest.approx(2 * student.sf(abs(some["estimate"]) / error, left))
 
 
 def test_what_is_the_same_in_every_unit_is_said_without_errors_of_rounding():

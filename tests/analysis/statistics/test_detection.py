@@ -47,9 +47,11 @@ def test_sensitivity_and_criterion_are_those_of_the_rates():
 def test_only_groups_in_which_both_answers_are_expected_have_a_sensitivity():
     rows = answers(np.random.default_rng(1), 6, 8)
     signal = rows["said_yes"] == rows["chose_good"]
-    rows = pd.concat([rows, rows[signal].assign(construction="only yes")])
-    assert list(detection(rows, ["construction"])["construction"]) == ["c"]
-    assert detection(rows[signal.reindex(rows.index)], ["construction"]).empty
+    only = [rows[signal].assign(construction="yes"), rows[~signal].assign(construction="no")]
+    one = pd.concat([rows[signal].head(1), rows[~signal]]).assign(construction="one")
+    every = pd.concat([rows, *only, one], ignore_index=True)
+    assert list(detection(every, ["construction"])["construction"]) == ["c", "one"]
+    assert detection(only[0], ["construction"]).empty
 
 
 def test_nobody_who_errs_has_a_finite_sensitivity():

@@ -54,6 +54,7 @@ def further(p, total, alone, freedom, fewer):
         # Of fewer than five clusters the variance is at least that of independent answers.
         (0.8, (0.001, 0.001, 0.004), (3, 29, 119)),
         (0.8, (0.001, 0.001, 0.004), (4, 29, 119)),
+        (0.8, (0.010, 0.004, 0.002), (1, 29, 59)),
     ],
 )
 def test_an_accuracy_of_few_clusters_has_one_end_of_wilson_and_one_of_its_logit(p, parts, freedoms):
@@ -106,8 +107,9 @@ def test_an_accuracy_of_ten_clusters_or_of_one_way_alone_has_wilsons_ends(freedo
     ],
 )
 def test_degrees_of_freedom_by_parts(parts, freedoms, expected):
-    [found] = freedom_by_parts(one(*parts), one(*freedoms))
-    assert found == pytest.approx(max(expected, min(f for f in freedoms if f)), rel=1e-3)
+    for unit in (1.0, 1e-3):
+        [found] = freedom_by_parts(one(*(unit * part for part in parts)), one(*freedoms))
+        assert found == pytest.approx(max(expected, min(f for f in freedoms if f)), rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -170,8 +172,9 @@ def test_a_variance_of_three_ways_by_hand():
     total = sum(single) - part(a, b) - part(a, c) - part(b, c) + part(a, b, c)
     assert several_way(influence, ways) == pytest.approx((max(total, *single), 1))
     assert several_way(influence, [a]) == pytest.approx((part(a), 2))
-    assert several_way(influence * 1e-9, [a])[0] == pytest.approx(part(a) * 1e-18)
+    assert several_way(influence * 1e-9, [a])[0] * 1e18 == pytest.approx(part(a))
     # One cluster alone does not count; all alike, independent answers do.
+    assert several_way(influence, [np.zeros(6, int)])[1] == 0
     assert several_way(influence, [a, np.zeros(6, int)])[1] == 2
     assert several_way(np.array([1.0, -1, 2, -2]), [np.array([0, 0, 1, 1])]) == pytest.approx(
         (4 / 3 * 10, 1)
@@ -189,3 +192,10 @@ def test_a_variance_that_may_fall_low_has_the_freedom_of_the_fewer_clusters():
     for ways in ((person[two], item[two]), (item[two], person[two])):
         found = two_way(influence[two], *ways, group[:few], least=np.minimum)
         assert found.freedom.tolist() == [1]
+
+
+def test_where_participants_and_items_are_all_alike_it_is_that_of_independent_answers():
+    influence = np.array([1.0, -1, -1, 1])
+    person, item = (each.ravel() for each in np.indices((2, 2)))
+    found = two_way(influence, person, item, np.zeros(4, int))
+    assert found.total.tolist() == pytest.approx([4 / 3 * 4])

@@ -159,7 +159,10 @@ def changed(whole: np.ndarray, left: list[np.ndarray], place: list) -> np.ndarra
         gone = np.nansum(whole) - np.nansum(one), np.isfinite(whole).sum() - np.isfinite(one).sum()
         lost[where] = lost.get(where, 0) + np.array(gone)
     total, number = np.nansum(whole), np.isfinite(whole).sum()
-    return np.array([(total - a) / (number - b) - total / number for a, b in lost.values()])
+    # Without the only pair there is no mean that could change.
+    return np.array(
+        [(total - a) / (number - b) - total / number if number > b else 0 for a, b in lost.values()]
+    )
 
 
 def jackknife(table: np.ndarray, model: np.ndarray | None, frame_of: list[int]):
@@ -191,10 +194,21 @@ def jackknife(table: np.ndarray, model: np.ndarray | None, frame_of: list[int]):
     ]
 
 
-RATED = [answers(5, 4, 32), answers(6, 5, 36, share=0.6), answers(7, 4, 48, share=0.4)]
+def one_pair() -> pd.DataFrame:
+    """Two participants of all items, and one who shares too few with them for a kappa."""
+    frame = answers(9, 3, 36)
+    return frame[(frame["participant"] != "2") | (frame["item_id"] == "1")].reset_index(drop=True)
 
 
-@pytest.mark.parametrize("frame", RATED, ids=["whole", "gaps", "few shared"])
+RATED = {
+    "whole": answers(5, 4, 32),
+    "gaps": answers(6, 5, 36, share=0.6),
+    "few shared": answers(7, 4, 48, share=0.4),
+    "one pair": one_pair(),
+}
+
+
+@pytest.mark.parametrize("frame", RATED.values(), ids=RATED.keys())
 def test_the_interval_of_kappa_among_people(frame):
     table, frames = table_of(frame), frame.drop_duplicates("item_id")["frame"].astype(int).tolist()
     whole, changes = jackknife(table, None, frames)
@@ -206,16 +220,19 @@ def test_the_interval_of_kappa_among_people(frame):
     row = error_consistency(frame, {}, np.random.default_rng(1)).iloc[0]
     assert row["kappa"] == pytest.approx(value)
     assert row["n_pairs"] - row["n_undefined"] == np.isfinite(whole).sum()
-    assert row[["low", "high"]].tolist() == pytest.approx(
-        [max(expected[0], -1.0), expected[1]], rel=1e-6
-    )
+    assert row[["low", "high"]].tolist() == pytest.approx(expected, rel=1e-6)
+    right, judged = consistency._matrices(frame)
+    pairs = consistency._people_pairs(right, judged)
+    parts = consistency._changes_among_people(right, judged, pairs, consistency._units(frame))
+    for own, wanted in zip(parts, changes, strict=True):
+        assert np.sort(own) == pytest.approx(np.sort(wanted))
 
 
 def decisions(right: np.ndarray, frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"item_id": frame["item_id"].unique(), "correct": right.astype(float)})
 
 
-@pytest.mark.parametrize("frame", RATED, ids=["whole", "gaps", "few shared"])
+@pytest.mark.parametrize("frame", RATED.values(), ids=RATED.keys())
 def test_the_interval_of_kappa_with_a_model(frame, monkeypatch):
     monkeypatch.setattr(consistency, "_JUDGMENTS_AT_A_TIME", 7)
     table, frames = table_of(frame), frame.drop_duplicates("item_id")["frame"].astype(int).tolist()
@@ -230,5 +247,10 @@ def test_the_interval_of_kappa_with_a_model(frame, monkeypatch):
     assert row[["low", "high"]].tolist() == pytest.approx(
         [max(value - half, -1), min(value + half, 1)]
     )
+    parts = consistency._changes_with_model(
+        *consistency._matrices(frame), right.astype(float), consistency._units(frame)
+    )
+    for own, wanted in zip(parts, changes, strict=True):
+        assert np.sort(own) == pytest.approx(np.sort(wanted))
     assert row["p"] == pytest.approx(2 * student.sf(abs(value) / error, freedom))
     assert kappas_with_people(frame, told)["kappa"].tolist() == pytest.approx([value])

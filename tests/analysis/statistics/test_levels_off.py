@@ -7,7 +7,7 @@ import pytest
 from analysis.statistics.clustered import several_way
 from analysis.statistics.rating_contrasts import contrasts
 from analysis.statistics.variance_parts import contrast_variance
-from tests.analysis.statistics.dense_variance import dense
+from tests.analysis.statistics.dense_variance import dense, dense_with_levels
 
 PEOPLE, FRAMES = 20, 16
 
@@ -113,3 +113,78 @@ def test_few_answers_have_no_interval_but_their_estimate():
     assert few["n_ratings"] == 64 and np.isfinite(few["estimate"])
     assert np.isnan([few["low"], few["high"], few["p"]]).all()
     assert np.isfinite([enough["low"], enough["high"], enough["p"]]).all()
+
+
+def stopped(people, frames, level, seed=8):
+    """Everybody's order is turned; every third stops early, or never begins late frames."""
+    person, frame = (each.ravel() for each in np.indices((people, frames)))
+    there = (person % 3 > 0) | (frame < frames * 2 // 3)
+    person, frame = person[there], frame[there]
+    rng = np.random.default_rng(seed)
+    levels = level * rng.normal(size=people)[person] + level * rng.normal(size=frames)[frame]
+    return levels + rng.normal(size=len(person)), (person + frame) % 2, (person, frame)
+
+
+@pytest.mark.parametrize("level", [0.0, 3.0])
+@pytest.mark.parametrize(("people", "frames"), [(12, 8), (8, 12), (2, 12), (12, 2)])
+def test_incomplete_orders_are_what_dense_algebra_gives(people, frames, level):
+    value, cell, ways = stopped(people, frames, level)
+    weight = weights(cell, [1.0, -1.0])
+    found = contrast_variance(value, weight, cell, ways)
+    expected = dense_with_levels(value, weight, cell, ways)
+    assert np.isfinite(expected[0]) == (min(people, frames) > 2)
+    assert found == pytest.approx(expected, rel=1e-5, nan_ok=True)
+
+
+@pytest.mark.parametrize("frames", ["of one group", "of both"])
+def test_where_one_way_or_both_stay_dense_algebra_gives_the_same(frames):
+    value, _, (person, frame) = stopped(12, 8, 1.0)
+    cell = person % 2 if frames == "of both" else (person % 2) * (frame % 2)
+    weight = weights(cell, [1.0, -1.0])
+    found = contrast_variance(value, weight, cell, (person, frame))
+    assert found == pytest.approx(dense_with_levels(value, weight, cell, (person, frame)), rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("person", "cell"),
+    [
+        ([0, 0, 1, 1, 2, 3], [0, 1, 0, 1, 0, 1]),  # one answer more than constants
+        ([0, 0, 1, 2], [0, 1, 0, 1]),  # half of the weights have no opposite: levels stay
+    ],
+)
+def test_of_one_way_with_next_to_no_answers_left(person, cell):
+    person, cell = np.array(person), np.array(cell)
+    value = np.array([1.0, 4.0, 9.0, 13.5, 7.0, 2.0])[: len(cell)]
+    weight = weights(cell, [1.0, -1.0])
+    alone = np.zeros_like(person)
+    for ways in ((person, alone), (alone, person)):
+        found = contrast_variance(value, weight, cell, ways)
+        assert found == pytest.approx(dense_with_levels(value, weight, cell, [person]), rel=1e-5)
+
+
+def test_two_frames_with_three_quarters_of_a_degree_left_have_a_variance():
+    """Each frame holds three quarters of one cell's answers and one quarter of the other's."""
+    person, cell = np.arange(16), np.arange(16) % 2
+    frame = np.array([0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 1, 0, 1, 0])
+    value, weight = np.random.default_rng(3).normal(size=16), weights(cell, [1.0, -1.0])
+    for ways in ((person, frame), (frame, person)):
+        found = contrast_variance(value, weight, cell, ways)
+        assert found == pytest.approx(dense_with_levels(value, weight, cell, ways), rel=1e-5)
+        assert found[0] > 0
+
+
+def test_one_answer_may_be_left_beside_the_constants():
+    cell, weight = np.array([0, 1, 1]), np.array([0.1, -0.5, -0.5])
+    ways, value = (np.array([0, 1, 2]), np.array([0, 1, 0])), np.array([1.0, 4, 2])
+    found = contrast_variance(value, weight, cell, ways)
+    assert found == pytest.approx(dense_with_levels(value, weight, cell, ways), rel=1e-4)
+    assert found[0] > 0
+
+
+def test_there_is_no_variance_where_cells_are_all_that_a_way_tells():
+    value, cell, person, _ = square(np.random.default_rng(9))
+    weight, alone = weights(cell, [1.0, -1.0]), np.zeros_like(cell)
+    # Two frames, each of one cell; one participant and one frame.
+    for ways in ((person, cell), (cell, person), (alone, alone)):
+        variance, freedom = contrast_variance(value, weight, cell, ways)
+        assert np.isnan(variance) and freedom == 0

@@ -13,9 +13,10 @@ from scipy.stats import t as student
 
 from analysis.statistics import crossed
 from analysis.statistics.crossed import fit_crossed
-from analysis.statistics.held_out import delta_loglik, slope
+from analysis.statistics.held_out import delta_loglik, delta_smooth, slope
 from analysis.statistics.laplace import Laplace, Parameters, RandomTerm
 from analysis.statistics.linear_mixed import _Profiled, _random, fit_linear, fit_linear_by_rule
+from analysis.statistics.smooth import fit_smooth
 
 PEOPLE, FRAMES = 6, 4
 PERSON, FRAME = (each.ravel() for each in np.indices((PEOPLE, FRAMES)))
@@ -132,10 +133,29 @@ def test_a_fit_of_choices_reaches_the_top_of_its_likelihood():
     assert (model.n_rows, model.formula) == (N, "effects + (1 | frame)")
 
 
+def test_the_errors_of_a_fit_count_that_standard_deviations_are_estimated():
+    person, _ = (each.ravel() for each in np.indices((12, 6)))
+    rng = np.random.default_rng(15)
+    x = rng.choice([-0.5, 0.5], 72)
+    chance = expit(0.8 + 2 * x + 1.5 * rng.normal(size=12)[person])
+    answer = (rng.random(72) < chance).astype(int)
+    terms = [RandomTerm("person", person, ("1",), np.ones((72, 1)))]
+    model = fit_crossed(answer, pd.DataFrame({"x": x}), terms)
+    problem, sd = Laplace(answer, x[:, None], terms), model.random["sd"].item()
+    at = np.array([*(model.coefficients["estimate"] * [-1, 1]), sd])
+    steps = 1e-4 * np.eye(3)
+    second = np.array([problem.negative(at + one)[1] - problem.negative(at - one)[1]
+                       for one in steps]) / 2e-4  # fmt: skip
+    whole = np.sqrt(np.diag(np.linalg.inv(second)))[:2]
+    without = np.sqrt(np.diag(np.linalg.inv(second[:2, :2])))
+    assert 0.1 < sd < 1 and np.abs(without / whole - 1).max() > 0.01
+    assert model.coefficients["std_error"].to_numpy() == pytest.approx(whole, rel=1e-3)
+
+
 @pytest.mark.parametrize("reml", [True, False])
 def test_the_profiled_deviance_is_that_of_the_dense_normal_distribution(reml):
     x, terms = design(5)
-    y = np.random.default_rng(6).normal(size=N) + x
+    y = 0.05 * (np.random.default_rng(6).normal(size=N) + x)
     problem = _Profiled(y, np.column_stack([np.ones(N), x]), terms, reml=reml)
     assert problem.start.tolist() == [1, 0, 1, 1]
     found, beta, rx, variance = problem.parts(np.array([0.8, -0.3, 0.5, 0.6]))
@@ -238,3 +258,47 @@ def test_words_held_out_are_told_by_the_other_folds(units):
     assert (found.estimate, found.low, found.high) == pytest.approx(
         (mean, mean - half, mean + half)
     )
+
+
+def test_what_a_smooth_tells_beyond_a_line_is_told_by_the_other_folds():
+    rng = np.random.default_rng(13)
+    unit = np.repeat(np.arange(5), 20)
+    base, x = np.column_stack([np.ones(100), rng.normal(size=100)]), rng.normal(size=100)
+    y = np.sin(2 * x) + 0.2 * rng.normal(size=100)
+    gained = np.empty(100)
+    for one in range(5):
+        out = unit == one
+        bent = fit_smooth(y[~out], base[~out], x[~out])
+        straight = np.column_stack([base, x])
+        beta, *_ = np.linalg.lstsq(straight[~out], y[~out], rcond=None)
+        left = y[~out] - straight[~out] @ beta
+        line = norm.logpdf(y[out], straight[out] @ beta, sqrt(left @ left / (len(left) - 3)))
+        curve = norm.logpdf(y[out], bent.predicted(base[out], x[out]), sqrt(bent.variance))
+        gained[out] = curve - line
+    found = delta_smooth(y, base, x, unit)
+    assert found.estimate == pytest.approx(gained.mean())
+    sums = np.bincount(unit, gained - gained.mean()) / 100
+    assert found.high - found.estimate == pytest.approx(
+        student.ppf(0.975, 4) * sqrt(5 / 4 * np.sum(sums**2))
+    )
+
+
+def test_slopes_that_fall_where_intercepts_rise_are_fitted_as_well_and_stay():
+    """With the predictor turned over, the correlation turns and nothing else does."""
+    person, frame = (each.ravel() for each in np.indices((10, 8)))
+    x = np.where((person + frame) % 2 == 0, 0.5, -0.5)
+    rng = np.random.default_rng(14)
+    levels = rng.normal(size=10)
+    y = levels[person] + (1.2 * rng.normal(size=10) - 1.2 * levels)[person] * x
+    y += rng.normal(0, 0.5, 80)
+    found = []
+    for own in (x, -x):
+        columns = np.column_stack([np.ones(80), own])
+        terms = [RandomTerm("person", person, ("1", "x"), columns)]
+        found.append(fit_linear_by_rule(y, pd.DataFrame({"x": own}), terms))
+    one, two = found
+    assert (one.left_out, one.singular) == ("", False)
+    assert one.random["correlation"][1] < -0.3
+    assert one.loglik == pytest.approx(two.loglik, abs=1e-6)
+    assert one.random["correlation"][1] == pytest.approx(-two.random["correlation"][1], abs=1e-3)
+    assert one.random["sd"].tolist() == pytest.approx(two.random["sd"].tolist(), rel=1e-3)

@@ -40,3 +40,16 @@ def test_each_group_is_as_it_would_be_alone(people: int, paired: bool):
         assert found[SAME].iloc[place].to_numpy(dtype=float) == pytest.approx(
             expected.astype(float), nan_ok=True
         )
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(("people", "items"), [(70, 1), (70, 2), (1, 70), (2, 70), (30, 7)])
+def test_where_all_are_right_as_many_clusters_count_as_alone(people, items, known):
+    person, item = (each.ravel() for each in np.indices((people, items)))
+    judgments = pd.DataFrame(
+        {"participant": person if known else np.nan, "item_id": item, "all": 1, "chose_good": True}
+    )
+    found = overlapping_accuracy(judgments, np.arange(items), np.zeros(items, int))
+    [expected] = people_accuracy(judgments, ["all"])[SAME].to_numpy()
+    assert found[SAME].iloc[0].to_numpy(dtype=float) == pytest.approx(expected.astype(float))
+    assert np.isfinite(found["low"].item())

@@ -108,3 +108,22 @@ def test_the_interval_covers_the_true_accuracy_about_as_often_as_it_says():
         interval = percentile_interval(crossed_bootstrap(counted, rng, 300)[:, 0])
         covered += interval.low <= 0.75 <= interval.high
     assert 0.90 <= covered / simulations <= 1.0
+
+
+def test_where_items_count_alike_each_drawn_items_own_accuracy_is_averaged():
+    """An item nobody drawn has judged does not count."""
+    correct = np.array([1.0, 0, 1, 1, 0, 1, 1])
+    participant, item = np.array([0, 0, 1, 1, 2, 2, 2]), np.array([0, 1, 1, 2, 0, 2, 2])
+    counted = cells(correct, participant, item, np.zeros(7, np.intp))
+    found = crossed_bootstrap(counted, np.random.default_rng(3), 300, "items")[:, 0]
+    again = np.random.default_rng(3)
+    people, items = draws(again, 3, 300), draws(again, 3, 300)
+    for draw in range(300):
+        shares, weights = [], []
+        for one in range(3):
+            times = people[draw][participant[item == one]]
+            if times.sum():
+                shares.append(times @ correct[item == one] / times.sum())
+                weights.append(items[draw][one])
+        expected = np.average(shares, weights=weights) if sum(weights) else np.nan
+        assert found[draw] == pytest.approx(expected, nan_ok=True)

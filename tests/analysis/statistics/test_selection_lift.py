@@ -42,5 +42,7 @@ def test_the_ends_are_traced_back_too():
     assert true_accuracy(0.5, 10, 1) is None
     assert printed_accuracy(0, 10, 1) == pytest.approx(0.9)
     assert printed_accuracy(0, 10, 1, share=0.5) == pytest.approx(0.45)
+    # So improbable that no number holds it: whoever is kept has the most errors that are allowed.
+    assert printed_accuracy(1e-9, 60, 1, share=0.5) == pytest.approx(0.5 * 59 / 60)
     lowest = printed_accuracy(1e-9, 10, 1)
     assert true_accuracy(lowest, 10, 1) == pytest.approx(1e-9)

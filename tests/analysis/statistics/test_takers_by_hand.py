@@ -62,6 +62,18 @@ def test_a_context_minus_none_has_the_clustered_interval_of_its_changes(sessions
     assert (back["low"], back["high"]) == pytest.approx((-row["high"], -row["low"]))
 
 
+def test_where_a_context_changes_nothing_the_interval_is_that_of_all_items():
+    plain = trials(6, 24, 0.5)
+    plain["construction"] = np.where(plain["frame"] % 3, "x", "y")
+    [row] = history_effects(pd.concat([plain, plain.assign(context="history")])).to_dict("records")
+    model = plain.groupby("item_id", sort=False)["chose_good"].mean().rename("correct")
+    judged_ = plain.assign(participant=plain["session"].astype(str))
+    whole = people_against_models(judged_, {"m": model.reset_index()}, ["construction"]).iloc[0]
+    for name in ("difference", "low", "high", "p"):
+        assert row[name] == pytest.approx(whole[name])
+    assert whole["construction"] == "" and row["low"] < 0 < row["high"]
+
+
 def places(seed: int, bias: float, sessions: int = 7, items: int = 20) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     session, item = np.divmod(np.arange(sessions * items), items)
@@ -128,13 +140,15 @@ def test_places_are_those_that_the_taker_saw_and_all_labels_come_together():
             "item_id": [*"abcde"],
         }
     ).assign(model="m", reading="r", context="c")
-    nobody = rows.iloc[:2].assign(participant=["p", "q"], chosen_side=["second", "first"])
+    nobody = rows.iloc[:2].assign(participant=["p", "q"], chosen_side=["first", "first"])
+    nobody = nobody.drop(columns=["model", "reading", "context", "labels", "order", "session"])
     found = biases(rows, nobody).set_index("labels")
     # letters: listed first stays first, swapped first is seen second; numbers: second, so first.
     assert found.loc["letters", "estimate"] == 0.5
     assert found.loc["numbers", "estimate"] == 1
     assert found.loc["letters", "n"] == 2 and found.loc["all", "n"] == 3
     assert found["judge"].tolist() == ["m", "m", "m", "m", "people"]
+    assert found["estimate"].iloc[-1] == 1
 
 
 def taken(rights: dict[str, list[float]], reading: str = "r") -> pd.DataFrame:
@@ -214,8 +228,8 @@ def test_conclusions_count_readings_on_either_side():
         }
     )
     attraction = pd.DataFrame(
-        {"model": "m", "construction": "x", "reading": ["a", "b", "c"], "low": [0.1, 0.0, -0.2],
-         "high": [0.3, 0.2, -0.1]}
+        {"model": "m", "construction": "x", "reading": [*"abcd"], "low": [0.1, 0.0, -0.2, -0.2],
+         "high": [0.3, 0.2, -0.1, 0.0]}
     )  # fmt: skip
     told = conclusions(found, 0.5, attraction).set_index(["model", "conclusion"])
 
@@ -227,7 +241,7 @@ def test_conclusions_count_readings_on_either_side():
     assert counts("people better") == [2, 1, 4, "c, d"]
     assert counts("people better", "n") == [0, 0, 2, ""]
     assert counts("people better, Holm") == [1, 0, 4, "d"]
-    assert counts("attraction: fewer right where features differ") == [1, 1, 3, "a"]
+    assert counts("attraction: fewer right where features differ") == [1, 1, 4, "a"]
     # Of two readings that both have, one is equal.
     assert counts("more accurate than n") == [1, 0, 2, "a"]
     turned = conclusions(found.iloc[::-1], 0.5).set_index(["model", "conclusion"])
