@@ -9,6 +9,7 @@ from scipy.stats import binomtest, norm
 
 from analysis.statistics.paired import adjusted, models_against_models
 from analysis.statistics.resample import Floats
+from analysis.statistics.withheld import UNITS
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import counted
 
@@ -97,9 +98,10 @@ def paired_tables(found: pd.DataFrame, margin: float, origin: Sequence[str]) -> 
         if n_paradigms > 1
         else "items are the independent units, because there is one paradigm"
     )
+    few = f" Fewer than {UNITS} paradigms are too few for an interval over all items."
     notes = (
         f"Differences of accuracies on the items that both models answered, with 95% intervals; "
-        f"{clusters}.",
+        f"{clusters}.{few if 1 < n_paradigms < UNITS else ''}",
         "p: of no difference, with the intervals' clusters. p (McNemar): his exact test, whose "
         "items count as independent, so that it can contradict the interval. p (equivalence): of "
         f"a difference of {margin:g} or more, two one-sided tests with the intervals' clusters.",

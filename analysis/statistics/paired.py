@@ -300,7 +300,7 @@ def models_against_models(
         no difference, where the interval would touch 0), margin and p_equivalence (as of
         ``people_against_models``), p_holm and p_fdr (adjusted for the groups of one pair),
         only_first and only_second (items on which one alone is right), n_items. Of several items
-        in too few frames there is neither interval nor p.
+        in too few frames, or groups where these are what varies, there is neither interval nor p.
     """
     found = []
     for first, second in combinations(decisions, 2):
@@ -315,8 +315,8 @@ def models_against_models(
         of_all = groups if clustered and n_groups > 1 else units
         for one, item in ((both.assign(**{by: ""}), of_all), (both, units)):
             rows = _models_compared(one, by, margin, item)
-            n_frames = _distinct(codes(one[by])[0], units)
-            few = (item is units) & (n_frames < UNITS) & (n_frames < rows["n_items"])
+            n_units = _distinct(codes(one[by])[0], item)
+            few = (n_units < UNITS) & (n_units < rows["n_items"])
             rows.loc[few, ["low", "high", "p", "p_equivalence"]] = np.nan
             rows = adjusted(rows)
             found.append(rows.assign(first_model=first, second_model=second))

@@ -33,8 +33,9 @@ def run(out: Path, *arguments: object) -> Result:
 
 @pytest.fixture
 def logs(tmp_path: Path) -> tuple[str, str]:
-    one = write_log(tmp_path / "one", {"a": [1] * 18 + [0] * 2, "b": [1, 0] * 10})
-    two = write_log(tmp_path / "two", {"a": [1] * 12 + [0] * 8, "b": [1, 0] * 10})
+    alike = {name: [1, 0] * 4 for name in "bcde"}
+    one = write_log(tmp_path / "one", {"a": [1] * 8} | alike)
+    two = write_log(tmp_path / "two", {"a": [1] * 2 + [0] * 6} | alike)
     return f"one={one}", f"two={two}"
 
 
@@ -50,7 +51,19 @@ def test_mcnemar_is_exact_and_the_difference_is_that_of_the_accuracies(
     assert whole["p_mcnemar"] == pytest.approx(binomtest(6, 6, 0.5).pvalue)
     assert (whole["only_first"], whole["only_second"], whole["n_items"]) == (6, 0, 40)
     page = (tmp_path / "out" / "paired.html").read_text("utf-8")
-    assert "<table>" in page and "one - two" in page and "40 items in 2 paradigms" in page
+    assert "<table>" in page and "one - two" in page and "40 items in 5 paradigms" in page
+
+
+def test_a_few_paradigms_give_no_interval_over_them_which_is_said(tmp_path: Path):
+    rights = {"one": [1, 1, 1, 0] * 5, "two": [1, 0] * 10}
+    few = [f"{name}={write_log(tmp_path / name, dict.fromkeys('abcd', right))}"
+           for name, right in rights.items()]  # fmt: skip
+    said = run(tmp_path / "out", *few)
+    whole, *parts = json.loads((tmp_path / "out" / "paired.json").read_text("utf-8"))["pairs"]
+    assert whole["paradigm"] == "" and whole["p_mcnemar"] < 0.01
+    assert [whole[name] for name in ("low", "high", "p", "p_holm", "p_equivalence")] == [None] * 5
+    assert all(None not in (part["low"], part["p"]) for part in parts)
+    assert "Fewer than 5 paradigms are too few for an interval" in said.output
 
 
 def test_an_interval_over_paradigms_is_wider_where_their_items_fall_alike():
@@ -81,7 +94,7 @@ def test_the_number_of_items_is_the_formulas_and_grows_with_likeness_within_para
 
 
 def test_p_is_adjusted_over_the_pairs_of_models(logs: tuple[str, str], tmp_path: Path):
-    three = write_log(tmp_path / "three", {"a": [1] * 20, "b": [0] * 20})
+    three = write_log(tmp_path / "three", {name: [name < "d"] * 8 for name in "abcde"})
     run(tmp_path / "out", *logs, f"three={three}")
     rows = json.loads((tmp_path / "out" / "paired.json").read_text("utf-8"))["pairs"]
     whole = sorted((row["p"], row["p_holm"]) for row in rows if row["paradigm"] == "")
@@ -101,12 +114,12 @@ def test_logs_of_another_version_of_the_benchmark_are_refused(
     error = run(tmp_path / "out", logs[0], f"other={other}").exception
     assert isinstance(
         error, AnalysisError
-    ) and "20 items of one and other have one name and other contents, the first a/0" in str(error)
+    ) and "8 items of one and other have one name and other contents, the first a/0" in str(error)
     assert not (tmp_path / "out").exists()
 
 
 def test_logs_of_other_tasks_and_documents_without_the_field_are_refused(logs, tmp_path: Path):
-    other = write_log(tmp_path / "other", {"c": [1] * 20})
+    other = write_log(tmp_path / "other", {"z": [1] * 20})
     error = run(tmp_path / "out", logs[0], f"other={other}").exception
     assert "one and other have no item in common. Expected logs of one benchmark" in str(error)
     error = run(tmp_path / "out", *logs, "--by", "field").exception

@@ -182,14 +182,18 @@ def test_two_models_are_what_the_formulas_give(unit, turned):
         assert frame[keys].to_numpy() == pytest.approx(named[keys].to_numpy(), nan_ok=True)
 
 
-def test_two_paradigms_have_one_degree_of_freedom():
-    right = [np.repeat([1.0, 0.0, 1.0, 0.0], [18, 2, 12, 8]), np.resize([1.0, 0.0], 40)]
-    rows = pd.DataFrame({"item_id": np.arange(40).astype(str), "paradigm": np.repeat([*"ab"], 20)})
+def test_five_paradigms_have_four_degrees_of_freedom():
+    shares = np.array([0.9, 0.6, 0.75, 0.75, 0.75])
+    right = [(np.tile(np.arange(20), 5) < np.repeat(20 * shares, 20)).astype(float),
+             np.resize([1.0, 0.0], 100)]  # fmt: skip
+    rows = pd.DataFrame(
+        {"item_id": np.arange(100).astype(str), "paradigm": np.repeat([*"abcde"], 20)}
+    )
     models = {name: rows.assign(correct=one) for name, one in zip("xy", right, strict=True)}
     found = models_against_models(models, "paradigm", MARGIN, clustered=True).iloc[0]
-    # The second one's accuracy is .5 in both, so that its items count as two judgments.
-    p, freedom = (0.75, 0.5), 1
-    by_paradigm = 2 * 2 * (20 / 40 * 0.15) ** 2
+    # The second one's accuracy is .5 in each.
+    p, freedom = (0.75, 0.5), 4
+    by_paradigm = 5 / 4 * np.sum((20 / 100 * (shares - 0.75)) ** 2)
     wanted = expected(p, (0.75 * 0.25 / by_paradigm, n_of_alike(right[1])), 0.0, freedom, MARGIN)
     for key in ("difference", "low", "high", "p", "p_equivalence"):
         assert found[key] == pytest.approx(wanted[key], rel=1e-6), key
