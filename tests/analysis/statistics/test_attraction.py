@@ -33,6 +33,11 @@ def test_features_become_columns():
     assert columns["embedded"].isna().tolist() == [False] * 4 + [True] * 2
 
 
+def test_a_value_may_hold_the_sign_that_names_it():
+    found = feature_columns(pd.DataFrame({"features": ["role=a=b case", "role=c"]}))
+    assert found.to_dict("list") == {"role": ["a=b", "c"]}
+
+
 def test_features_with_the_same_values_are_compared_and_others_not():
     found = configurations(ITEMS)
     assert found["item_id"].tolist() == ["1", "2", "3", "4"]
