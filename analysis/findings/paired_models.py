@@ -93,15 +93,9 @@ def paired_tables(found: pd.DataFrame, margin: float, origin: Sequence[str]) -> 
         Column("p_holm", "p (Holm)", "p"),
         Column("p_equivalence", "p (equivalence)", "p"),
     )
-    clusters = (
-        f"the {n_paradigms} paradigms are the independent units"
-        if n_paradigms > 1
-        else "items are the independent units, because there is one paradigm"
-    )
-    few = f" Fewer than {UNITS} paradigms are too few for an interval over all items."
     notes = (
         f"Differences of accuracies on the items that both models answered, with 95% intervals; "
-        f"{clusters}.{few if 1 < n_paradigms < UNITS else ''}",
+        f"{_independent(n_paradigms)}.",
         "p: of no difference, with the intervals' clusters. p (McNemar): his exact test, whose "
         "items count as independent, so that it can contradict the interval. p (equivalence): of "
         f"a difference of {margin:g} or more, two one-sided tests with the intervals' clusters.",
@@ -130,6 +124,14 @@ def paired_tables(found: pd.DataFrame, margin: float, origin: Sequence[str]) -> 
         tuple(origin),
     )
     return first, second
+
+
+def _independent(n_paradigms: int) -> str:
+    """Return what the intervals over all items take as independent."""
+    if n_paradigms == 1:
+        return "items are the independent units, because there is one paradigm"
+    few = f"; fewer than {UNITS} are too few for an interval over all items"
+    return f"the {n_paradigms} paradigms are the independent units{few * (n_paradigms < UNITS)}"
 
 
 def items_needed(differences: Floats, paradigm: pd.Series, smallest: float) -> dict[str, float]:

@@ -58,12 +58,13 @@ def test_a_few_paradigms_give_no_interval_over_them_which_is_said(tmp_path: Path
     rights = {"one": [1, 1, 1, 0] * 5, "two": [1, 0] * 10}
     few = [f"{name}={write_log(tmp_path / name, dict.fromkeys('abcd', right))}"
            for name, right in rights.items()]  # fmt: skip
-    said = run(tmp_path / "out", *few)
+    run(tmp_path / "out", *few)
     whole, *parts = json.loads((tmp_path / "out" / "paired.json").read_text("utf-8"))["pairs"]
     assert whole["paradigm"] == "" and whole["p_mcnemar"] < 0.01
     assert [whole[name] for name in ("low", "high", "p", "p_holm", "p_equivalence")] == [None] * 5
     assert all(None not in (part["low"], part["p"]) for part in parts)
-    assert "Fewer than 5 paradigms are too few for an interval" in said.output
+    page = (tmp_path / "out" / "paired.html").read_text("utf-8")
+    assert "fewer than 5 are too few for an interval over all items" in page
 
 
 def test_an_interval_over_paradigms_is_wider_where_their_items_fall_alike():
