@@ -79,6 +79,11 @@ def test_the_note_below_accuracies_says_why_few_judgments_have_no_interval(numbe
     assert reasons(pd.DataFrame([row]), ["people"]) == said
 
 
+def test_frames_without_a_count_of_people_give_no_reason():
+    row = {"people": 0.9, "people_low": np.nan, "n_judgments": SHARE, "n_frames": 1}
+    assert reasons(pd.DataFrame([row]), ["people"]) == []
+
+
 def test_the_note_below_the_table_says_why_one_person_has_no_interval():
     models = {"m": decided(np.arange(ITEMS) % 3 > 0)}
     one, unknown = judged(1), judged(1).assign(participant=None)
