@@ -10,7 +10,7 @@ WRONG = {"small-hf": 10, "large-hf": 2}
 
 
 class Scores:
-    """A published file: forty pairs of four paradigms, the first of which the model has wrong."""
+    """A published file: forty pairs of five paradigms, the first of which the model has wrong."""
 
     def __init__(self, repository: str, path: str) -> None:
         self.model = Path(path).stem
@@ -21,7 +21,7 @@ class Scores:
         pd.DataFrame(
             {
                 "item_id": numbers,
-                "blimp_UID": [f"paradigm_{n % 4}" for n in numbers],
+                "blimp_UID": [f"paradigm_{n % 5}" for n in numbers],
                 "good_sentence": [f"The {n} authors laugh." for n in numbers],
                 "bad_sentence": [f"The {n} authors laughs." for n in numbers],
                 "direct_sum_logprob_good_sentence": good,
@@ -34,7 +34,7 @@ class Scores:
 def test_the_models_accuracies_and_their_difference_are_in_the_table(monkeypatch, tmp_path):
     monkeypatch.setattr(models_against_models, "Place", Scores)
     table = models_against_models.page(tmp_path, tmp_path / "page", ("large-hf", "small-hf"))
-    assert "40 items in 4 paradigms" in table
+    assert "40 items in 5 paradigms" in table
     row = next(line for line in table.splitlines() if line.startswith("| large - small"))
     assert row.startswith("| large - small | 0.95 | 0.75 | 0.20 [")
     assert "| 8 | 0 |" in row
