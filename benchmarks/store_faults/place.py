@@ -15,7 +15,7 @@ from webapp.serverless.session_files import gather
 STORES = ("post", "datapipe", "staged", "jatos")
 TRIALS = 4
 WAIT_MS = 90_000
-_LOOKS, _BETWEEN_MS = 4, 250
+_LOOKS, _BETWEEN_MS = 40, 250
 # Everything that the browser wrote down: its check, and whether a store has acknowledged it.
 _JOURNAL = """() => new Promise((resolve, reject) => {
   const opening = indexedDB.open("parallax static");
