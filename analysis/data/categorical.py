@@ -40,8 +40,15 @@ def decode(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame of few rows with its texts as texts."""
     return frame.assign(
         **{
-            str(name): frame[name].astype(dtype.categories.dtype)
+            str(name): as_texts(frame[name])
             for name, dtype in frame.dtypes.items()
             if isinstance(dtype, pd.CategoricalDtype)
         }
     )
+
+
+def as_texts(values: "pd.Series[str]") -> "pd.Series[str]":
+    """Return a column of few rows with its texts as texts."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return values.astype(values.cat.categories.dtype)
+    return values

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from analysis.data.categorical import as_texts
+
 Whole = NDArray[np.int64]
 
 
@@ -51,13 +53,6 @@ def groups(frame: pd.DataFrame, by: Sequence[str]) -> Groups:
     first = np.unique(number, return_index=True)[1]
     return Groups(
         number,
-        {name: _texts(frame[name].take(first)) for name in by},
+        {name: as_texts(frame[name].take(first).reset_index(drop=True)) for name in by},
         np.bincount(number, minlength=len(first)),
     )
-
-
-def _texts(values: "pd.Series[str]") -> "pd.Series[str]":
-    found = values.reset_index(drop=True)
-    if isinstance(found.dtype, pd.CategoricalDtype):
-        return found.astype(found.cat.categories.dtype)
-    return found

@@ -18,12 +18,11 @@ _MOST_LETTERS = 130_000
 
 def pictures(examined: Examined) -> Iterator[ParallaxError]:
     """Yield the first item whose picture no page would show."""
-    # Most studies have none, and may have a hundred thousand items.
+    # Most studies have none, and may have a hundred thousand items: the sign is looked for first.
     shown = (
         item
         for item in examined.items
-        if any("![" in text for text in _texts(item))
-        and any(map(LIKE_A_PICTURE.search, _texts(item)))
+        if any("![" in text and LIKE_A_PICTURE.search(text) for text in _texts(item))
     )
     for item in shown:
         problem, expected = _unshown(item, examined)
