@@ -13,17 +13,12 @@ from marketplace.storage import UtcDateTime
 
 _DISPOSED_AFTER = timedelta(days=120)
 _NOW, _EXPIRED_BY = (bindparam(name, type_=UtcDateTime) for name in ("now", "expired_by"))
+_OVERDUE = (Assignment.status == "accepted", Assignment.deadline <= _NOW)
+_UNDECIDED = (Assignment.status == "submitted", Assignment.auto_approval_at <= _NOW)
+_EXPIRED = (Hit.expiry_told.is_(False), Hit.expires_at <= _NOW, Hit.disposed_at.is_(None))
+_OLD = (Hit.disposed_at.is_(None), Hit.expires_at <= _EXPIRED_BY)
 # Every call looks, and most often nothing is due: so it asks once, in words that are made once.
-_IS_DUE = select(
-    or_(
-        exists().where(Assignment.status == "accepted", Assignment.deadline <= _NOW),
-        exists().where(Assignment.status == "submitted", Assignment.auto_approval_at <= _NOW),
-        exists().where(
-            Hit.expiry_told.is_(False), Hit.expires_at <= _NOW, Hit.disposed_at.is_(None)
-        ),
-        exists().where(Hit.disposed_at.is_(None), Hit.expires_at <= _EXPIRED_BY),
-    )
-)
+_IS_DUE = select(or_(*(exists().where(*due) for due in (_OVERDUE, _UNDECIDED, _EXPIRED, _OLD))))
 
 
 def apply_expiry(session: Session, now: datetime) -> None:
@@ -45,29 +40,26 @@ def tell_if_reviewable(session: Session, hit: Hit, now: datetime) -> None:
 
 
 def _abandon(session: Session, now: datetime) -> None:
-    due = (Assignment.status == "accepted", Assignment.deadline <= now)
-    for assignment in session.scalars(select(Assignment).where(*due)).all():
+    for assignment in session.scalars(select(Assignment).where(*_OVERDUE), {"now": now}).all():
         assignment.status = "abandoned"
         tell(session, "AssignmentAbandoned", assignment.hit, now, assignment)
         tell_if_reviewable(session, assignment.hit, now)
 
 
 def _approve(session: Session, now: datetime) -> None:
-    due = (Assignment.status == "submitted", Assignment.auto_approval_at <= now)
-    for assignment in session.scalars(select(Assignment).where(*due)).all():
+    for assignment in session.scalars(select(Assignment).where(*_UNDECIDED), {"now": now}).all():
         pay_reward(session, assignment, now)
 
 
 def _expire(session: Session, now: datetime) -> None:
-    due = (Hit.expiry_told.is_(False), Hit.expires_at <= now, Hit.disposed_at.is_(None))
-    for hit in session.scalars(select(Hit).where(*due)).all():
+    for hit in session.scalars(select(Hit).where(*_EXPIRED), {"now": now}).all():
         hit.expiry_told = True
         tell(session, "HITExpired", hit, now)
         tell_if_reviewable(session, hit, now)
 
 
 def _dispose(session: Session, now: datetime) -> None:
-    due = (Hit.disposed_at.is_(None), Hit.expires_at <= now - _DISPOSED_AFTER)
-    for hit in session.scalars(select(Hit).where(*due)).all():
+    expired_by = {"expired_by": now - _DISPOSED_AFTER}
+    for hit in session.scalars(select(Hit).where(*_OLD), expired_by).all():
         hit.disposed_at = now
         tell(session, "HITDisposed", hit, now)
