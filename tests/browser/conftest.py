@@ -25,6 +25,7 @@ from webapp import create_app
 SWITCHES = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
     "--disable-component-update", "--no-first-run", "--disable-quic",
+    "--in-process-gpu",  # without a GPU, a process of its own only passes on what is drawn
     "--font-render-hinting=none",  # as on a screen: without a window letters have whole widths
 ]  # fmt: skip
 expect.set_options(timeout=1000 * PATIENCE_S / 5)
