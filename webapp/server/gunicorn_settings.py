@@ -5,11 +5,14 @@
 they have answered what they were asked.
 """
 
+import atexit
+import gc
 import logging
 import os
 import shutil
 import socket
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -80,6 +83,8 @@ def on_starting(server: "Arbiter") -> None:
     # Gunicorn, going into the background, gave files their usual modes back.
     write_for_owner_alone()
     server.managed = take_over()
+    # At the end, a process took longer to look for garbage in what it had read than to let it go.
+    atexit.register(gc.freeze)
     allow_as_many_as_needed(_own.connections)
     server.metrics_socket = None
     if _own.metrics_port:
@@ -174,6 +179,11 @@ def worker_exit(_server: "Arbiter", worker: "Worker") -> None:
 
         if (app := app_of(worker.wsgi)) is not None:
             stop(app)
+
+
+# What every worker needs besides its own code, read once for all of them.
+for _library in ("httpx", "markdown_it", "sqlalchemy.orm"):
+    import_module(_library)
 
 
 def _forget_own_code() -> None:
