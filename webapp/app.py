@@ -59,7 +59,7 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     """
     folder = open_instance(instance)
     settings = load_settings(folder)
-    app = _App(__name__, instance_path=str(folder))
+    app = _App("webapp", instance_path=str(folder))
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
     app.logger.setLevel(settings.log_level.upper())
     app.extensions[METRICS] = Metrics() if settings.metrics_port else None

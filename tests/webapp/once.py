@@ -16,6 +16,8 @@ from types import CodeType
 from typing import Any
 
 import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from argon2 import PasswordHasher
 from botocore.loaders import JSONFileLoader, Loader
 from flask import Flask
@@ -52,6 +54,7 @@ def make_once() -> None:
     _addresses()
     _templates()
     _statements()
+    _migrations()
     _stand_ins()
     _programs()
     _descriptions()
@@ -139,6 +142,19 @@ def _statements() -> None:
         engine.dialect, engine._compiled_cache = made[key], compiled
 
     identity.unlock = engines.unlock = unlocked  # type: ignore[attr-defined]
+
+
+def _migrations() -> None:
+    """Share the migrations: each step upwards or downwards, and each new schema, reads them all."""
+    original, made = ScriptDirectory.from_config, dict[str | None, ScriptDirectory]()
+
+    def from_config(config: Config) -> ScriptDirectory:
+        folder = config.get_main_option("script_location")
+        if folder not in made:
+            made[folder] = original(config)
+        return made[folder]
+
+    ScriptDirectory.from_config = from_config  # type: ignore[method-assign,assignment]
 
 
 def _stand_ins() -> None:

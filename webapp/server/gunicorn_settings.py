@@ -13,6 +13,7 @@ import shutil
 import socket
 import sys
 from importlib import import_module
+from logging.config import dictConfig
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -83,8 +84,7 @@ def on_starting(server: "Arbiter") -> None:
     # Gunicorn, going into the background, gave files their usual modes back.
     write_for_owner_alone()
     server.managed = take_over()
-    # At the end, a process took longer to look for garbage in what it had read than to let it go.
-    atexit.register(gc.freeze)
+    atexit.register(_end_quickly)
     allow_as_many_as_needed(_own.connections)
     server.metrics_socket = None
     if _own.metrics_port:
@@ -103,6 +103,13 @@ def on_starting(server: "Arbiter") -> None:
                 error.strerror,
             )
             sys.exit(2)
+
+
+def _end_quickly() -> None:
+    # To look for garbage in all that it had read took a process half a second at its end. The log
+    # goes first, which would ask for locks that are no more.
+    dictConfig({"version": 1})
+    gc.freeze()
 
 
 def pre_fork(server: "Arbiter", worker: "Worker") -> None:
