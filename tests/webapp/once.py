@@ -26,6 +26,7 @@ from jinja2.bccache import Bucket, BytecodeCache
 from sqlalchemy import Dialect, Engine
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
+from werkzeug.routing.matcher import State, StateMachineMatcher
 
 from experiment.design.audit import order_checks
 from experiment.design.audit.check import Check
@@ -93,6 +94,24 @@ def _addresses() -> None:
         return made[key]
 
     Rule._compile_builder = builder  # type: ignore[method-assign]
+
+    def add(matcher: StateMachineMatcher, rule: Rule) -> None:
+        """Do the same without a state for every part, of which most are there already."""
+        state = matcher._root
+        for part in rule._parts:
+            after = state.static.get(part.content) if part.static else None
+            if not part.static:
+                after = next((to for by, to in state.dynamic if by is part or by == part), None)
+            if after is None:
+                after = State()
+                if part.static:
+                    state.static[part.content] = after
+                else:
+                    state.dynamic.append((part, after))
+            state = after
+        state.rules.append(rule)
+
+    StateMachineMatcher.add = add  # type: ignore[method-assign]
 
 
 class _Templates(BytecodeCache):
