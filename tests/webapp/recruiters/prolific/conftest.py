@@ -21,7 +21,7 @@ from experiment.studies.load import BUILT_IN, load_study
 from marketplace.prolific import create_prolific
 from tests.marketplace.door import Door, served
 from tests.marketplace.prolific.stand_in import Person, StandIn
-from tests.webapp.recruiters.done_once import DoneOnce
+from tests.webapp.done_once import DoneOnce
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import OutgoingReport, Participant, Payment, Run
 from webapp.jobs.reports import send_reports
