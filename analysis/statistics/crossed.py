@@ -85,13 +85,6 @@ class Optimum:
         )
 
 
-def fit_crossed(
-    answers: NDArray[np.generic], fixed: pd.DataFrame, terms: Sequence[RandomTerm]
-) -> CrossedModel:
-    """Fit answers by fixed effects and crossed random ones (see ``optimum``)."""
-    return optimum(answers, fixed, terms).model()
-
-
 def optimum(
     answers: NDArray[np.generic], fixed: pd.DataFrame, terms: Sequence[RandomTerm]
 ) -> Optimum:
