@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from copy import copy
 from functools import wraps
 from hashlib import sha256
+from importlib.resources.abc import Traversable
 from itertools import count
 from pathlib import Path
 from types import CodeType
@@ -28,6 +29,7 @@ from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 from werkzeug.routing.matcher import State, StateMachineMatcher
 
+import webapp
 from experiment.design.audit import order_checks
 from experiment.design.audit.check import Check
 from experiment.design.lists import BuiltLists, build_lists
@@ -58,6 +60,7 @@ def make_once() -> None:
     _migrations()
     _stand_ins()
     _programs()
+    _files()
     _descriptions()
     passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -206,6 +209,19 @@ def _programs() -> None:
         return made[key]
 
     assets.joined = shared  # type: ignore[attr-defined]
+
+
+def _files() -> None:
+    """Share the files of the pages, packed and digested, where the same are asked for."""
+    original, made = webapp.Assets, dict[object, assets.Assets]()
+
+    def shared(folder: Path, scripts: Mapping[str, Traversable]) -> assets.Assets:
+        key = (folder, *((name, str(script)) for name, script in scripts.items()))
+        if key not in made:
+            made[key] = original(folder, scripts)
+        return made[key]
+
+    webapp.Assets = shared  # type: ignore[attr-defined,misc,assignment]
 
 
 def _descriptions() -> None:
