@@ -5,15 +5,12 @@
 they have answered what they were asked.
 """
 
-import atexit
-import gc
 import logging
 import os
 import shutil
 import socket
 import sys
 from importlib import import_module
-from logging.config import dictConfig
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -29,6 +26,7 @@ from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.server.gevent_worker import Worker
 from webapp.server.open_files import allow_as_many_as_needed
+from webapp.server.quick_end import end_quickly
 from webapp.server.service_manager import take_over
 
 if TYPE_CHECKING:
@@ -84,7 +82,7 @@ def on_starting(server: "Arbiter") -> None:
     # Gunicorn, going into the background, gave files their usual modes back.
     write_for_owner_alone()
     server.managed = take_over()
-    atexit.register(_end_quickly)
+    end_quickly()
     allow_as_many_as_needed(_own.connections)
     server.metrics_socket = None
     if _own.metrics_port:
@@ -103,13 +101,6 @@ def on_starting(server: "Arbiter") -> None:
                 error.strerror,
             )
             sys.exit(2)
-
-
-def _end_quickly() -> None:
-    # To look for garbage in all that it had read took a process half a second at its end. The log
-    # goes first, which would ask for locks that are no more.
-    dictConfig({"version": 1})
-    gc.freeze()
 
 
 def pre_fork(server: "Arbiter", worker: "Worker") -> None:
