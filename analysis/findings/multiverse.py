@@ -113,18 +113,23 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
         return Findings()
     if len(run.responses) > MOST_RESPONSES:
         return Findings(left_out=(_too_many(len(run.responses)),))
-    sessions = _sessions(run)
+    sessions, by_kept = _sessions(run), dict[frozenset[str], pd.DataFrame]()
+    # Joined once: each way keeps some of these people's rows.
+    everyone = judgments(replace(run, verdicts=_verdicts(sessions, ())))
     on_seen = on_items(data.decisions, run.responses["item_id"])
     frame, columns = _labels(context.study, list(data.decisions)), [Column("label", "", "text")]
     for universe in chosen:
         verdicts = _verdicts(sessions, universe.rules)
-        n_kept, key = int(verdicts["kept"].sum()), universe.name
-        if not n_kept:
+        kept, key = frozenset(verdicts.loc[verdicts["kept"], "participant"]), universe.name
+        n_kept = len(kept)
+        if not kept:
             continue
-        judged = judgments(replace(run, verdicts=verdicts))
-        targets = are_targets(judged, run.items)
-        judged = judged[targets].reset_index(drop=True) if targets.any() else judged
-        values = _headline(judged, on_seen)
+        if kept not in by_kept:
+            judged = everyone[everyone["participant"].isin(kept)].reset_index(drop=True)
+            targets = are_targets(judged, run.items)
+            judged = judged[targets].reset_index(drop=True) if targets.any() else judged
+            by_kept[kept] = _headline(judged, on_seen)
+        values = by_kept[kept]
         renamed = {"value": key, "low": f"{key}_low", "high": f"{key}_high"}
         named = values.rename(columns=renamed)
         frame = frame.merge(named, "left", on="number").assign(**{f"{key}_participants": n_kept})

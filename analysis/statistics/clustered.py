@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import t as student
 
-from analysis.statistics.resample import LEVEL, Codes, Floats
+from analysis.statistics.resample import LEVEL, Codes, Floats, combined_codes
 from analysis.statistics.variance_parts import crossed, freedom_by_parts
 from analysis.statistics.withheld import UNITS
 
@@ -146,8 +146,7 @@ def several_way(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, fl
     total, single, numbers = 0.0, [], []
     for size in range(1, len(clusters) + 1):
         for chosen in combinations(clusters, size):
-            cell = np.unique(np.stack(chosen), axis=1, return_inverse=True)[1].ravel()
-            squares, n = _within(influence, cell.astype(np.intp), group)
+            squares, n = _within(influence, combined_codes(chosen), group)
             found = float(corrected(squares, n)[0])
             total += found if size % 2 else -found
             if size == 1:

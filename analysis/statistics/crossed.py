@@ -53,10 +53,42 @@ class CrossedModel:
     singular: bool
 
 
-def fit_crossed(
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """Where the likelihood is highest; how sure the estimates are costs as much again to find.
+
+    Attributes:
+        random: As in ``CrossedModel``.
+        singular: The same.
+    """
+
+    random: pd.DataFrame
+    singular: bool
+    _problem: Laplace
+    _at: Floats
+    _loglik: float
+    _names: Sequence[str]
+
+    def model(self) -> CrossedModel:
+        """Return the model with the errors of its estimates."""
+        problem, layout = self._problem, self._problem.layout
+        free = np.flatnonzero(~layout.is_diagonal | (self._at > _AT_BOUND))
+        covariance = _covariance(problem, self._at, free)
+        return CrossedModel(
+            coefficients=_coefficients(list(self._names), layout, self._at, covariance),
+            random=self.random,
+            thresholds=layout.thresholds(self._at),
+            loglik=self._loglik,
+            n_rows=len(problem.answer),
+            formula=" + ".join(["effects", *(term.name for term in problem.terms)]),
+            singular=self.singular,
+        )
+
+
+def optimum(
     answers: NDArray[np.generic], fixed: pd.DataFrame, terms: Sequence[RandomTerm]
-) -> CrossedModel:
-    """Fit answers by fixed effects and crossed random ones.
+) -> Optimum:
+    """Find the estimates of a model of answers by fixed effects and crossed random ones.
 
     Args:
         answers: Shape ``(n,)``: a choice (0 or 1) or the point of a scale.
@@ -76,16 +108,13 @@ def fit_crossed(
         problem.negative, start, jac=True, method="L-BFGS-B", bounds=layout.bounds, options=_STOP
     )
     best = np.asarray(found.x, dtype=float)
-    free = np.flatnonzero(~layout.is_diagonal | (best > _AT_BOUND))
-    covariance = _covariance(problem, best, free)
-    return CrossedModel(
-        coefficients=_coefficients(list(fixed.columns), layout, best, covariance),
+    return Optimum(
         random=pd.concat(list(_random(terms, layout, best)), ignore_index=True),
-        thresholds=layout.thresholds(best),
-        loglik=-float(found.fun),
-        n_rows=len(answer),
-        formula=" + ".join(["effects", *(term.name for term in terms)]),
         singular=_is_singular(terms, layout, best),
+        _problem=problem,
+        _at=best,
+        _loglik=-float(found.fun),
+        _names=list(fixed.columns),
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotri
 from scipy.special import expit, log_expit
 
 from analysis.statistics.resample import Floats
@@ -116,6 +117,25 @@ class _Mode:
     eta: Floats
 
 
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """What given parameters make of each answer, whatever the random effects are.
+
+    Attributes:
+        values: Shape ``(n, effects of an answer)``: the rows of ``ZL`` where they are not nothing.
+        products: Of each pair of these, in the order of the upper triangle.
+        above: The cut above the answer.
+        below: The cut below it.
+        fixed: What the fixed effects add.
+    """
+
+    values: Floats
+    products: Floats
+    above: Floats
+    below: Floats
+    fixed: Floats
+
+
 @dataclass
 class Laplace:
     """The negative approximate log-likelihood of answers, for an optimiser.
@@ -142,6 +162,10 @@ class Laplace:
             first += size * (int(term.level.max()) + 1)
         self._columns = np.concatenate(columns, axis=1)
         self._n_effects = first
+        # Of each answer's pairs of effects those of the upper triangle: all that a factor reads.
+        self._one, self._two = np.triu_indices(self._columns.shape[1])
+        pairs = self._columns[:, self._one] * first + self._columns[:, self._two]
+        self._pairs = pairs.ravel()
         offsets = np.cumsum([0, *(len(term.effects) for term in self.terms)])
         self._offsets = [int(one) for one in offsets]
         self._u = np.zeros(first)
@@ -161,45 +185,51 @@ class Laplace:
             [term.columns @ own for term, own in zip(self.terms, loadings, strict=True)], axis=1
         )
         cuts = np.concatenate([[-np.inf], self.layout.thresholds(at), [np.inf]])
-        fixed = self.x @ at[self.layout.fixed]
+        point = _Point(
+            values=values,
+            products=values[:, self._one] * values[:, self._two],
+            above=cuts[self.answer + 1],
+            below=cuts[self.answer],
+            fixed=self.x @ at[self.layout.fixed],
+        )
         u = self._u if np.isfinite(self._u).all() else np.zeros(self._n_effects)
-        found = self._at(u, values, cuts, fixed)
+        found = self._at(u, point)
         for _ in range(_NEWTON_STEPS):
             step = cho_solve(found.factor, self._gathered(values, found.slope) - u)
-            u, found, moved = self._stepped(u, step, found, values, cuts, fixed)
+            u, found, moved = self._stepped(u, step, found, point)
             if moved < _CONVERGED:
                 break
         self._u = u
         return found
 
     def _stepped(
-        self, u: Floats, step: Floats, now: _Mode, values: Floats, cuts: Floats, fixed: Floats
+        self, u: Floats, step: Floats, now: _Mode, point: _Point
     ) -> tuple[Floats, _Mode, float]:
         """Return the effects after a step that is halved until it does not lead downhill."""
         size = 1.0
         while True:
             tried = u + size * step
-            found = self._at(tried, values, cuts, fixed)
+            found = self._at(tried, point)
             if found.value >= now.value - _CONVERGED or size < _SMALLEST_STEP:
                 return tried, found, size * float(np.max(np.abs(step)))
             size /= 2
 
-    def _at(self, u: Floats, values: Floats, cuts: Floats, fixed: Floats) -> _Mode:
-        eta = fixed + (values * u[self._columns]).sum(axis=1)
-        upper, lower = cuts[self.answer + 1] - eta, cuts[self.answer] - eta
+    def _at(self, u: Floats, point: _Point) -> _Mode:
+        eta = point.fixed + (point.values * u[self._columns]).sum(axis=1)
+        upper, lower = point.above - eta, point.below - eta
         above, below = expit(upper), expit(lower)
         weight = above * (1 - above) + below * (1 - below)
         chance = log_expit(upper) + log_expit(-lower)
         chance += np.log1p(-np.exp(np.minimum(lower - upper, -1e-12)))
         value = float(chance.sum()) - float(u @ u) / 2
-        factor = cho_factor(self._information(values, weight))
-        return _Mode(value, above + below - 1, weight, factor, values, eta)
+        factor = cho_factor(self._information(point.products, weight))
+        return _Mode(value, above + below - 1, weight, factor, point.values, eta)
 
-    def _information(self, values: Floats, weight: Floats) -> Floats:
-        size, columns = self._n_effects, self._columns
-        pairs = columns[:, :, None] * size + columns[:, None, :]
-        products = (weight[:, None] * values)[:, :, None] * values[:, None, :]
-        sums = np.bincount(pairs.ravel(), products.ravel(), size * size).astype(float)
+    def _information(self, products: Floats, weight: Floats) -> Floats:
+        """Return the upper triangle of ``H``."""
+        size = self._n_effects
+        weighted = products * weight[:, None]
+        sums = np.bincount(self._pairs, weighted.ravel(), size * size).astype(float, copy=False)
         found: Floats = sums.reshape(size, size)
         found[np.diag_indices(size)] += 1
         return found
@@ -215,7 +245,7 @@ class Laplace:
         above, below = self._around(cuts, found.eta)
         f_above, f_below = above * (1 - above), below * (1 - below)
         bend = -(f_above * (1 - 2 * above) + f_below * (1 - 2 * below))
-        inverse = cho_solve(found.factor, np.eye(self._n_effects))
+        inverse = _inverse(found.factor)
         reached = self._reached(found.values, inverse)
         leverage = (reached * found.values).sum(axis=1)
         by_cuts = self._by_cuts(cuts, found, leverage, bend, inverse)
@@ -273,3 +303,10 @@ class Laplace:
             weight = density * (1 - 2 * share) + bend * eta
             slopes.append(float(own.sum()) - float(leverage @ weight) / 2)
         return np.array(slopes)
+
+
+def _inverse(factor: tuple[Floats, bool]) -> Floats:
+    """Return the inverse of what was factored by Cholesky, above the diagonal: all of it."""
+    half = np.triu(dpotri(factor[0])[0])
+    found: Floats = half + np.triu(half, 1).T
+    return found

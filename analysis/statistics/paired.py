@@ -28,7 +28,7 @@ from analysis.statistics.withheld import UNITS, too_few_units
 # Accuracies that lie within this of one another count as equal, unless a study says otherwise.
 MARGIN = 0.1
 Codes = NDArray[np.intp]
-_Beyond = Callable[[tuple[Floats, Floats]], Floats]
+_Beyond = Callable[[Floats], Floats]
 _HALVINGS = 40
 # The smallest margin is the study's over this.
 _LEAST_SHARE = 5
@@ -63,38 +63,47 @@ class _Pair:
 
     def interval(self) -> tuple[Floats, Floats]:
         """Return the ends of the difference's 95% interval."""
-        return self._ends(quantile(self.freedom))
+        z = quantile(self.freedom)
+        return self._low(z), self._high(z)
 
-    def _ends(self, z: Floats) -> tuple[Floats, Floats]:
-        """Return the ends of the interval of so many standard errors, shape ``(groups,)``."""
-        first_low, first_high = wilson(self.first, self.n_first, z)
-        second_low, second_high = wilson(self.second, self.n_second, z)
-        low = self._distance(self.first - first_low, second_high - self.second)
-        high = self._distance(first_high - self.first, self.second - second_low)
-        return self.difference - low, self.difference + high
+    def _low(self, z: Floats) -> Floats:
+        """Return the lower end of the interval of so many standard errors, for each group."""
+        first_low, _ = wilson(self.first, self.n_first, z)
+        _, second_high = wilson(self.second, self.n_second, z)
+        return self.difference - self._distance(self.first - first_low, second_high - self.second)
+
+    def _high(self, z: Floats) -> Floats:
+        """Return the upper end."""
+        _, first_high = wilson(self.first, self.n_first, z)
+        second_low, _ = wilson(self.second, self.n_second, z)
+        return self.difference + self._distance(first_high - self.first, self.second - second_low)
 
     def _distance(self, first: Floats, second: Floats) -> Floats:
         squared = first**2 - 2 * self.correlation * first * second + second**2
         found: Floats = np.sqrt(np.maximum(squared, 0))
         return found
 
-    def p_above(self, value: float | Floats) -> Floats:
-        """Return the one-sided p of the difference being no greater than a value."""
-        return self._p(lambda ends: ends[0] - value, self.difference - value)
+    def p_above(self, values: Floats) -> Floats:
+        """Return the one-sided p of the difference being no greater than each value.
 
-    def p_below(self, value: float | Floats) -> Floats:
-        """Return the one-sided p of the difference being no less than a value."""
-        return self._p(lambda ends: value - ends[1], value - self.difference)
+        Args:
+            values: Shape ``(values, groups)``, as what is returned.
+        """
+        return self._p(lambda z: self._low(z) - values, self.difference - values)
+
+    def p_below(self, values: Floats) -> Floats:
+        """Return the one-sided p of the difference being no less than each value (``p_above``)."""
+        return self._p(lambda z: values - self._high(z), values - self.difference)
 
     def _p(self, beyond: _Beyond, distance: Floats) -> Floats:
         """Return Student's p of the widest interval whose end does not reach the value.
 
         Where the estimate itself lies on the other side of the value, a half says enough.
         """
-        low, high = np.zeros(len(distance)), np.full(len(distance), _MOST_ERRORS)
+        low, high = np.zeros_like(distance), np.full_like(distance, _MOST_ERRORS)
         for _ in range(_HALVINGS):
             middle = (low + high) / 2
-            outside = beyond(self._ends(middle)) > 0
+            outside = beyond(middle) > 0
             low, high = np.where(outside, middle, low), np.where(outside, high, middle)
         p = np.where(distance > 0, student.sf(low, self.freedom), 0.5)
         found: Floats = np.where(self.freedom > 0, p, np.nan)
@@ -238,7 +247,9 @@ def _sizes(group: Codes, item: Codes) -> dict[str, Codes]:
 def _tested(pair: _Pair, margin: float) -> pd.DataFrame:
     low, high = pair.interval()
     within = margin_near_the_end(np.maximum(pair.first, pair.second), margin)
-    above, below = pair.p_above(0.0), pair.p_below(0.0)
+    nothing = np.zeros_like(within)
+    above, more = pair.p_above(np.stack([nothing, -within]))
+    below, less = pair.p_below(np.stack([nothing, within]))
     return pd.DataFrame(
         {
             "first": pair.first,
@@ -248,7 +259,7 @@ def _tested(pair: _Pair, margin: float) -> pd.DataFrame:
             "high": high,
             "p": 2 * np.minimum(above, below),
             "margin": within,
-            "p_equivalence": np.maximum(pair.p_above(-within), pair.p_below(within)),
+            "p_equivalence": np.maximum(more, less),
         }
     )
 

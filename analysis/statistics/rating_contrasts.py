@@ -85,8 +85,9 @@ def contrasts(
         one cluster alone.
     """
     rows = ratings[ratings[value].notna()]
+    cell = rows["cell"].astype(str)
     found = [
-        {"contrast": name, **_contrast(rows, value, own, people=people)}
+        {"contrast": name, **_contrast(rows, cell, value, own, people=people)}
         for name, own in wanted.items()
     ]
     names = ["contrast", "estimate", "low", "high", "p"]
@@ -97,27 +98,26 @@ def contrasts(
 
 
 def _contrast(
-    rows: pd.DataFrame, value: str, weights: Weights, *, people: bool
+    rows: pd.DataFrame, cell: "pd.Series[str]", value: str, weights: Weights, *, people: bool
 ) -> dict[str, float]:
     nothing = dict.fromkeys(("estimate", "low", "high", "p"), float("nan"))
-    cell = rows["cell"].astype(str)
-    own = rows[cell.isin(weights)]
-    cell = cell[cell.isin(weights)]
-    means = own[value].astype(float).groupby(cell).agg(["mean", "size"])
+    inside = cell.isin(weights)
+    own, (cells, names) = rows[inside], pd.factorize(cell[inside])
     numbers = {
         "n_ratings": float(len(own)),
         "n_participants": float(own["participant"].nunique()),
         "n_frames": float(own["unit"].nunique()),
     }
-    if len(means) < len(weights):
+    if len(names) < len(weights):
         return nothing | numbers
-    weight = cell.map(weights).to_numpy(dtype=float) / cell.map(means["size"]).to_numpy(dtype=float)
-    influence = weight * (own[value].to_numpy(dtype=float) - cell.map(means["mean"]).to_numpy())
+    values = own[value].to_numpy(dtype=float)
+    of_cell, size = np.array([weights[name] for name in names]), np.bincount(cells)
+    mean = np.bincount(cells, values) / size
+    weight = (of_cell / size)[cells]
+    influence = weight * (values - mean[cells])
     ways = [codes(own[name])[0] for name in ("participant", "unit", "also") if name in own]
     if len(ways) == 2:
-        cells = codes(cell)[0]
         # What all have in common takes no part in a contrast, and would leave an error of rounding.
-        values = own[value].to_numpy(dtype=float)
         total, freedom = contrast_variance(values - values.mean(), weight, cells, ways)
     else:
         total, freedom = several_way(influence, ways)
@@ -125,9 +125,9 @@ def _contrast(
         n_people = own["participant"].nunique()
         total *= (n_people - 1) / max(n_people - 1 - more, 1)
         freedom = min(freedom, max(n_people - 1 - more, 0))
-    estimate = float(sum(weight * means["mean"][name] for name, weight in weights.items()))
+    estimate = float(of_cell @ mean)
     # What is the same in every unit has an error of rounding alone.
-    largest = float(np.abs(own[value].astype(float)).max())
+    largest = float(np.abs(values).max())
     total = total if total > (_ROUNDING_OF_ERROR * largest) ** 2 else 0.0
     estimate = estimate if abs(estimate) > _ROUNDING * largest else 0.0
     if people and (

@@ -8,7 +8,7 @@ differs between participants and between items counts once, the noise of single 
 three times. ``analysis.statistics.clustered`` has the interval without that excess.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -94,6 +94,14 @@ def codes(values: ArrayLike) -> tuple[NDArray[np.intp], int]:
     series = values if isinstance(values, pd.Series) else np.asarray(values)
     numbers, distinct = pd.factorize(series, use_na_sentinel=False)
     return numbers, len(distinct)
+
+
+def combined_codes(ways: Sequence[Codes]) -> Codes:
+    """Number from 0 the combinations of several ways' numbers that occur, in their order."""
+    found = np.unique(ways[0], return_inverse=True)[1]
+    for way in ways[1:]:
+        found = np.unique(found * (way.max() + 1) + way, return_inverse=True)[1]
+    return found
 
 
 def crossed_bootstrap(

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.statistics.crossed import SINGULAR, CrossedModel, fit_crossed
+from analysis.statistics.crossed import SINGULAR, CrossedModel, Optimum, optimum
 from analysis.statistics.laplace import RandomTerm
 
 AS_DECLARED = ""
@@ -29,27 +29,25 @@ def fit_by_rule(
     The last step's model may be singular still, where an intercept varies by nothing.
 
     Args:
-        answers: As ``crossed.fit_crossed`` takes them.
+        answers: As ``crossed.optimum`` takes them.
         fixed: The same.
         terms: The random effects of the full model.
 
     Raises:
         ValueError: All answers are the same.
     """
-    full = fit_crossed(answers, fixed, terms)
-    if not full.singular:
-        return full, AS_DECLARED
+    full = optimum(answers, fixed, terms)
+    if not full.singular or all(len(term.effects) == 1 for term in terms):
+        return full.model(), AS_DECLARED
     apart = [replace(term, correlated=False) for term in terms]
-    if any(len(term.effects) > 1 for term in terms):
-        simpler = fit_crossed(answers, fixed, apart)
-        if not simpler.singular:
-            return simpler, NO_CORRELATIONS
-        kept = [_without_nothing(term, simpler) for term in apart]
-        return fit_crossed(answers, fixed, kept), NO_SLOPES
-    return full, AS_DECLARED
+    simpler = optimum(answers, fixed, apart)
+    if not simpler.singular:
+        return simpler.model(), NO_CORRELATIONS
+    kept = [_without_nothing(term, simpler) for term in apart]
+    return optimum(answers, fixed, kept).model(), NO_SLOPES
 
 
-def _without_nothing(term: RandomTerm, fitted: CrossedModel) -> RandomTerm:
+def _without_nothing(term: RandomTerm, fitted: Optimum) -> RandomTerm:
     rows = fitted.random[fitted.random["unit"] == term.unit]
     moved = rows["sd"].to_numpy() * np.sqrt((term.columns**2).mean(axis=0))
     kept = np.flatnonzero((moved >= SINGULAR) | (np.arange(len(moved)) == 0))

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from analysis.statistics.resample import Codes, Floats
+from analysis.statistics.resample import Codes, Floats, combined_codes
 
 # A way cancels where its clusters hold less than this share of the weights without an opposite.
 _CANCELS = 0.5
@@ -72,7 +72,7 @@ def contrast_variance(
     spread = [one / left for one, left in zip(squares, fit.left, strict=True)]
     if len(several) == 1:
         return spread[0] + fit.moved, n[0]
-    answers = np.unique(np.stack(several), axis=1, return_inverse=True)[1].ravel()
+    answers = combined_codes(several)
     rest = max(answers.max() + 1 - fit.n_constants, 1.0)
     alone = float(np.sum(np.bincount(answers, influence) ** 2)) * (answers.max() + 1) / rest
     total, freedom = crossed(

@@ -13,6 +13,7 @@ from analysis.tables.page_layout import (
     caption_height,
     columns_parts,
     fits,
+    lengths,
     notes_height,
     rows_parts,
     width,
@@ -56,6 +57,7 @@ _ESCAPED: Mapping[str, str] = MappingProxyType(
         **{mark: rf"\textsuperscript{{{n}}}" for n, mark in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     }
 )
+_SPECIAL = re.compile("|".join(map(re.escape, _ESCAPED)))
 _QUOTED = re.compile(r'"([^"]*)"')
 
 
@@ -66,12 +68,14 @@ def to_latex(table: Table) -> str:
     it fit. One that is wider than a page, or longer, goes on in further tables: a float never
     breaks. The sizes are those of the narrowest class, LaTeX's own article.
     """
-    setting = next((one for one in SETTINGS if width(table, one) <= one.room), SETTINGS[-1])
+    found = blocks(table)
+    longest = lengths(table, found)
+    setting = next((one for one in SETTINGS if width(longest, one) <= one.room), SETTINGS[-1])
     printed = [f"% {line}" for line in lines(table)]
     floats = [
         (replace(table, columns=tuple(table.columns[place] for place in places)), part)
-        for places in columns_parts(table, setting)
-        for part in rows_parts(_chosen(table, places), setting, caption_height(table, setting))
+        for places in columns_parts(table, longest, setting)
+        for part in rows_parts(_chosen(found, places), setting, caption_height(table, setting))
     ]
     for number, (one, part) in enumerate(floats):
         printed += _opening(table, setting, first=number == 0)
@@ -84,11 +88,11 @@ def to_latex(table: Table) -> str:
     return "\n".join(printed) + "\n"
 
 
-def _chosen(table: Table, places: Sequence[int]) -> list[Block]:
+def _chosen(found: Sequence[Block], places: Sequence[int]) -> list[Block]:
     """Return the cells of some columns, with the whole table's numbers of footnotes."""
     return [
         Block(block.heading, [[row[place] for place in places] for row in block.rows])
-        for block in blocks(table)
+        for block in found
     ]
 
 
@@ -159,5 +163,5 @@ def latex(text: str) -> str:
     Negative numbers get a minus sign, straight quotation marks become a pair.
     """
     signed = with_minus_signs(text)
-    escaped = re.sub("|".join(map(re.escape, _ESCAPED)), lambda one: _ESCAPED[one[0]], signed)
+    escaped = _SPECIAL.sub(lambda one: _ESCAPED[one[0]], signed)
     return _QUOTED.sub(r"``\1''", escaped)

@@ -6,7 +6,7 @@ from itertools import groupby
 from math import ceil
 
 from analysis.tables.accuracy_table import Table
-from analysis.tables.text import Block, blocks, numbered_footnotes
+from analysis.tables.text import Block, numbered_footnotes
 
 # Points that every two-column class has: article's own columns are the narrowest.
 _COLUMN, _PAGE, _HEIGHT = 200.0, 410.0, 480.0
@@ -43,23 +43,27 @@ class Setting:
 SETTINGS = tuple(Setting(size, room) for room in (_COLUMN, _PAGE) for size in (_LARGE, _SMALL))
 
 
-def width(table: Table, setting: Setting, places: Sequence[int] | None = None) -> float:
-    """Return about how many points wide the table is, or so many of its columns."""
-    rows = [row for block in blocks(table) for row in block.rows]
+def lengths(table: Table, found: Sequence[Block]) -> list[int]:
+    """Return how many characters the longest cell of each column has; a label's is broken."""
+    rows = [row for block in found for row in block.rows]
     titles = [column.title for column in table.columns]
     longest = [max(map(len, cells)) for cells in zip(titles, *rows, strict=True)]
-    longest[0] = min(longest[0], LONGEST_LABEL)
-    widths = longest if places is None else [longest[place] for place in places]
-    return sum(widths) * setting.letters.width + _GAP * (len(widths) - 1)
+    return [min(longest[0], LONGEST_LABEL), *longest[1:]]
 
 
-def columns_parts(table: Table, setting: Setting) -> Iterator[list[int]]:
+def width(longest: Sequence[int], setting: Setting) -> float:
+    """Return about how many points wide columns are whose longest cells are so long."""
+    return sum(longest) * setting.letters.width + _GAP * (len(longest) - 1)
+
+
+def columns_parts(table: Table, longest: Sequence[int], setting: Setting) -> Iterator[list[int]]:
     """Yield the places of columns that stand side by side on a page, the label's in each part."""
     others = enumerate(table.columns[1:], start=1)
     together = groupby(others, key=lambda one: one[1].spanner or one[0])
     part = [0]
     for group in ([place for place, _ in members] for _, members in together):
-        if len(part) > 1 and width(table, setting, [*part, *group]) > setting.room:
+        wide = width([longest[place] for place in (*part, *group)], setting)
+        if len(part) > 1 and wide > setting.room:
             yield part
             part = [0]
         part += group

@@ -1,7 +1,7 @@
 """A table's cells, headings and notes as text, which every format shares."""
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -26,12 +26,11 @@ class Block:
 def blocks(table: Table) -> list[Block]:
     """Return the table's cells as text, by heading; a cell with a footnote bears its number."""
     numbers = {note: number for number, note in enumerate(footnotes(table), start=1)}
-    rows = table.frame.to_dict("records")
+    printed = [_cells(table.frame, column, numbers) for column in table.columns]
     found: dict[str, Block] = {}
-    for row in rows:
-        heading = str(row["group"])
-        block = found.setdefault(heading, Block(heading, []))
-        block.rows.append([_cell(row, column, numbers) for column in table.columns])
+    for heading, row in zip(table.frame["group"].tolist(), zip(*printed, strict=True), strict=True):
+        block = found.setdefault(str(heading), Block(str(heading), []))
+        block.rows.append(list(row))
     return list(found.values())
 
 
@@ -42,10 +41,10 @@ def with_minus_signs(text: str) -> str:
 
 def footnotes(table: Table) -> list[str]:
     """Return what is to know of single cells, each note once, in the order of the cells."""
-    columns = [f"{column.key}_note" for column in table.columns]
-    noted = table.frame[[column for column in columns if column in table.frame]]
-    notes = (note for row in noted.to_numpy() for note in row if isinstance(note, str) and note)
-    return list(dict.fromkeys(notes))
+    columns = (f"{column.key}_note" for column in table.columns)
+    noted = [table.frame[column].tolist() for column in columns if column in table.frame]
+    notes = (note for row in zip(*noted, strict=True) for note in row)
+    return list(dict.fromkeys(note for note in notes if isinstance(note, str) and note))
 
 
 def numbered_footnotes(table: Table) -> list[str]:
@@ -54,29 +53,40 @@ def numbered_footnotes(table: Table) -> list[str]:
     return [f"{str(number).translate(_SUPERSCRIPTS)} {note}" for number, note in notes]
 
 
-def _cell(row: Mapping[Hashable, Any], column: Column, numbers: Mapping[str, int]) -> str:
-    number = numbers.get(row.get(f"{column.key}_note", ""))
-    mark = str(number).translate(_SUPERSCRIPTS) if number else ""
-    return _value(row, column) + mark
+def _cells(frame: pd.DataFrame, column: Column, numbers: Mapping[str, int]) -> list[str]:
+    """Return a column's cells as text."""
+    nothing = [None] * len(frame)
+    notes, *others = (
+        frame[name].tolist() if (name := f"{column.key}_{end}") in frame else nothing
+        for end in ("note", "low", "high", "sd")
+    )
+    return [
+        _value(column.form, *cell) + _mark(numbers.get(note))
+        for note, cell in zip(
+            notes, zip(frame[column.key].tolist(), *others, strict=True), strict=True
+        )
+    ]
 
 
-def _value(row: Mapping[Hashable, Any], column: Column) -> str:
-    value = row[column.key]
+def _mark(number: int | None) -> str:
+    return str(number).translate(_SUPERSCRIPTS) if number else ""
+
+
+def _value(form: str, value: Any, low: Any, high: Any, sd: Any) -> str:  # noqa: ANN401
+    """Return a cell as text; the ends and the spread belong to forms that print them."""
     if pd.isna(value):
         return MISSING
-    if column.form == "text":
+    if form == "text":
         return str(value)
-    if column.form == "count":
+    if form == "count":
         return f"{value:,.0f}"
-    if column.form == "signed":
+    if form == "signed":
         return f"{value:+z.2f}"
-    if column.form == "p":
+    if form == "p":
         return "<.001" if value < 0.001 else f"{value:.3f}".lstrip("0")
-    if column.form == "spread":
-        sd = row.get(f"{column.key}_sd")
+    if form == "spread":
         return f"{100 * value:.1f}" + ("" if pd.isna(sd) else f" ({100 * sd:.1f})")
-    low, high = (row.get(f"{column.key}_{end}") for end in ("low", "high"))
-    if column.form == "estimate" and not (pd.isna(low) or pd.isna(high)):
+    if form == "estimate" and not (pd.isna(low) or pd.isna(high)):
         return f"{value:z.2f} [{low:z.2f}, {high:z.2f}]"
     return f"{value:z,.2f}"
 

@@ -160,7 +160,7 @@ def _options(how: Weights, where: torch.device) -> dict[str, Any]:
             )
         _require("bitsandbytes", f"--bits {how.bits} quantises weights")
         quantised = {"load_in_8bit": how.bits == 8, "load_in_4bit": how.bits == 4}
-        options["quantization_config"] = BitsAndBytesConfig(**quantised)  # type: ignore[no-untyped-call]
+        options["quantization_config"] = BitsAndBytesConfig(**quantised)
         options.setdefault("device_map", {"": where})
     return options
 

@@ -33,8 +33,8 @@ def read_one_at_a_time(folder: Path | None, dtype: Dtype) -> Iterator[None]:
             options["backend"] = "pread"
         return opened(*arguments, **options)
 
-    modeling_utils.safe_open = one_by_one  # type: ignore[assignment, attr-defined]
+    modeling_utils.safe_open = one_by_one
     try:
         yield
     finally:
-        modeling_utils.safe_open = opened  # type: ignore[attr-defined]
+        modeling_utils.safe_open = opened

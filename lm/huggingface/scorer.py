@@ -101,7 +101,7 @@ class HfScorer:
         """Return the packed way to run the model, yet to be tried, or why there is none."""
         if self.encoder.beginning is None:
             return None, "a masked model also reads the words that follow"
-        head = self.model.get_output_embeddings()  # type: ignore[no-untyped-call]
+        head = self.model.get_output_embeddings()
         weight = getattr(head, "weight", None)
         if not isinstance(weight, torch.Tensor):
             return None, "its last layer is not a matrix of words"

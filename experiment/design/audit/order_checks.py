@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 from math import expm1, inf, sqrt
 from statistics import fmean, median, variance
@@ -109,34 +110,37 @@ def drawing_checks(study: Study, built: BuiltLists, n_seeds: int) -> Iterator[Ch
     for n, block in enumerate(blocks_of(entries, study.design, 0)):
         shown = [entries[index] for index in block]
         try:
-            asked = _asked(shown, study.design, first=not n)
+            asked = tuple(_asked(shown, study.design, first=not n))
             yield from _block_checks(len(shown), asked, built.seed, n, n_seeds)
         except DesignError:
             # The row of the composed sessions says so already.
             continue
 
 
+# A study is checked, planned and launched with the same lists.
+@lru_cache(maxsize=64)
 def _block_checks(
-    n: int, asked: Sequence[Constraint], seed: int, block: int, n_seeds: int
-) -> Iterator[Check]:
+    n: int, asked: tuple[Constraint, ...], seed: int, block: int, n_seeds: int
+) -> tuple[Check, ...]:
     name = f" in block {block + 1}" if block else ""
     if asked and not is_counted(n, asked):
-        yield _chains_agree(n, asked, generator(seed, "audit", "chains", block), name)
-        return
+        return (_chains_agree(n, asked, generator(seed, "audit", "chains", block), name),)
     n_seeds = round(n_seeds * min(1, (_LONG_SESSION / max(1, n)) ** 2))
     drawn = [draw_order(n, asked, generator(seed, "audit", block, i)) for i in range(n_seeds)]
     positions: list[list[int]] = [[] for _ in range(n)]
     for order in drawn:
         for position, index in enumerate(order):
             positions[index].append(position)
+    spread = _distribution(positions, n, asked, f"positions of each trial{name}, {n_seeds:,} seeds")
     slack = _slack(n, asked)
-    if slack is not None:
-        yield check(
-            f"mean position of each trial{name}, {n_seeds:,} seeds",
-            f"{(n + 1) / 2:g}",
-            _off_centre(positions, n, slack),
-        )
-    yield _distribution(positions, n, asked, f"positions of each trial{name}, {n_seeds:,} seeds")
+    if slack is None:
+        return (spread,)
+    centred = check(
+        f"mean position of each trial{name}, {n_seeds:,} seeds",
+        f"{(n + 1) / 2:g}",
+        _off_centre(positions, n, slack),
+    )
+    return centred, spread
 
 
 def _slack(n: int, asked: Sequence[Constraint]) -> float | None:

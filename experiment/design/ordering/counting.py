@@ -167,5 +167,4 @@ def alike_at(sequence: Sequence[int]) -> list[int]:
 def draw_weighted(weights: Sequence[int], rng: random.Random) -> int:
     """Return an index with a probability that is exactly proportional to its weight."""
     sums = list(accumulate(weights))
-    drawn = rng.randrange(sums[-1])
-    return next(index for index, upto in enumerate(sums) if drawn < upto)
+    return bisect_right(sums, rng.randrange(sums[-1]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.statistics.crossed import fit_crossed
+from analysis.statistics.crossed import optimum
 from analysis.statistics.laplace import Laplace, RandomTerm
 from analysis.statistics.resample import codes
 from analysis.statistics.singular import AS_DECLARED, NO_SLOPES, fit_by_rule
@@ -67,7 +67,7 @@ def test_the_gradient_is_the_derivative_of_the_likelihood(points):
 
 def test_ratings_with_a_correlated_slope_are_fitted_as_ordinal_fits_them():
     rows = rated(2, n_people=14, frames=10)
-    own = fit_crossed(rows["rating"].to_numpy(), fixed(rows), terms(rows))
+    own = optimum(rows["rating"].to_numpy(), fixed(rows), terms(rows)).model()
     assert not own.singular
     assert own.coefficients["estimate"].to_numpy() == pytest.approx(_ESTIMATES, abs=0.01)
     errors = own.coefficients["std_error"].to_numpy()
@@ -93,7 +93,7 @@ def test_a_slope_that_varies_by_nothing_is_left_out_and_the_model_says_so():
 
 def test_higher_ratings_have_positive_effects_and_the_truth_lies_within():
     rows = rated(3, n_people=48, frames=24, effects=(-1.0, -0.5, 0.0), slope=0.0)
-    model = fit_crossed(rows["rating"].to_numpy(), fixed(rows), terms(rows, slopes=False))
+    model = optimum(rows["rating"].to_numpy(), fixed(rows), terms(rows, slopes=False)).model()
     found = model.coefficients.set_index("term")
     for term, value in {"s": 0.5, "l": 1.0, "sl": 0.0}.items():
         assert abs(found.loc[term, "estimate"] - value) < 3 * found.loc[term, "std_error"]
@@ -103,4 +103,4 @@ def test_higher_ratings_have_positive_effects_and_the_truth_lies_within():
 def test_answers_that_are_all_the_same_are_refused():
     rows = rated(1).assign(rating=4)
     with pytest.raises(ValueError, match="all answers are the same"):
-        fit_crossed(rows["rating"].to_numpy(), fixed(rows), terms(rows))
+        optimum(rows["rating"].to_numpy(), fixed(rows), terms(rows)).model()

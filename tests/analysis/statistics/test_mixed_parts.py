@@ -85,10 +85,13 @@ def test_a_singular_model_loses_correlations_then_slopes(monkeypatch):
         def fake(_answers: object, _fixed: object, given: list) -> SimpleNamespace:
             tried.append([(one.effects, one.correlated) for one in given])
             random = pd.DataFrame({"unit": "person", "sd": [1.0, 0.0][: len(given[0].effects)]})
-            return SimpleNamespace(singular=len(tried) <= singular_until, random=random)
+            is_singular = len(tried) <= singular_until
+            return SimpleNamespace(singular=is_singular, random=random, model=[*tried].copy)
 
-        monkeypatch.setattr(singular, "fit_crossed", fake)
-        said = singular.fit_by_rule(np.ones(3), pd.DataFrame(), terms)[1]
+        monkeypatch.setattr(singular, "optimum", fake)
+        model, said = singular.fit_by_rule(np.ones(3), pd.DataFrame(), terms)
+        # The errors are those of the last step.
+        assert model == tried
         return tried, said
 
     both, one = ("1", "x"), ("1",)

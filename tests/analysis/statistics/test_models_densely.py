@@ -12,7 +12,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from analysis.statistics import crossed
-from analysis.statistics.crossed import fit_crossed
+from analysis.statistics.crossed import optimum
 from analysis.statistics.held_out import delta_loglik, delta_smooth, slope
 from analysis.statistics.laplace import Laplace, Parameters, RandomTerm
 from analysis.statistics.linear_mixed import _Profiled, _random, fit_linear, fit_linear_by_rule
@@ -123,7 +123,7 @@ def test_coefficients_random_effects_and_singular_loadings_by_hand():
 def test_a_fit_of_choices_reaches_the_top_of_its_likelihood():
     x, terms = design(3)
     answer = (np.random.default_rng(4).random(N) < expit(0.5 + x)).astype(int)
-    model = fit_crossed(answer, pd.DataFrame({"x": x}), terms[1:])
+    model = optimum(answer, pd.DataFrame({"x": x}), terms[1:]).model()
     problem = Laplace(answer, x[:, None], terms[1:])
     at = np.array([-model.coefficients["estimate"][0], model.coefficients["estimate"][1],
                    model.random["sd"].item()])  # fmt: skip
@@ -140,7 +140,7 @@ def test_the_errors_of_a_fit_count_that_standard_deviations_are_estimated():
     chance = expit(0.8 + 2 * x + 1.5 * rng.normal(size=12)[person])
     answer = (rng.random(72) < chance).astype(int)
     terms = [RandomTerm("person", person, ("1",), np.ones((72, 1)))]
-    model = fit_crossed(answer, pd.DataFrame({"x": x}), terms)
+    model = optimum(answer, pd.DataFrame({"x": x}), terms).model()
     problem, sd = Laplace(answer, x[:, None], terms), model.random["sd"].item()
     at = np.array([*(model.coefficients["estimate"] * [-1, 1]), sd])
     steps = 1e-4 * np.eye(3)

@@ -1,6 +1,7 @@
 """Orders that are drawn unevenly, or keep less than asked, fail a check."""
 
 import random
+from collections.abc import Iterator
 
 import pytest
 
@@ -21,6 +22,14 @@ SQUARES = [
     {"templates": ["rare"], "frames": 4},
     {"templates": ["other"], "frames": 24},
 ]
+
+
+@pytest.fixture(autouse=True)
+def _drawn_anew() -> Iterator[None]:
+    """Forget what was found of the same lists: a test here draws in a way of its own."""
+    order_checks._block_checks.cache_clear()
+    yield
+    order_checks._block_checks.cache_clear()
 
 
 def rows(**design: object) -> list[Check]:
