@@ -38,7 +38,7 @@ CROWDS = (
     Crowd("100 at once, PostgreSQL", "--participants 100 --database postgres"),
     Crowd("500 at once, PostgreSQL", "--participants 500 --database postgres"),
 )
-SHORT = (Crowd("3 at once", "--participants 3 --study minimal"),)
+SHORT = (Crowd("3 at once", "--participants 3 --study minimal --workers 1"),)
 
 
 def main() -> None:

@@ -78,12 +78,14 @@ async def browse(
     good = {one.good for one in items}
     async with async_playwright() as playwright:
         for group, switches in (("scripted", SWITCHES), ("mimics", [*SWITCHES, DENIES])):
+            if not (names := [name for name in GROUPS[group] if name in options.kinds]):
+                continue
             browser = await playwright.chromium.launch(
                 executable_path=options.chromium, args=switches
             )
             tasks = {}
             for number in range(options.each):
-                for name in filter(options.kinds.__contains__, GROUPS[group]):
+                for name in names:
                     rng = random.Random(f"{options.seed} {name} {number}")
                     taker = held_out.Taker(
                         None, rng, expected(good, rng), options.pace, times[number]

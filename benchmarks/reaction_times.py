@@ -1,7 +1,7 @@
 """How far stored reaction times lie from the true ones, in a real browser at several loads.
 
 Usage: python benchmarks/reaction_times.py [--study marvin_linzen_2018] [--trials 25]
-           [--jspsych FOLDER] [--chromium PATH]
+           [--busy 0 15 35] [--jspsych FOLDER] [--chromium PATH]
 
 FOLDER is where `npm install jspsych @jspsych/plugin-html-keyboard-response` was run; without it
 jsPsych has no rows. The true time runs from the browser's own presentation time of the text to its
@@ -166,6 +166,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--study", default="marvin_linzen_2018")
     parser.add_argument("--trials", type=int, default=25, help="of each row, at most a session's")
+    parser.add_argument(
+        "--busy", type=int, nargs="+", default=LOADS_MS, metavar="MS",
+        help="how much of every 50 ms the page's thread is kept busy with something else",
+    )  # fmt: skip
     parser.add_argument("--jspsych", type=Path, help="the folder that holds node_modules")
     parser.add_argument("--chromium", default=CHROMIUM.find(), help="the browser")
     parser.add_argument("--seed", type=int, default=1)
@@ -179,7 +183,7 @@ def main() -> None:
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=options.chromium, args=SWITCHES)
-        for busy_ms in LOADS_MS:
+        for busy_ms in options.busy:
             show("Parallax", busy_ms, parallax(browser, site, trials, busy_ms, rng))
             found = parallax(browser, site, trials, busy_ms, rng, _WITHOUT_PRESENTATION)
             show("Parallax, two frames", busy_ms, found)

@@ -1,6 +1,7 @@
 """What each kind of request costs a node and PostgreSQL, and how many nodes a crowd needs.
 
 Usage: python benchmarks/scale.py [--study NAME] [--places 100 10000] [--people 40] [--crowd 100]
+       [--workers 2]
 
 One request follows the other, so no two share a transaction: a crowd costs less. Processor time is
 that of all processes of the server, and of PostgreSQL. Then a crowd takes part on one node and on
@@ -34,7 +35,6 @@ from webapp.server import process as server
 sys.path.append(str(Path(__file__).parents[1]))
 from tests.webapp.postgres import PostgresServer, postgres_server
 
-WORKERS = 2
 # So much of its processors a node, or PostgreSQL, is given to use.
 FILLED = 0.6
 PROCESSORS = 4
@@ -180,11 +180,13 @@ def counting_server() -> Iterator[PostgresServer]:
 
 
 @contextmanager
-def nodes(database: PostgresServer, study: str, places: int, number: int) -> Iterator[Nodes]:
-    """Serve a study on so many nodes, with a new database."""
+def nodes(
+    database: PostgresServer, study: str, places: int, number: int, workers: int
+) -> Iterator[Nodes]:
+    """Serve a study on so many nodes of so many processes, with a new database."""
     with database.database() as url, tempfile.TemporaryDirectory() as name:
         folder, port = Path(name), free_port()
-        first = Parallax(study, url, WORKERS, settings=f"metrics_port = {port}\n")
+        first = Parallax(study, url, workers, settings=f"metrics_port = {port}\n")
         site = first.start(folder, places)
         urls, pids, others = [f"http://{site.host}:{site.port}"], [site.pid], []
         try:
@@ -193,7 +195,7 @@ def nodes(database: PostgresServer, study: str, places: int, number: int) -> Ite
                 other.mkdir(mode=0o700)
                 shutil.copy(folder / "instance" / "secret_key", other)
                 (other / "parallax.toml").write_text(f'database_url = "{url}"\n', "utf-8")
-                started = server.start(other, workers=WORKERS)
+                started = server.start(other, workers=workers)
                 others.append(other)
                 urls.append(started.url)
                 pids.append(started.pid)
@@ -207,10 +209,12 @@ def nodes(database: PostgresServer, study: str, places: int, number: int) -> Ite
 STEPS = ("consent page", "arrival", "answer", "ending", "room's page", "scrape")
 
 
-def single_costs(database: PostgresServer, study: str, places: int, people: int) -> dict[str, Cost]:
+def single_costs(
+    database: PostgresServer, study: str, places: int, people: int, workers: int
+) -> dict[str, Cost]:
     """Return what each step costs where one follows the other."""
     with (
-        nodes(database, study, places, 1) as at,
+        nodes(database, study, places, 1, workers) as at,
         httpx.Client(base_url=at.urls[0], timeout=120) as http,
     ):
         meter, run = Meter(at.database, at.pids), at.platform.run
@@ -311,6 +315,7 @@ def main() -> None:
     parser.add_argument("--places", type=int, nargs="+", default=[100, 10_000])
     parser.add_argument("--people", type=int, default=40, help="for each step")
     parser.add_argument("--crowd", type=int, default=100, help="who take part at one and two nodes")
+    parser.add_argument("--workers", type=int, default=2, help="processes of each node that answer")
     options = parser.parse_args()
     with counting_server() as database:
         measure(database, options)
@@ -321,12 +326,12 @@ def measure(database: PostgresServer, options: argparse.Namespace) -> None:
     n_trials = load_study(options.study).design.trials_per_list or 1
     costs: dict[str, Cost] = {}
     for places in options.places:
-        costs = single_costs(database, options.study, places, options.people)
+        costs = single_costs(database, options.study, places, options.people, options.workers)
         print(f"one request after the other, {places:,} places")
         print(*table(costs), "", sep="\n")
     rows = {"a session, by the steps above": of_participant(costs, n_trials)}
     for number in (1, 2):
-        with nodes(database, options.study, options.crowd, number) as at:
+        with nodes(database, options.study, options.crowd, number, options.workers) as at:
             rows[f"a session in a crowd, {number} node{'s' * (number > 1)}"] = at.crowd(
                 options.crowd
             )

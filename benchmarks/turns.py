@@ -42,7 +42,8 @@ def write(path: Path, n_threads: int, seconds: float, hold_s: float, into: objec
 
 def measure(n_processes: int, n_threads: int, seconds: float, hold_s: float) -> list[list[float]]:
     """Return each process's waits, in seconds."""
-    context = multiprocessing.get_context("spawn")
+    # Copies of this process: a new interpreter reads for longer than a short run writes.
+    context = multiprocessing.get_context("fork")
     into = context.Queue()
     with tempfile.TemporaryDirectory() as folder:
         asked = (Path(folder) / "turn", n_threads, seconds, hold_s, into)

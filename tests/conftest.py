@@ -69,6 +69,16 @@ def pytest_configure(config: pytest.Config) -> None:
         warm.enter_context(start.warm_process())
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look for no garbage while tests and libraries are read: next to all that is made stays."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Spare the collector of garbage what stays until the end: the tests and the libraries.
 

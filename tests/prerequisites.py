@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -49,7 +49,9 @@ def chromium() -> Path | None:
     return next((Path(path) for path in named if Path(path).is_file()), None)
 
 
+@cache
 def _downloaded() -> str | None:
+    """Return where Playwright would have its browser, which takes a second to hear."""
     code = (
         "from playwright.sync_api import sync_playwright\n"
         "with sync_playwright() as playwright: print(playwright.chromium.executable_path)"

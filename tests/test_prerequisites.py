@@ -10,6 +10,7 @@ import pytest
 from tests import prerequisites
 
 ROOT = Path(__file__).parent.parent
+RUN_TESTS = str(ROOT / "tests" / "programs" / "run_tests.py")
 THREE_TESTS = """
 import pytest
 from tests.prerequisites import CHROMIUM
@@ -37,14 +38,16 @@ def bare(tmp_path: Path) -> dict[str, str]:
 
 
 def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", *arguments]
+    command = [sys.executable, *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
 
 
 def run_tests(folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
     (folder / "test_three.py").write_text(THREE_TESTS)
     (folder / "pytest.ini").write_text("[pytest]\n")
-    return run(environment, "pytest", "-p", "tests.conftest", "--rootdir", str(folder), str(folder))
+    return run(
+        environment, RUN_TESTS, "-p", "tests.conftest", "--rootdir", str(folder), str(folder)
+    )
 
 
 def test_what_is_absent_is_said_first_and_last_with_the_number_of_tests_it_cost(tmp_path, bare):
@@ -70,13 +73,13 @@ def test_what_failed_is_repeated_alone_unless_the_run_is_refused_for_its_skips(t
     once = "import pathlib\ndef test_that_fails_once():\n    was = pathlib.Path('was')\n"
     once += "    before = was.exists()\n    was.touch()\n    assert before\n"
     (tmp_path / "test_once.py").write_text(once)
-    common = ("pytest", "-p", "tests.conftest", "--rootdir", str(tmp_path), str(tmp_path))
+    common = ("-p", "tests.conftest", "--rootdir", str(tmp_path), str(tmp_path))
     again = (*common, "--last-failed", "--last-failed-no-failures=none")
-    environment = {**bare, "CI": "true", "PYTHONPATH": str(ROOT)}
+    environment = {**bare, "CI": "true"}
 
     def both() -> list[int]:
         (tmp_path / "was").unlink(missing_ok=True)
-        command = [sys.executable, "-m"]
+        command = [sys.executable, RUN_TESTS]
         return [
             subprocess.run([*command, *asked], cwd=tmp_path, env=environment).returncode
             for asked in (common, again)
@@ -88,7 +91,7 @@ def test_what_failed_is_repeated_alone_unless_the_run_is_refused_for_its_skips(t
 
 
 def test_what_cannot_be_had_is_named_and_stops_nothing(bare):
-    done = run(bare, "tests.prerequisites")
+    done = run(bare, "-m", "tests.prerequisites")
     assert done.returncode == 0, done.stderr
     assert "playwright install chromium' failed: Error" in done.stdout
     assert "Chromium: ABSENT" in done.stdout
@@ -108,7 +111,7 @@ def test_a_skip_promises_no_fetching_where_nothing_is_fetched():
 def test_what_is_there_is_left_alone(tmp_path):
     browser = tmp_path / "chromium"
     browser.touch()
-    done = run({**os.environ, "CHROMIUM_PATH": str(browser)}, "tests.prerequisites")
+    done = run({**os.environ, "CHROMIUM_PATH": str(browser)}, "-m", "tests.prerequisites")
     assert f"Chromium: {browser}" in done.stdout
     assert "environment ..." not in done.stdout
 

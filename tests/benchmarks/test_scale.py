@@ -14,6 +14,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 def test_each_step_is_measured_on_one_node_and_on_two():
     POSTGRESQL.require()
     options = ["--study", "minimal", "--places", "10", "--people", "1", "--crowd", "2"]
+    options += ["--workers", "1"]
     run = subprocess.run(
         [sys.executable, str(BENCHMARKS / "scale.py"), *options], capture_output=True, text=True
     )

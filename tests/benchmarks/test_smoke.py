@@ -17,6 +17,8 @@ from tests.prerequisites import CHROMIUM
 ROOT = Path(__file__).parents[2]
 SAMPLE = "experiment/studies/gulordava_2018_italian/treebank.conllu"
 FOR_NOTHING = {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+# Each of a server's processes reads the application anew.
+ONE_PROCESS = {"PARALLAX_WORKERS": "1"}
 # What each needs besides its name; {folder} is a folder of the test's own.
 RUNS = {
     "agents": [
@@ -85,7 +87,9 @@ RUNS = {
     "people_flagged": ["--people", "5"],
     "people_not_fitted": ["--data", "{folder}/times"],
     "planted": ["{folder}/instance", "--others", "1", "--study", "minimal"],
-    "reaction_times": ["--chromium", "{chromium}", "--study", "minimal", "--trials", "2"],
+    "reaction_times": [
+        *("--chromium", "{chromium}", "--study", "minimal", "--trials", "2", "--busy", "15")
+    ],
     "screenshots": [
         *("--chromium", "{chromium}", "--out", "{folder}", "--study", "minimal", "--trial", "3")
     ],
@@ -146,7 +150,7 @@ def write_batch(path: Path) -> None:
 
 def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a benchmark with some arguments."""
-    environment = {**os.environ, **FOR_NOTHING}
+    environment = {**os.environ, **FOR_NOTHING, **ONE_PROCESS}
     return subprocess.run(
         [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), *arguments],
         cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -227,12 +231,3 @@ def test_a_peer_that_cannot_be_installed_is_named_in_one_line_and_left_out(tmp_p
     # Once with sentences that share much, once with sentences that share nothing.
     assert done.stdout.count("minicons is left out: ") == 2
     assert "largest difference of a token's score" in done.stdout
-
-
-def test_a_crowd_is_sent_though_other_platforms_cannot_be_installed(tmp_path: Path):
-    options = ["--study", "minimal", "--participants", "2", "--peers-folder", str(tmp_path)]
-    options += ["--viewers", "1"]
-    done = run("load", *options, "--platforms", "otree", "psiturk", "parallax")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr.count("is left out: ") == 2
-    assert "parallax" in done.stdout

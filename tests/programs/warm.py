@@ -34,7 +34,10 @@ from tests.programs.become import become
 _LIGHT = ("experiment.", "webapp.", "marketplace.")
 # What commands and benchmarks read inside their functions.
 _LATER_LIGHT = ("webapp", "alembic.command", "sqlalchemy.dialects.postgresql", "psycopg")
-_LATER = ("torch", "transformers", "statsmodels.api", "playwright.sync_api", "analysis.comparison")
+_LATER = (
+    *("torch", "transformers", "transformers.modeling_utils", "statsmodels.api"),
+    *("playwright.sync_api", "analysis.comparison"),
+)
 _TESTS = Path(__file__).parents[1]
 _MOST_FILES = 64
 

@@ -10,6 +10,7 @@ from werkzeug.routing import Rule
 
 from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
+from tests.webapp.done_once import DoneOnce
 from webapp.core.urls import ROOM
 from webapp.database.engine import Sessions
 from webapp.projects.members import set_member
@@ -78,11 +79,20 @@ class World:
             return answer.status_code, answer.get_data(as_text=True)
 
 
-def build(app: Flask, sessions: Sessions) -> World:
+def build(app: Flask, sessions: Sessions, once: DoneOnce) -> World:
     """Return the world, made in an installation."""
-    clients, forms, tokens = {"anonymous": app.test_client()}, {}, {}
+    refs, cookies, tokens = once("world", lambda: _stored(sessions), first=True)
+    clients = {who: app.test_client() for who in PERSONS}
+    for who, cookie in cookies.items():
+        clients[who].set_cookie(COOKIE, cookie, path=ROOM)
+    forms = {who: form_token(cookie) for who, cookie in cookies.items()}
+    return World(app, refs[HERE], refs[ELSEWHERE], clients, forms, tokens)
+
+
+def _stored(sessions: Sessions) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Store the projects and everybody, and return the runs, the sessions and the tokens."""
+    refs, cookies, tokens = {}, {}, {}
     with sessions.begin() as session:
-        refs = {}
         for name in (HERE, ELSEWHERE):
             project = add_project(session, name, by="a test", now=LAUNCHED)
             refs[name] = launch(
@@ -101,11 +111,8 @@ def build(app: Flask, sessions: Sessions) -> World:
                 tokens[token_name(who, scope)] = made
                 if who == ProjectRole.MANAGER:
                     tokens[name] = made
-            token = open_session(session, user, "", LAUNCHED)
-            clients[who] = app.test_client()
-            clients[who].set_cookie(COOKIE, token, path=ROOM)
-            forms[who] = form_token(token)
-    return World(app, refs[HERE], refs[ELSEWHERE], clients, forms, tokens)
+            cookies[who] = open_session(session, user, "", LAUNCHED)
+    return refs, cookies, tokens
 
 
 def token_name(who: str, scope: Scope) -> str:

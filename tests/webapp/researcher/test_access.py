@@ -188,6 +188,8 @@ def test_each_route_lets_in_who_may_see_it_and_nobody_else(app, run, role, brows
 def test_a_form_of_another_site_changes_nothing(run, researcher, sessions):
     here = researcher(Role.OWNER)
     path, token = f"/researcher/runs/{run.ref}/close", here.form_token()
+    for page in ("/", f"/runs/{run.ref}"):
+        assert f'name="form_token" value="{token}"' in here.get(page).text
     sent = [
         ({}, {}),
         ({"form_token": "0" * 64}, {}),
