@@ -17,6 +17,8 @@ from types import CodeType
 from typing import Any
 
 import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from argon2 import PasswordHasher
 from botocore.loaders import JSONFileLoader, Loader
 from flask import Flask
@@ -25,6 +27,7 @@ from jinja2.bccache import Bucket, BytecodeCache
 from sqlalchemy import Dialect, Engine
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
+from werkzeug.routing.matcher import State, StateMachineMatcher
 
 import webapp
 from experiment.design.audit import order_checks
@@ -54,6 +57,7 @@ def make_once() -> None:
     _addresses()
     _templates()
     _statements()
+    _migrations()
     _stand_ins()
     _programs()
     _files()
@@ -93,6 +97,24 @@ def _addresses() -> None:
         return made[key]
 
     Rule._compile_builder = builder  # type: ignore[method-assign]
+
+    def add(matcher: StateMachineMatcher, rule: Rule) -> None:
+        """Do the same without a state for every part, of which most are there already."""
+        state = matcher._root
+        for part in rule._parts:
+            after = state.static.get(part.content) if part.static else None
+            if not part.static:
+                after = next((to for by, to in state.dynamic if by is part or by == part), None)
+            if after is None:
+                after = State()
+                if part.static:
+                    state.static[part.content] = after
+                else:
+                    state.dynamic.append((part, after))
+            state = after
+        state.rules.append(rule)
+
+    StateMachineMatcher.add = add  # type: ignore[method-assign]
 
 
 class _Templates(BytecodeCache):
@@ -142,6 +164,19 @@ def _statements() -> None:
         engine.dialect, engine._compiled_cache = made[key], compiled
 
     identity.unlock = engines.unlock = unlocked  # type: ignore[attr-defined]
+
+
+def _migrations() -> None:
+    """Share the migrations: each step upwards or downwards, and each new schema, reads them all."""
+    original, made = ScriptDirectory.from_config, dict[str | None, ScriptDirectory]()
+
+    def from_config(config: Config) -> ScriptDirectory:
+        folder = config.get_main_option("script_location")
+        if folder not in made:
+            made[folder] = original(config)
+        return made[folder]
+
+    ScriptDirectory.from_config = from_config  # type: ignore[method-assign,assignment]
 
 
 def _stand_ins() -> None:
