@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT, AxeResults
 from playwright.sync_api import Frame, Page, expect
 
 from experiment.studies.load import BUILT_IN
@@ -147,7 +147,6 @@ def expect_page(window: Window, name: str) -> None:
     expect(window.locator("body")).to_have_attribute("data-page", name)
 
 
-_AXE = Axe()
 # The rules of WCAG 2.2 up to level AA, and axe-core's own good practices.
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # Those of them that a screen, its colours and its size decide; the others are of the page itself.
@@ -180,7 +179,10 @@ def assert_good(window: Window, name: str, *, known: bool = False) -> None:
         known: Whether the same page was looked at on another screen.
     """
     rules = {"runOnly": _OF_THE_SCREEN if known else _RULES, "resultTypes": ["violations"]}
-    results = _AXE.run(window, options=rules | {"preload": False})
+    # Half a megabyte of program: a page that is looked at again has it.
+    if not window.evaluate("'axe' in window"):
+        window.evaluate(AXE_SCRIPT)
+    results = AxeResults(window.evaluate("rules => axe.run(rules)", rules | {"preload": False}))
     assert results.violations_count == 0, f"{name}: {results.generate_report()}"
     small = window.evaluate(_SMALL_TARGETS)
     assert not small, f"{name}: {small}"

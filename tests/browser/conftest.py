@@ -25,6 +25,7 @@ from webapp import create_app
 SWITCHES = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
     "--disable-component-update", "--no-first-run", "--disable-quic",
+    "--in-process-gpu",  # without a GPU, a process of its own only passes on what is drawn
     "--font-render-hinting=none",  # as on a screen: without a window letters have whole widths
 ]  # fmt: skip
 expect.set_options(timeout=1000 * PATIENCE_S / 5)
@@ -54,15 +55,20 @@ def launched(
     browser.close()
 
 
-@pytest.fixture(scope="session")
-def browser(playwright: Playwright) -> Iterator[Browser]:
-    """Chromium without what only a window shows, where it is installed beside: a third of the work.
+def without_window() -> Path:
+    """Return Chromium without what only a window shows, where that is installed beside.
 
-    It stores what a page in another site's frame wants stored; ``whole_browser`` refuses that.
+    It is a third of the work. It stores what a page in another site's frame wants stored;
+    ``whole_browser`` refuses that.
     """
     whole = CHROMIUM.require()
     alone = whole.with_name("chromium-headless-shell")
-    yield from launched(playwright, alone if alone.is_file() else whole)
+    return alone if alone.is_file() else whole
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    yield from launched(playwright, without_window())
 
 
 @pytest.fixture(scope="session")

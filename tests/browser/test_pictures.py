@@ -27,8 +27,7 @@ from tests.browser.browser_steps import (
     minimal,
     start,
 )
-from tests.browser.conftest import launched
-from tests.prerequisites import CHROMIUM
+from tests.browser.conftest import launched, without_window
 from webapp.core.clock import utc_now
 from webapp.runs.runs import close_run, named_run
 
@@ -96,16 +95,22 @@ CODES = """() => {
 }"""
 
 
-def small(taken: bytes) -> bytes:
-    """Return a part of a picture's bytes, with each colour rounded to one of 52 depths.
+def rounded(taken: bytes, *, small: bool) -> bytes:
+    """Return a picture with each colour rounded to one of 52 depths.
 
     With 16 of them, the pages' warm grey became pink.
+
+    Args:
+        taken: The picture.
+        small: Whether it is kept, and so is worth 0.1 s to be a part of the bytes: the same colours
+            by number.
     """
     depths = [5 * round(level / 5) for level in range(256)]
-    rounded = Image.open(io.BytesIO(taken)).convert("RGB").point(depths * 3)
-    colours, kept = rounded.getcolors(256), io.BytesIO()
-    indexed = rounded.quantize(len(colours), dither=Image.Dither.NONE) if colours else rounded
-    indexed.save(kept, "png", optimize=True)
+    picture = Image.open(io.BytesIO(taken)).convert("RGB").point(depths * 3)
+    kept = io.BytesIO()
+    if small and (colours := picture.getcolors(256)):
+        picture = picture.quantize(len(colours), dither=Image.Dither.NONE)
+    picture.save(kept, "png", optimize=small, compress_level=9 if small else 1)
     return kept.getvalue()
 
 
@@ -122,11 +127,11 @@ def fonts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def browser(
     playwright: Playwright, fonts: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Browser]:
-    """A whole Chromium, which finds no font of the machine."""
+    """A Chromium that finds no font of the machine."""
     settings = tmp_path_factory.mktemp("fontconfig") / "fonts.conf"
     settings.write_text(FONTCONFIG.format(fonts=fonts, cache=settings.parent))
     environment = {**os.environ, "FONTCONFIG_FILE": str(settings)}
-    yield from launched(playwright, CHROMIUM.require(), environment)
+    yield from launched(playwright, without_window(), environment)
 
 
 @pytest.fixture(scope="session")
@@ -147,7 +152,7 @@ def original_datadir() -> Path:
 @pytest.fixture
 def look(image_regression, made_with: str, request) -> Callable[[Page, str], None]:
     """Return a function that compares a page with its picture."""
-    if request.config.getoption("regen_all"):
+    if anew := request.config.getoption("regen_all"):
         MADE_WITH.write_text(made_with)
     elif made_with != (theirs := MADE_WITH.read_text()):
         pytest.skip(f"the pictures were made with {theirs.strip()}, and here is {made_with}")
@@ -155,7 +160,8 @@ def look(image_regression, made_with: str, request) -> Callable[[Page, str], Non
     def compare(page: Page, name: str) -> None:
         page.evaluate(CODES)
         taken = page.screenshot(animations="disabled", caret="hide")
-        image_regression.check(small(taken), diff_threshold=DIFFERENCE, basename=name)
+        picture = rounded(taken, small=anew)
+        image_regression.check(picture, diff_threshold=DIFFERENCE, basename=name)
 
     return compare
 

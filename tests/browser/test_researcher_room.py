@@ -1,9 +1,14 @@
-"""The researcher's pages in Chromium: good to use in light and dark, at a desk, on a phone."""
+"""The researcher's pages in Chromium: good to use in light and dark, at a desk, on a phone.
 
+The study on the phone is in Arabic, so its texts are seen where they have the least room; at the
+end the room speaks Arabic too, at a desk.
+"""
+
+import re
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from analysis.report.html import render_report
 from tests.analysis import small_run
@@ -25,18 +30,18 @@ PASSWORD = "correct horse battery"
 HERE = "http://127.0.0.1:9"  # of the platform: programs may be sent to this machine alone
 HOSTILE = "\"'><img src=x onerror=alert(1)><script>alert(2)</script>{{7*7}} \u202e=1+1"
 
-OF_STUDIES = ("runs", "studies", "launch", "launch_check")  # besides the pages of the run
+DESK = {"width": 1280, "height": 900}
 LOOKS = {
-    "light at a desk": {"color_scheme": "light", "viewport": {"width": 1280, "height": 900}},
+    "light at a desk": {"color_scheme": "light", "viewport": DESK},
     "dark on a phone": {"color_scheme": "dark", "viewport": {"width": 390, "height": 800}},
-    "a study in Arabic": {"locale": "ar", "viewport": {"width": 1280, "height": 900}},
 }
+ARABIC = re.compile("[\u0600-\u06ff]")
 
 
 @pytest.fixture
 def run(site, tmp_path, monkeypatch, look) -> str:
     """A run with somebody who finished and handed in, and somebody at work; its reference."""
-    language = LOOKS[look].get("locale", "en")
+    language = "ar" if look == "dark on a phone" else "en"
     ref = site.launch(minimal(tmp_path, language=language)).rpartition("/")[2]
     client = site.app.test_client()
     homes = [client.post(f"/run/{ref}", data={"decision": "accept"}).location for _ in range(2)]
@@ -92,11 +97,19 @@ def report(tmp_path_factory) -> str:
     return render_report(small_run.compared(export), {}, {"python": "3.99"})
 
 
+def speak(page: Page, room: str, language: str, direction: str) -> None:
+    """Let the room speak another language."""
+    page.goto(f"{room}/sessions")
+    page.locator("select[name=language]").select_option(language)
+    page.locator("form:has(select[name=language]) button").press("Enter")
+    expect(page.locator("html")).to_have_attribute("dir", direction)
+
+
 @pytest.mark.parametrize("look", LOOKS)
 def test_every_page_is_good_and_what_people_typed_never_runs(
     look, site, run, report, new_context, tmp_path
 ):
-    context = new_context(**LOOKS[look] | {"locale": "en"})
+    context, on_phone = new_context(**LOOKS[look], locale="en"), look == "dark on a phone"
     listen_for_clicks(context)
     page, seen = context.new_page(), Seen(site.app)
     alerts = list[str]()
@@ -109,12 +122,14 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
             html = page.content()
             page.goto("about:blank")
             page.set_content(html)
+        # At the desk nothing was in Arabic; the rest of a page is what it was there.
+        known = on_phone and not ARABIC.search(page.content())
         try:
-            assert_good(page, f"{name}, {look}", known=look == "dark on a phone")
+            assert_good(page, f"{name}, {look}", known=known)
         except AssertionError:
             page.screenshot(path=tmp_path / f"{name}.png", full_page=True)
             raise
-        if look == "light at a desk":
+        if not on_phone:
             whole = name in {"sign_in", "run_blind"}
             assert_keyboard(page, name, within="body" if whole else "main")
 
@@ -131,17 +146,12 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     page.get_by_label("Why do you need").fill(HOSTILE)
     page.keyboard.press("Enter")
     expect(page.get_by_text("unblinded the run on")).to_be_visible()
-    # The other looks see what shows nothing of the study.
-    of_the_study = look == "a study in Arabic"
     for name, path in walk.addresses(run).items():
-        if of_the_study and run not in path and name not in OF_STUDIES:
-            continue
         page.goto(f"{room}/{path}")
         good(name)
-    if not of_the_study:
-        walk.make_a_study(page, room, f"mine_{run}", good)
-        walk.make_a_project(page, room, f"mine_{run}", good)
-        walk.make_keys(page, room, f"new-{run}", good)
+    walk.make_a_study(page, room, f"mine_{run}", good)
+    walk.make_a_project(page, room, f"mine_{run}", good)
+    walk.make_keys(page, room, f"new-{run}", good)
     page.goto(f"{room}/runs/{run}/participants")
     page.locator("tbody a").first.click()
     expect(page.get_by_text("Trial by trial", exact=True).first).to_be_visible()
@@ -163,19 +173,19 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     page.get_by_role("button", name="Add places").press("Enter")
     expect(page.get_by_text("/ 12")).to_be_visible()
     walk.recruit(page, room, run, good)
-    if not of_the_study:
-        walk.share_a_report(page, room, site.app, run, report, good)
+    walk.share_a_report(page, room, site.app, run, report, good)
     page.goto(f"{room}/runs/none")
     good("error")
-    if of_the_study:
-        page.goto(f"{room}/sessions")
-        page.locator("select[name=language]").select_option("ar")
-        page.locator("form:has(select[name=language]) button").press("Enter")
-        expect(page.locator("html")).to_have_attribute("dir", "rtl")
+    if on_phone:
+        page.set_viewport_size(DESK)
+        page.emulate_media(color_scheme="light")
+        speak(page, room, "ar", "rtl")
         for name in (f"runs/{run}", f"runs/{run}/participants", f"runs/{run}/money", "studies"):
             page.goto(f"{room}/{name}")
             good(f"arabic_{name.replace('/', '_')}")
-    else:
-        walk.set_a_second_factor_up(page, room, f"owner-{run}", PASSWORD, good)
-        seen.refuse_unseen()
+        speak(page, room, "en", "ltr")
+        page.set_viewport_size(LOOKS[look]["viewport"])
+        page.emulate_media(color_scheme="dark")
+    walk.set_a_second_factor_up(page, room, f"owner-{run}", PASSWORD, good)
+    seen.refuse_unseen()
     assert alerts == []

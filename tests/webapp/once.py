@@ -10,12 +10,15 @@ from contextlib import contextmanager
 from copy import copy
 from functools import wraps
 from hashlib import sha256
+from importlib.resources.abc import Traversable
 from itertools import count
 from pathlib import Path
 from types import CodeType
 from typing import Any
 
 import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from argon2 import PasswordHasher
 from botocore.loaders import JSONFileLoader, Loader
 from flask import Flask
@@ -24,6 +27,7 @@ from jinja2.bccache import Bucket, BytecodeCache
 from sqlalchemy import Dialect, Engine
 from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
+from werkzeug.routing.matcher import State, StateMachineMatcher
 
 from experiment.design.audit import order_checks
 from experiment.design.audit.check import Check
@@ -34,6 +38,7 @@ from experiment.studies.study import Study
 from marketplace import storage
 from marketplace.mturk import store as mturk_store
 from marketplace.prolific import store as prolific_store
+from webapp import app as installation
 from webapp.core import keys
 from webapp.core.keys import Keys
 from webapp.core.sealing import Sealer
@@ -52,8 +57,10 @@ def make_once() -> None:
     _addresses()
     _templates()
     _statements()
+    _migrations()
     _stand_ins()
     _programs()
+    _files()
     _descriptions()
     passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
@@ -90,6 +97,24 @@ def _addresses() -> None:
         return made[key]
 
     Rule._compile_builder = builder  # type: ignore[method-assign]
+
+    def add(matcher: StateMachineMatcher, rule: Rule) -> None:
+        """Do the same without a state for every part, of which most are there already."""
+        state = matcher._root
+        for part in rule._parts:
+            after = state.static.get(part.content) if part.static else None
+            if not part.static:
+                after = next((to for by, to in state.dynamic if by is part or by == part), None)
+            if after is None:
+                after = State()
+                if part.static:
+                    state.static[part.content] = after
+                else:
+                    state.dynamic.append((part, after))
+            state = after
+        state.rules.append(rule)
+
+    StateMachineMatcher.add = add  # type: ignore[method-assign]
 
 
 class _Templates(BytecodeCache):
@@ -141,6 +166,19 @@ def _statements() -> None:
     identity.unlock = engines.unlock = unlocked  # type: ignore[attr-defined]
 
 
+def _migrations() -> None:
+    """Share the migrations: each step upwards or downwards, and each new schema, reads them all."""
+    original, made = ScriptDirectory.from_config, dict[str | None, ScriptDirectory]()
+
+    def from_config(config: Config) -> ScriptDirectory:
+        folder = config.get_main_option("script_location")
+        if folder not in made:
+            made[folder] = original(config)
+        return made[folder]
+
+    ScriptDirectory.from_config = from_config  # type: ignore[method-assign,assignment]
+
+
 def _stand_ins() -> None:
     """Share compiled statements between the stand-ins of one platform."""
     original, compiled = storage.sqlite_engine, LRUCache[Any, Any](2_000)
@@ -171,6 +209,19 @@ def _programs() -> None:
         return made[key]
 
     assets.joined = shared  # type: ignore[attr-defined]
+
+
+def _files() -> None:
+    """Share the files of the pages, packed and digested, where the same are asked for."""
+    original, made = installation.Assets, dict[object, assets.Assets]()
+
+    def shared(folder: Path, scripts: Mapping[str, Traversable]) -> assets.Assets:
+        key = (folder, *((name, str(script)) for name, script in scripts.items()))
+        if key not in made:
+            made[key] = original(folder, scripts)
+        return made[key]
+
+    installation.Assets = shared  # type: ignore[attr-defined,misc,assignment]
 
 
 def _descriptions() -> None:

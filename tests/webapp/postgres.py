@@ -20,9 +20,11 @@ from pathlib import Path
 import psycopg
 
 from tests.prerequisites import POSTGRESQL
+from tests.webapp.left_open import stays_open
 from webapp.database.engine import open_database
 
-_TEMPLATE = "parallax_template"
+# The database that every server has, and one with every table.
+_OF_ALL, _TEMPLATE = "postgres", "parallax_template"
 # Nobody needs the data of a test after a power cut; tests of crashes ask for a durable server.
 _HASTE = (
     *("fsync=off", "full_page_writes=off", "synchronous_commit=off"),
@@ -40,6 +42,11 @@ def _find_owner() -> pwd.struct_passwd | None:
         return None
     users = {user.pw_name: user for user in pwd.getpwall()}
     return next(users[name] for name in ("postgres", "nobody") if name in users)
+
+
+def _rows(connection: psycopg.Connection[tuple], statement: str) -> list[tuple]:
+    cursor = connection.execute(statement)
+    return cursor.fetchall() if cursor.description else []
 
 
 def _make_tables(url: str) -> None:
@@ -61,6 +68,7 @@ class PostgresServer:
         self._durable = durable
         self._names = (f"test_{number}" for number in count(1))
         self._process: subprocess.Popen[bytes] | None = None
+        self._kept: psycopg.Connection[tuple] | None = None
         self._run_as_owner(
             *("initdb", "--pgdata", str(self._data), "--username", "postgres"),
             *("--auth", "trust", "--encoding", "UTF8", "--locale", "C", "--no-sync"),
@@ -111,11 +119,17 @@ class PostgresServer:
             except ProcessLookupError:
                 continue
 
-    def execute(self, statement: str, database: str = "postgres") -> list[tuple]:
+    def execute(self, statement: str, database: str = _OF_ALL) -> list[tuple]:
         """Run one statement outside any transaction and return its rows."""
-        with psycopg.connect(self._conninfo(database), autocommit=True) as connection:
-            cursor = connection.execute(statement)
-            return cursor.fetchall() if cursor.description else []
+        if database != _OF_ALL:
+            with psycopg.connect(self._conninfo(database), autocommit=True) as connection:
+                return _rows(connection, statement)
+        try:
+            return _rows(self._kept or self._keep(), statement)
+        except psycopg.OperationalError:
+            # It has ended with a server that may be there again.
+            self._let_go()
+            return _rows(self._keep(), statement)
 
     @contextmanager
     def database(self, *, empty: bool = False, template: str | None = None) -> Iterator[str]:
@@ -142,7 +156,19 @@ class PostgresServer:
     def _conninfo(self, database: str) -> str:
         return f"host={self.folder} user=postgres dbname={database}"
 
+    def _keep(self) -> psycopg.Connection[tuple]:
+        # Every test makes a database and drops it: a connection for each cost a third of that.
+        self._kept = psycopg.connect(self._conninfo(_OF_ALL), autocommit=True)
+        stays_open(self._kept)
+        return self._kept
+
+    def _let_go(self) -> None:
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
+
     def _end(self, by: signal.Signals) -> None:
+        self._let_go()
         if self._process is not None:
             os.kill(self._process.pid, by)
             self._process.wait()

@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from typing import IO, Literal
 
 from structlog.contextvars import get_contextvars, merge_contextvars
-from structlog.dev import ConsoleRenderer
 from structlog.processors import JSONRenderer, format_exc_info
 from structlog.stdlib import ExtraAdder, ProcessorFormatter, add_log_level, add_logger_name
 from structlog.typing import EventDict, Processor, WrappedLogger
@@ -87,11 +86,12 @@ def log_formatter(log_format: LogFormat, stream: IO[str]) -> logging.Formatter:
     """
     terminal = stream.isatty()
     as_text = log_format == "text" or (log_format == "auto" and terminal)
-    render: Processor = (
-        ConsoleRenderer(colors=terminal)
-        if as_text
-        else JSONRenderer(lambda line, **_: _ENCODER.encode(line))
-    )
+    render: Processor = JSONRenderer(lambda line, **_: _ENCODER.encode(line))
+    if as_text:
+        # It brings printers along that only people at a terminal need.
+        from structlog.dev import ConsoleRenderer
+
+        render = ConsoleRenderer(colors=terminal)
     kind = ProcessorFormatter if as_text else _JSONFormatter
     return kind(
         foreign_pre_chain=[

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -72,7 +73,10 @@ def _postgres_engine(url: str) -> Engine:
     parsed = make_url(url)
     if parsed.drivername in ("postgres", "postgresql"):
         parsed = parsed.set(drivername="postgresql+psycopg")
-    arguments = {}
+    arguments, options = {}, dict[str, Any]()
+    if parsed.drivername == "postgresql+psycopg":
+        # No column is of this type, for which each engine would look in the database.
+        options["use_native_hstore"] = False
     if parsed.get_backend_name() == "postgresql":
         given = {"connect_timeout": 10, "options": _POSTGRES_OPTIONS, **_NOTICE_SILENCE}
         # What the URL says of the connection counts more.
@@ -84,6 +88,7 @@ def _postgres_engine(url: str) -> Engine:
         max_overflow=0,
         pool_pre_ping=True,
         connect_args=arguments,
+        **options,
     )
 
 

@@ -64,7 +64,7 @@ def retry_failed_requests(app: Flask) -> None:
 
 
 def _repeated(view: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(view)
+    @wraps(view, assigned=())  # what was declared of it; nobody asks for its name
     def answer(**values: object) -> Any:  # noqa: ANN401 - whatever the view returns
         return retry_transient(lambda: view(**values))
 

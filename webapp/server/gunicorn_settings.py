@@ -10,6 +10,7 @@ import os
 import shutil
 import socket
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.server.gevent_worker import Worker
 from webapp.server.open_files import allow_as_many_as_needed
+from webapp.server.quick_end import end_quickly
 from webapp.server.service_manager import take_over
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ def on_starting(server: "Arbiter") -> None:
     # Gunicorn, going into the background, gave files their usual modes back.
     write_for_owner_alone()
     server.managed = take_over()
+    end_quickly()
     allow_as_many_as_needed(_own.connections)
     server.metrics_socket = None
     if _own.metrics_port:
@@ -174,6 +177,11 @@ def worker_exit(_server: "Arbiter", worker: "Worker") -> None:
 
         if (app := app_of(worker.wsgi)) is not None:
             stop(app)
+
+
+# What every worker needs besides its own code, read once for all of them.
+for _library in ("httpx", "markdown_it", "sqlalchemy.orm"):
+    import_module(_library)
 
 
 def _forget_own_code() -> None:

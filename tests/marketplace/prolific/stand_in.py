@@ -114,6 +114,7 @@ class StandIn:
         app: The stand-in.
         clock: Its clock.
         checked: The calls that were checked against the platform's document.
+        faulty: Whether it was told of faults, of which its folder says nothing.
     """
 
     url: str
@@ -121,6 +122,7 @@ class StandIn:
     clock: Clock
     transport: Callable[[], httpx.BaseTransport | None] = lambda: None
     checked: list[str] = field(default_factory=list)
+    faulty: bool = False
 
     def __post_init__(self) -> None:
         hooks = {"response": [self._check]} if document.FILE.exists() else {}
@@ -158,6 +160,7 @@ class StandIn:
         return answer.json()
 
     def faults(self, *faults: dict[str, object]) -> None:
+        self.faulty = True
         self.control("faults", faults=list(faults))
 
     def payments(self) -> list[tuple[str, str, int]]:

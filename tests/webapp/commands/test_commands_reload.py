@@ -24,7 +24,7 @@ from webapp.errors import SettingError, WebappError
 from webapp.server import process as server
 
 CLIENTS = 4
-BREATH_S = 0.02
+BREATH_S = 0.06
 
 pytestmark = pytest.mark.one_database
 
@@ -95,7 +95,7 @@ def wait_for_others(instance: Path, than: Counter) -> Counter:
         seen = answered(instance)
         if seen.keys() - than.keys():
             return seen
-        time.sleep(0.05)
+        time.sleep(0.2)
     raise AssertionError("no new processes answer")
 
 

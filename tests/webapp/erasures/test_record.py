@@ -1,6 +1,7 @@
 """Who asked to be out stays out, whatever is restored; and the record says so aloud."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -9,7 +10,7 @@ from click.testing import CliRunner
 
 import parallax
 from tests.webapp.erasures.sequences import FORGETFUL, new_world, play
-from tests.webapp.postgres import postgres_server
+from tests.webapp.postgres import PostgresServer, postgres_server
 from webapp import create_app
 from webapp.database.schema import alone, migrate
 from webapp.erasures.entry import Deed, Entry
@@ -45,20 +46,27 @@ def test_nobody_who_asked_to_be_out_comes_back_in_a_random_sequence(tmp_path, se
     assert play(world) == [], world.told
 
 
+@pytest.fixture(scope="module")
+def forgetful() -> Iterator[PostgresServer]:
+    """A cluster of which every byte is looked at; each test has words that no other has."""
+    with postgres_server(settings=FORGETFUL) as server:
+        yield server
+
+
 @pytest.mark.one_database
-def test_nobody_comes_back_on_postgresql_and_no_byte_of_its_cluster_holds_them(tmp_path):
-    with postgres_server(settings=FORGETFUL) as server, server.database() as url:
+def test_nobody_comes_back_on_postgresql_and_no_byte_of_its_cluster_holds_them(forgetful, tmp_path):
+    with forgetful.database() as url:
         # In this one nobody is left: ANALYZE keeps the examples of an empty table.
-        world = new_world(tmp_path, 63, url, server)
+        world = new_world(tmp_path, 63, url, forgetful)
         assert play(world) == [], world.told
 
 
 @pytest.mark.one_database
-def test_without_scrubbing_postgresql_keeps_what_was_erased(tmp_path, monkeypatch):
+def test_without_scrubbing_postgresql_keeps_what_was_erased(forgetful, tmp_path, monkeypatch):
     """The search finds what is there: in a table's file and among the planner's examples."""
     monkeypatch.setattr("webapp.commands.database.scrub", lambda _engine: "")
-    with postgres_server(settings=FORGETFUL) as server, server.database() as url:
-        found = play(new_world(tmp_path, 5, url, server))
+    with forgetful.database() as url:
+        found = play(new_world(tmp_path, 5, url, forgetful))
         assert {Path(each).name == "2619" for each in found} == {True, False}, "pg_statistic"
 
 

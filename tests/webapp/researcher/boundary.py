@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
 
 from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
+from tests.webapp.done_once import DoneOnce
 from webapp.core.urls import ROOM
 from webapp.database.engine import Sessions
 from webapp.projects.members import set_member
@@ -78,11 +80,20 @@ class World:
             return answer.status_code, answer.get_data(as_text=True)
 
 
-def build(app: Flask, sessions: Sessions) -> World:
+def build(app: Flask, sessions: Sessions, once: DoneOnce) -> World:
     """Return the world, made in an installation."""
-    clients, forms, tokens = {"anonymous": app.test_client()}, {}, {}
+    refs, cookies, tokens = once("world", lambda: _stored(sessions), first=True)
+    clients = {who: app.test_client() for who in PERSONS}
+    for who, cookie in cookies.items():
+        clients[who].set_cookie(COOKIE, cookie, path=ROOM)
+    forms = {who: form_token(cookie) for who, cookie in cookies.items()}
+    return World(app, refs[HERE], refs[ELSEWHERE], clients, forms, tokens)
+
+
+def _stored(sessions: Sessions) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+    """Store the projects and everybody, and return the runs, the sessions and the tokens."""
+    refs, cookies, tokens = {}, {}, {}
     with sessions.begin() as session:
-        refs = {}
         for name in (HERE, ELSEWHERE):
             project = add_project(session, name, by="a test", now=LAUNCHED)
             refs[name] = launch(
@@ -101,11 +112,19 @@ def build(app: Flask, sessions: Sessions) -> World:
                 tokens[token_name(who, scope)] = made
                 if who == ProjectRole.MANAGER:
                     tokens[name] = made
-            token = open_session(session, user, "", LAUNCHED)
-            clients[who] = app.test_client()
-            clients[who].set_cookie(COOKIE, token, path=ROOM)
-            forms[who] = form_token(token)
-    return World(app, refs[HERE], refs[ELSEWHERE], clients, forms, tokens)
+            cookies[who] = open_session(session, user, "", LAUNCHED)
+    return refs, cookies, tokens
+
+
+class _Done:
+    worked, text = False, "a process of its own would do this"
+
+
+def without_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pages start no commands: what they print is none of this, whether they are reached is."""
+    for page in ("launch", "studies", "editor", "installation"):
+        monkeypatch.setattr(f"webapp.researcher.{page}.parallax", lambda *_: _Done())
+    monkeypatch.setattr("webapp.researcher.overview_page._ROUNDS", 1)
 
 
 def token_name(who: str, scope: Scope) -> str:

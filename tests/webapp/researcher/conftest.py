@@ -1,6 +1,5 @@
 """Researchers of each role, signed in."""
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -10,7 +9,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Clock
+from webapp.core.urls import ROOM
+from webapp.researcher.access import COOKIE
 from webapp.users.roles import Role
+from webapp.users.sign_in import form_token
 from webapp.users.users import add_user
 
 PASSWORD = "correct horse battery"
@@ -36,8 +38,9 @@ class Researcher:
         return self.client.get(f"/researcher{path}")
 
     def form_token(self) -> str:
-        found = re.search(r'name="form_token" value="(\w+)"', self.get("/").text)
-        return found[1] if found else ""
+        """What the forms of every page carry that this browser loads."""
+        cookie = self.client.get_cookie(COOKIE, path=ROOM)
+        return form_token(cookie.value) if cookie else ""
 
     def post(self, path: str, **data: str) -> TestResponse:
         body = {"form_token": self.form_token(), **data}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.webapp.done_once import DoneOnce
 from tests.webapp.researcher import boundary
 from tests.webapp.researcher.boundary import (
     ELSEWHERE,
@@ -22,18 +23,9 @@ ENDING = ("sign_in.leave", "sign_in.leave_everywhere")
 
 
 @pytest.fixture
-def world(app, sessions, monkeypatch):
-    # What the commands print is none of this; whether they are reached is.
-    monkeypatch.setattr("webapp.researcher.launch.parallax", lambda *_: _Done())
-    monkeypatch.setattr("webapp.researcher.studies.parallax", lambda *_: _Done())
-    monkeypatch.setattr("webapp.researcher.editor.parallax", lambda *_: _Done())
-    monkeypatch.setattr("webapp.researcher.installation.parallax", lambda *_: _Done())
-    monkeypatch.setattr("webapp.researcher.overview_page._ROUNDS", 1)
-    return boundary.build(app, sessions)
-
-
-class _Done:
-    worked, text = False, "a process of its own would do this"
+def world(app, instance, sessions, monkeypatch):
+    boundary.without_commands(monkeypatch)
+    return boundary.build(app, sessions, DoneOnce((instance,), lambda: ""))
 
 
 def outcome(status: int, text: str) -> str:

@@ -104,7 +104,7 @@ def nobody_may_write(url: str) -> Iterator[None]:
 
 @pytest.mark.one_database
 def test_the_app_imports_no_driver_before_its_requests_take_turns():
-    asked = [sys.executable, "-c", "import sys, webapp; print('psycopg' in sys.modules)"]
+    asked = [sys.executable, "-c", "import sys, webapp.app; print('psycopg' in sys.modules)"]
     said = subprocess.run(asked, capture_output=True, text=True, check=True)
     assert said.stdout == "False\n"
 

@@ -1,7 +1,9 @@
 """Whatever order people come, drop out, return and finish in, places are given out fairly."""
 
 from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from typing import ClassVar
 from uuid import uuid4
 
@@ -34,11 +36,11 @@ class Assignment(RuleBasedStateMachine):
 
     sessions: ClassVar[Sessions]
     study: ClassVar[Study]
-    runs: ClassVar[list[Run]]
+    runs: ClassVar[Iterator[Run]]
 
     def __init__(self) -> None:
         super().__init__()
-        self.run = self.runs.pop()
+        self.run = next(self.runs)
         self.now = START
         self.holders: dict[tuple[int, int], int] = {}  # place -> participant
         self.had: dict[int, tuple[int, int]] = {}  # participant -> the place they were given
@@ -162,7 +164,7 @@ def test_places_are_given_out_fairly_in_any_order_of_events(sessions, study, run
     # The draws are the same on both: they differ in what a statement does, which few draws show.
     examples = 25 if sessions.kw["bind"].dialect.name == "sqlite" else 8
     Assignment.sessions, Assignment.study = sessions, study
-    Assignment.runs = [run_of(LISTS, PLACES, ref=f"run{n}") for n in range(5 * examples)]
+    Assignment.runs = (run_of(LISTS, PLACES, ref=f"run{n}") for n in count())
     Assignment.TestCase.settings = settings(
         max_examples=examples,
         stateful_step_count=25,

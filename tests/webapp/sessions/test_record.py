@@ -237,6 +237,7 @@ def test_a_body_that_is_no_answer_is_refused(body):
 @given(st.binary(max_size=200) | st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from([*GOOD]) | st.text(), inner),
+    max_leaves=20,
 ).map(lambda value: json.dumps(value).encode()))  # fmt: skip
 def test_whatever_the_body_it_is_an_answer_or_a_clear_refusal(body: bytes):
     try:

@@ -16,10 +16,12 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select
 
 import parallax
+from experiment.studies.files import study_files
 from experiment.studies.load import BUILT_IN, load_study
 from marketplace.prolific import create_prolific
 from tests.marketplace.door import Door, served
 from tests.marketplace.prolific.stand_in import Person, StandIn
+from tests.webapp.done_once import DoneOnce
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import OutgoingReport, Participant, Payment, Run
 from webapp.jobs.reports import send_reports
@@ -125,12 +127,25 @@ def study_folder(tmp_path: Path, more: str) -> Path:
 
 
 @pytest.fixture
-def run(sessions: Sessions, study_folder: Path, clock) -> Run:
+def once(app, instance: Path, stand_in: StandIn, settings: ProlificSettings, clock) -> DoneOnce:
+    """What does the first deeds of many tests once."""
+    folders = (instance, instance.parent / "prolific")
+    return DoneOnce(folders, lambda: None if stand_in.faulty else (settings, clock()))
+
+
+@pytest.fixture
+def run(sessions: Sessions, study_folder: Path, clock, once: DoneOnce) -> Run:
+    study = load_study(str(study_folder))
+
+    def launched() -> int:
+        with sessions() as session:
+            run = launch(session, study, 1, "prolific", now=clock(), code_version="0")
+            session.commit()
+            return run.id
+
+    number = once(("launch", *study_files(study).items()), launched, first=True)
     with sessions() as session:
-        study = load_study(str(study_folder))
-        run = launch(session, study, 1, "prolific", now=clock(), code_version="0")
-        session.commit()
-    return run
+        return session.get_one(Run, number)
 
 
 @dataclass
@@ -143,9 +158,13 @@ class Lab:
     platform: ProlificClient
     run: Run
     visit: Callable[[str], Any]
+    once: DoneOnce
 
     def publish(self) -> str:
         """Publish the run, and return its study's id there."""
+        return self.once(("publish", self.run.ref), self._publish)
+
+    def _publish(self) -> str:
         now = self.app.extensions["parallax"].now
         plan = draft(self.sessions, self.platform, self.run.ref, self.link, now())
         [(study, _)] = list(publish(self.sessions, self.platform, plan, now))
@@ -175,6 +194,9 @@ class Lab:
 
     def work(self, study: str) -> tuple[str, str]:
         """Let somebody do everything; return their submission and the closing page."""
+        return self.once(("work", self.run.ref, study), lambda: self._work(study))
+
+    def _work(self, study: str) -> tuple[str, str]:
         submission, way = self.arrive(self.stand_in.person(), study)
         return submission, self.finish(self.agree(way))
 
@@ -189,6 +211,9 @@ class Lab:
 
     def hand_in(self, study: str) -> str:
         """Let somebody do everything until their submission waits for review."""
+        return self.once(("hand in", self.run.ref, study), lambda: self._hand_in(study))
+
+    def _hand_in(self, study: str) -> str:
         submission, _ = self.work(study)
         self.report()
         self.poll()
@@ -207,8 +232,8 @@ class Lab:
 
 
 @pytest.fixture
-def lab(stand_in, app, sessions, platform, run, visit) -> Lab:
-    return Lab(stand_in, app, sessions, platform, run, visit)
+def lab(stand_in, app, sessions, platform, run, visit, once) -> Lab:
+    return Lab(stand_in, app, sessions, platform, run, visit, once)
 
 
 @pytest.fixture

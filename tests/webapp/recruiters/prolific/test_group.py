@@ -42,9 +42,9 @@ def members(stand_in, group: str) -> list[str]:
 
 
 def test_who_finishes_is_put_into_the_group_and_who_only_begins_is_not(
-    with_group, stand_in, app, sessions, platform, run, visit, group, shell
+    with_group, stand_in, app, sessions, platform, run, visit, once, group, shell
 ):
-    lab = Lab(stand_in, app, sessions, platform, run, visit)
+    lab = Lab(stand_in, app, sessions, platform, run, visit, once)
     assert f"the participant group {group}" in shell("publish", run.ref, "--dry-run").output
     study = lab.publish()
     stand_in.person().begin(study)

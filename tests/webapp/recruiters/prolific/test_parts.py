@@ -40,7 +40,7 @@ def part(lab, study_folder, clock, tmp_path):
                 session, load_study(str(folder)), 3, "prolific", now=clock(), code_version="0"
             )
             session.commit()
-        return Lab(lab.stand_in, lab.app, lab.sessions, lab.platform, run, lab.visit)
+        return Lab(lab.stand_in, lab.app, lab.sessions, lab.platform, run, lab.visit, lab.once)
 
     return of
 
@@ -156,8 +156,8 @@ class TestTerms:
     """What a study says of itself stands on Prolific, and is shown before."""
 
     @pytest.fixture
-    def lab(self, with_terms, stand_in, app, sessions, platform, run, visit):
-        return Lab(stand_in, app, sessions, platform, run, visit)
+    def lab(self, with_terms, stand_in, app, sessions, platform, run, visit, once):
+        return Lab(stand_in, app, sessions, platform, run, visit, once)
 
     def test_it_is_posted_as_it_was_written_and_at_most_so_many_work_at_once(
         self, lab, stand_in, shell
