@@ -1,6 +1,7 @@
 """Checks of pictures in items, and of the block that people and programs answer differently."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 
 from experiment.authoring.findings import Examined, StudyNote
 from experiment.errors import ParallaxError, StudyError
@@ -14,6 +15,7 @@ from experiment.studies.humanness import Rates
 
 # A CSV cell has at most 131,072 letters for Python's own reader; base64 takes four for three bytes.
 _MOST_LETTERS = 130_000
+_TEXTS = attrgetter("context", *Variant)
 
 
 def pictures(examined: Examined) -> Iterator[ParallaxError]:
@@ -22,7 +24,7 @@ def pictures(examined: Examined) -> Iterator[ParallaxError]:
     shown = (
         item
         for item in examined.items
-        if any("![" in text and LIKE_A_PICTURE.search(text) for text in _texts(item))
+        if "![" in "".join(_texts(item)) and any(map(LIKE_A_PICTURE.search, _texts(item)))
     )
     for item in shown:
         problem, expected = _unshown(item, examined)
@@ -33,7 +35,8 @@ def pictures(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _texts(item: Item) -> tuple[str, ...]:
-    return (item.context, *(getattr(item, name) for name in Variant))
+    found: tuple[str, ...] = _TEXTS(item)
+    return found
 
 
 def _unshown(item: Item, examined: Examined) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from experiment.authoring.findings import Examined, StudyNote, placed
 from experiment.authoring.rule_checks import sound_rules
 from experiment.design.audit.audit import audit
 from experiment.design.lists import BuiltLists, build_lists
+from experiment.design.materials_index import index_materials
 from experiment.design.ordering.declared import declared, separate_columns
 from experiment.design.shared import source_name
 from experiment.errors import DesignError, ParallaxError, StudyError
@@ -96,7 +97,8 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
     if not examined.items:
         return
     try:
-        built = build_lists(study, examined.items, examined.seed)
+        index = index_materials(examined.items)
+        built = build_lists(study, index, examined.seed)
     except ParallaxError as error:
         yield placed(error, _place_of_design(examined, error))
         return
@@ -106,7 +108,7 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
     # A rule that is wrong is named by itself; here it would be named for every participant.
     examined.built = built
     audited = study.model_copy(update={"exclusion": sound_rules(examined)})
-    failed = [each for each in audit(audited, built, examined.items) if not each.passed]
+    failed = [each for each in audit(audited, built, index) if not each.passed]
     for each in failed:
         keys = _keys_of(each.name.partition(",")[0], study.design)
         yield DesignError(
@@ -162,10 +164,9 @@ def _place_of_design(examined: Examined, error: ParallaxError) -> str:
 
 def templates(examined: Examined) -> Iterator[ParallaxError]:
     """Yield templates whose items no list shows."""
-    design = examined.study.design
-    counts = Counter(
-        item.template for item in examined.items if item.template not in design.block_of
-    )
+    counts = Counter(item.template for item in examined.items)
+    for shown in examined.study.design.block_of:
+        counts.pop(shown, None)
     for template, number in counts.items():
         yield StudyNote(
             f'the {number:,} items of the template "{template}" are in no list',

@@ -50,7 +50,7 @@ def _is_plain(item: Item) -> bool:
         whole.isascii()
         and whole.isprintable()
         and not _SIGNS.search(whole)
-        and not any(text.isspace() for text in texts)
+        and not any(map(str.isspace, texts))
     )
 
 

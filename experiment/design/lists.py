@@ -50,12 +50,12 @@ class BuiltLists:
     levels: tuple[dict[str, str], ...] = ()
 
 
-def build_lists(study: Study, items: Iterable[Item], seed: int) -> BuiltLists:
+def build_lists(study: Study, items: Iterable[Item] | MaterialsIndex, seed: int) -> BuiltLists:
     """Return the lists that a study's design asks for; the same seed gives the same lists.
 
     Args:
         study: The study; only its design is read.
-        items: The study's materials, consumed once.
+        items: The study's materials, consumed once, or sorted by ``index_materials``.
         seed: The run's seed.
 
     Raises:

@@ -88,12 +88,16 @@ def lemmas_of(frame: str) -> dict[str, str]:
     return {slot: lemma for slot, _, lemma in pairs}
 
 
-def index_materials(items: Iterable[Item]) -> MaterialsIndex:
+def index_materials(items: Iterable[Item] | MaterialsIndex) -> MaterialsIndex:
     """Sort the materials by template, frame and condition; the items are consumed once.
+
+    What is sorted already stays as it is.
 
     Raises:
         DesignError: Two items are the same frame in the same condition.
     """
+    if isinstance(items, MaterialsIndex):
+        return items
     sorted_items: dict[str, dict[str, dict[str, Item]]] = {}
     identity = materials_hash(_sorting(items, sorted_items))
     return MaterialsIndex(sorted_items, identity)

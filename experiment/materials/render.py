@@ -70,6 +70,10 @@ def lower_case_tokens(text: str) -> str:
     Punctuation marks become tokens of their own; ``don't`` and ``well-known`` stay whole. A
     language that writes no spaces is divided only where the text has some.
     """
+    letters = text.replace(" ", "")
+    if letters.isascii() and letters.isalpha():
+        # Of letters and spaces alone, as most sentences are, what the patterns find is plain.
+        return " ".join([*text.lower().split(), "."])
     return _closed(_TOKEN.findall(text.lower()), text)
 
 

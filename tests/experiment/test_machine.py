@@ -5,7 +5,9 @@ import os
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import httpx
 import pytest
@@ -31,9 +33,8 @@ for name in ("geteuid", "getuid", "fork", "O_CLOEXEC"):
 import experiment.machine
 experiment.machine.msvcrt = types.SimpleNamespace(locking=locking, LK_NBLCK=1, LK_UNLCK=0)
 """
-_RUN = "import parallax\nparallax.main()\n"
 
-# The same for one command after another: each start anew costs more than the command.
+# One command after another, and then a server: each start anew costs more than the command.
 _EACH = """
 import contextlib, io, json, sys
 import parallax
@@ -45,11 +46,11 @@ for sys.argv[1:] in json.loads(sys.argv[1]):
             parallax.main()
         except SystemExit as end:
             ended.append([end.code, said.getvalue()])
-print(json.dumps(ended))
+print(json.dumps(ended), flush=True)
 """
 
 # Tells the port that the server took.
-_TELLING = """
+_SERVE = """
 from webapp.server import process
 listen = process._listen
 def told(*where):
@@ -57,14 +58,9 @@ def told(*where):
     print(listening.getsockname()[1], flush=True)
     return listening
 process._listen = told
+sys.argv[1:] = ["serve", "--port", "0"]
+parallax.main()
 """
-
-
-def without(tmp_path: Path, program: str = _RUN) -> str:
-    """Return a file that runs a program where those are missing."""
-    file = tmp_path / "without.py"
-    file.write_text(textwrap.dedent(_WITHOUT) + program, encoding="utf-8")
-    return str(file)
 
 
 @pytest.fixture(scope="module")
@@ -73,9 +69,22 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def ended(site: Path) -> dict[str, tuple[int, str]]:
-    """How each command ended, and what it said of errors."""
-    commands = [
+def said(site: Path) -> Iterator[TextIO]:
+    """What the program says that runs the commands where those are missing, and then serves."""
+    file = site.parent / "without.py"
+    file.write_text(textwrap.dedent(_WITHOUT) + _EACH + _SERVE, encoding="utf-8")
+    environment = os.environ | {"PARALLAX_INSTANCE": str(site.parent / "instance")}
+    program = [sys.executable, str(file), json.dumps(commands(site))]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True, env=environment) as running:
+        try:
+            assert running.stdout is not None
+            yield running.stdout
+        finally:
+            running.kill()
+
+
+def commands(site: Path) -> list[list[str]]:
+    return [
         ["study", "check", "minimal"],
         ["runs"],
         ["settings"],
@@ -83,12 +92,13 @@ def ended(site: Path) -> dict[str, tuple[int, str]]:
         ["import", "sessions", str(site)],
         ["serve", "--background", "--port", "0"],
     ]
-    environment = os.environ | {"PARALLAX_INSTANCE": str(site.parent / "instance")}
-    program = [sys.executable, without(site.parent, _EACH), json.dumps(commands)]
-    done = subprocess.run(program, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    return {" ".join(one[:2]): tuple(end) for one, end in zip(commands, told, strict=True)}
+
+
+@pytest.fixture(scope="module")
+def ended(site: Path, said: TextIO) -> dict[str, tuple[int, str]]:
+    """How each command ended, and what it said of errors."""
+    told = json.loads(said.readline())
+    return {" ".join(one[:2]): tuple(end) for one, end in zip(commands(site), told, strict=True)}
 
 
 def test_a_static_study_is_written_and_its_sessions_are_asked_for(site, ended):
@@ -104,17 +114,11 @@ def test_authoring_and_looking_need_none_of_it(ended, command):
     assert ended[command] == (0, "")
 
 
-def test_a_classroom_is_served_without_gunicorn(tmp_path):
-    environment = os.environ | {"PARALLAX_INSTANCE": str(tmp_path / "instance")}
-    command = [sys.executable, without(tmp_path, _TELLING + _RUN), "serve", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
-        try:
-            assert server.stdout is not None
-            port = int(server.stdout.readline())
-            answer = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE_S)
-            assert answer.status_code == 200
-        finally:
-            server.kill()
+@pytest.mark.usefixtures("ended")
+def test_a_classroom_is_served_without_gunicorn(said):
+    port = int(said.readline())
+    answer = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=PATIENCE_S)
+    assert answer.status_code == 200
 
 
 def test_a_server_in_the_background_is_refused_by_name_where_there_is_none(ended):

@@ -29,7 +29,6 @@ from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 from werkzeug.routing.matcher import State, StateMachineMatcher
 
-import webapp
 from experiment.design.audit import order_checks
 from experiment.design.audit.check import Check
 from experiment.design.lists import BuiltLists, build_lists
@@ -39,6 +38,7 @@ from experiment.studies.study import Study
 from marketplace import storage
 from marketplace.mturk import store as mturk_store
 from marketplace.prolific import store as prolific_store
+from webapp import app as installation
 from webapp.core import keys
 from webapp.core.keys import Keys
 from webapp.core.sealing import Sealer
@@ -213,7 +213,7 @@ def _programs() -> None:
 
 def _files() -> None:
     """Share the files of the pages, packed and digested, where the same are asked for."""
-    original, made = webapp.Assets, dict[object, assets.Assets]()
+    original, made = installation.Assets, dict[object, assets.Assets]()
 
     def shared(folder: Path, scripts: Mapping[str, Traversable]) -> assets.Assets:
         key = (folder, *((name, str(script)) for name, script in scripts.items()))
@@ -221,7 +221,7 @@ def _files() -> None:
             made[key] = original(folder, scripts)
         return made[key]
 
-    webapp.Assets = shared  # type: ignore[attr-defined,misc,assignment]
+    installation.Assets = shared  # type: ignore[attr-defined,misc,assignment]
 
 
 def _descriptions() -> None:

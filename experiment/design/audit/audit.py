@@ -10,7 +10,7 @@ from experiment.design.audit.session_checks import session_checks
 from experiment.design.audit.sessions import compose_all, square_contents
 from experiment.design.audit.shared_checks import shared_checks
 from experiment.design.lists import BuiltLists
-from experiment.design.materials_index import index_materials
+from experiment.design.materials_index import MaterialsIndex, index_materials
 from experiment.errors import DesignError
 from experiment.materials.read import load_items
 from experiment.records import Item
@@ -20,7 +20,7 @@ from experiment.studies.study import Study
 def audit(
     study: Study,
     built: BuiltLists,
-    items: Iterable[Item] | None = None,
+    items: Iterable[Item] | MaterialsIndex | None = None,
     *,
     order_seeds: int = SEEDS,
 ) -> tuple[Check, ...]:
@@ -29,7 +29,7 @@ def audit(
     Args:
         study: The study the lists were built for.
         built: The lists.
-        items: The study's materials; made from its grammar when not given.
+        items: The study's materials, or these sorted; made from its grammar when not given.
         order_seeds: Over how many seeds the positions of trials are looked at; none for 0.
 
     Raises:

@@ -251,8 +251,17 @@ def _drawn(start: Sequence[int], asked: Sequence[Constraint], rng: random.Random
 
 def _worst_rhat(chains: Sequence[Sequence[Sequence[int]]]) -> float:
     """Return the largest R-hat of any trial's position, from the orders of each chain."""
+    positions = [[_positions(order) for order in chain] for chain in chains]
     trials = range(len(chains[0][0]))
-    return max(_rhat([[order.index(one) for order in chain] for chain in chains]) for one in trials)
+    return max(_rhat([[at[one] for at in chain] for chain in positions]) for one in trials)
+
+
+def _positions(order: Sequence[int]) -> list[int]:
+    """Return where each trial stands."""
+    found = [0] * len(order)
+    for position, one in enumerate(order):
+        found[one] = position
+    return found
 
 
 def _rhat(chains: Sequence[Sequence[int]]) -> float:

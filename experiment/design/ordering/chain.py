@@ -67,4 +67,7 @@ def step_through(
 
 
 def _violations(order: list[int], constraints: Sequence[Constraint], a: int, b: int) -> int:
-    return sum(each.violations(order, a) + each.violations(order, b) for each in constraints)
+    found = 0
+    for each in constraints:
+        found += each.violations(order, a) + each.violations(order, b)
+    return found

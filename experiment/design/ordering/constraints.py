@@ -52,11 +52,12 @@ class Distance:
 
     def violations(self, order: Sequence[int], position: int) -> int:
         """Return how many of the trials nearby share the label."""
-        label = self.labels[order[position]]
+        labels = self.labels
+        label = labels[order[position]]
         if label is None:
             return 0
-        start, end = max(0, position - self.least + 1), min(len(order), position + self.least)
-        return sum(self.labels[order[other]] == label for other in range(start, end)) - 1
+        start, end = max(0, position - self.least + 1), position + self.least
+        return sum([labels[other] == label for other in order[start:end]]) - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,38 +87,59 @@ def test_the_first_lines_tell_the_interaction_as_the_table_has_it(found):
     assert "design" in {one.name for one in found["mixed"].drawings}
 
 
-@pytest.mark.parametrize("name", ["within", "mixed", "yes_no"])
-def test_the_mixed_model_of_a_design_is_that_of_lme4(runs, found, name, tmp_path):
-    script = LME4.require()
-    rows = answers(runs[name])
-    answered, key = (
-        ("said_yes", "yes_no_model") if name == "yes_no" else ("chose_good", "design_model")
-    )
-    rows = rows.assign(frame=rows["position"], y=rows[answered].astype(int))
-    one, two = ("own_length", "group") if name == "mixed" else ("own_structure", "own_length")
+@pytest.fixture(scope="module")
+def in_r(runs, found, tmp_path_factory):
+    """What lme4 finds of each run, in one start of R."""
+    script, folder = LME4.require(), tmp_path_factory.mktemp("in_r")
     first = {"own_structure": "nonisland", "own_length": "short", "group": "plain"}
-    rows = rows.assign(
-        a=np.where(rows[one] == first[one], 0.5, -0.5),
-        b=np.where(rows[two] == first[two], 0.5, -0.5),
-    )
-    rows = rows.assign(ab=rows["a"] * rows["b"])
-    random = _in_r(found[name].statistics[f"{key}_random"], name)
-    rows[["y", "a", "b", "ab", "participant", "frame"]].to_csv(tmp_path / "rows.csv", index=False)
-    (tmp_path / "model.R").write_text(
-        'library(lme4); rows <- read.csv("rows.csv")\n'
-        "rows$participant <- factor(rows$participant); rows$frame <- factor(rows$frame)\n"
-        f"model <- glmer(y ~ a + b + ab + {random}, rows, binomial,\n"
-        '  control = glmerControl(optimizer = "bobyqa", optCtrl = list(maxfun = 2e5)))\n'
-        'write.csv(coef(summary(model)), "coefficients.csv")\n'
-        'write(as.numeric(logLik(model)), "rest.txt")\n'
-    )
-    subprocess.run([script, "model.R"], cwd=tmp_path, check=True, capture_output=True)
-    theirs = pd.read_csv(tmp_path / "coefficients.csv", index_col=0)
+    program = ["library(lme4)"]
+    for name, run in runs.items():
+        rows = answers(run)
+        answered, key = MODELS[name]
+        rows = rows.assign(frame=rows["position"], y=rows[answered].astype(int))
+        one, two = ("own_length", "group") if name == "mixed" else ("own_structure", "own_length")
+        rows = rows.assign(
+            a=np.where(rows[one] == first[one], 0.5, -0.5),
+            b=np.where(rows[two] == first[two], 0.5, -0.5),
+        )
+        rows = rows.assign(ab=rows["a"] * rows["b"])
+        random = _in_r(found[name].statistics[f"{key}_random"], name)
+        columns = ["y", "a", "b", "ab", "participant", "frame"]
+        rows[columns].to_csv(folder / f"{name}.csv", index=False)
+        program += [
+            f'rows <- read.csv("{name}.csv")',
+            "rows$participant <- factor(rows$participant); rows$frame <- factor(rows$frame)",
+            f"model <- glmer(y ~ a + b + ab + {random}, rows, binomial,",
+            '  control = glmerControl(optimizer = "bobyqa", optCtrl = list(maxfun = 2e5)))',
+            f'write.csv(coef(summary(model)), "{name}_coefficients.csv")',
+            f'write(as.numeric(logLik(model)), "{name}_rest.txt")',
+        ]
+    (folder / "models.R").write_text("\n".join(program) + "\n")
+    subprocess.run([script, "models.R"], cwd=folder, check=True, capture_output=True)
+    return {
+        name: (
+            pd.read_csv(folder / f"{name}_coefficients.csv", index_col=0),
+            float((folder / f"{name}_rest.txt").read_text()),
+        )
+        for name in runs
+    }
+
+
+MODELS = {
+    "within": ("chose_good", "design_model"),
+    "mixed": ("chose_good", "design_model"),
+    "yes_no": ("said_yes", "yes_no_model"),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_mixed_model_of_a_design_is_that_of_lme4(found, in_r, name):
+    theirs, loglik = in_r[name]
+    _, key = MODELS[name]
     own = found[name].statistics[key]
     assert own["estimate"].to_numpy() == pytest.approx(theirs["Estimate"], rel=0.01, abs=0.01)
     assert own["std_error"].to_numpy() == pytest.approx(theirs["Std. Error"], rel=0.01, abs=0.01)
     notes = " ".join(_table(found[name], key).notes)
-    loglik = float((tmp_path / "rest.txt").read_text())
     assert float(notes.partition("log-likelihood ")[2].partition(";")[0]) == pytest.approx(
         loglik, abs=0.1
     )

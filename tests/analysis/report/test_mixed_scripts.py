@@ -17,32 +17,45 @@ def with_position(rng):
     return rows.assign(position=rng.permutation(len(rows)) / len(rows) - 0.5)
 
 
-@pytest.mark.parametrize(
-    "formula",
-    [
-        None,
-        "judge + position + (1 + position || participant) + (1 | item)",
-        "judge + position + (1 + position | participant) + (1 | item)",
-    ],
-    ids=["usual", "slopes", "correlated"],
-)
-def test_lme4_finds_the_same_by_the_script(formula, tmp_path):
-    script = LME4.require()
+FORMULAS = {
+    "usual": None,
+    "slopes": "judge + position + (1 + position || participant) + (1 | item)",
+    "correlated": "judge + position + (1 + position | participant) + (1 | item)",
+}
+
+
+@pytest.fixture(scope="module")
+def in_r(tmp_path_factory):
+    """Each model, its script's folder, and what the script said; R starts once for all."""
+    script, folder = LME4.require(), tmp_path_factory.mktemp("in_r")
     rows = with_position(np.random.default_rng(8))
-    model = fit(rows, formula)
-    write_scripts(tmp_path, rows, model)
-    done = subprocess.run([script, "lme4.R"], cwd=tmp_path, capture_output=True, text=True)
+    models = {name: fit(rows, formula) for name, formula in FORMULAS.items()}
+    program = []
+    for name, model in models.items():
+        (folder / name).mkdir()
+        write_scripts(folder / name, rows, model)
+        program += [f'cat("\\n== {name}\\n"); setwd("{folder / name}")',
+                    'source("lme4.R", local = new.env(), print.eval = TRUE)']  # fmt: skip
+    (folder / "all.R").write_text("\n".join(program))
+    done = subprocess.run([script, "all.R"], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    theirs = pd.read_csv(tmp_path / "lme4_coefficients.csv", index_col=0)
+    said = dict(one.split("\n", 1) for one in done.stdout.split("\n== ")[1:])
+    return {name: (model, folder / name, said[name]) for name, model in models.items()}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_lme4_finds_the_same_by_the_script(in_r, name):
+    model, folder, printed = in_r[name]
+    theirs = pd.read_csv(folder / "lme4_coefficients.csv", index_col=0)
     ours = model.coefficients
     assert ours["estimate"].to_numpy() == pytest.approx(theirs["Estimate"].to_numpy(), abs=0.05)
     assert ours["std_error"].to_numpy() == pytest.approx(theirs["Std. Error"].to_numpy(), rel=0.05)
-    random = pd.read_csv(tmp_path / "lme4_random_effects.csv")
+    random = pd.read_csv(folder / "lme4_random_effects.csv")
     spreads = random.loc[random["var2"].isna(), "sdcor"]
     together = random.loc[random["var2"].notna(), "sdcor"]
     assert model.random["correlation"].dropna().tolist() == pytest.approx(list(together), abs=0.05)
     assert sorted(model.random["sd"] ** 2) == pytest.approx(sorted(spreads**2), rel=0.06, abs=0.05)
-    said = "The fit is singular" in done.stdout
+    said = "The fit is singular" in printed
     assert said == bool((spreads < 1e-4).any() or (together.abs() > 0.999).any())
     assert not said or model.random["sd"].min() < 0.2 or model.random["singular"].any()
 

@@ -8,7 +8,7 @@ import pytest
 
 from analysis.statistics.held_out import delta_loglik, slope
 from analysis.statistics.laplace import RandomTerm
-from analysis.statistics.linear_mixed import fit_linear, fit_linear_by_rule
+from analysis.statistics.linear_mixed import LinearMixedModel, fit_linear, fit_linear_by_rule
 from tests import prerequisites
 
 
@@ -45,41 +45,61 @@ def test_estimates_and_errors_are_those_of_lme4():
     assert fitted.singular
 
 
-def test_a_singular_fit_loses_correlations_first():
+@pytest.fixture(scope="module")
+def by_rule() -> LinearMixedModel:
     data = rows()
-    fitted = fit_linear_by_rule(data["y"].to_numpy(), data[["c"]], terms(data))
-    assert fitted.left_out == "correlations"
-    assert not fitted.singular
-    assert fitted.random["correlation"].isna().all()
+    return fit_linear_by_rule(data["y"].to_numpy(), data[["c"]], terms(data))
 
 
-@pytest.mark.parametrize("slopes", [False, True], ids=["intercepts", "slopes"])
-def test_r_agrees_today(tmp_path, slopes):
+def test_a_singular_fit_loses_correlations_first(by_rule):
+    assert by_rule.left_out == "correlations"
+    assert not by_rule.singular
+    assert by_rule.random["correlation"].isna().all()
+
+
+@pytest.fixture(scope="module")
+def in_r(tmp_path_factory) -> dict[str, list[float]]:
+    """What lme4 finds, of both designs in one start of R."""
     prerequisites.LME4.require()
-    data = rows() if slopes else rows(20, 12)
-    data.to_csv(tmp_path / "d.csv", index=False)
-    effects = "1 + c |" if slopes else "1 "
-    script = (
-        "suppressMessages(library(lme4)); d <- read.csv('d.csv');"
-        f"m <- lmer(y ~ c + ({effects}| p) + ({effects}| i), d);"
-        "cat(fixef(m), sqrt(diag(vcov(m))), as.data.frame(VarCorr(m))$sdcor, logLik(m))"
-    )
-    told = subprocess.run(
-        ["Rscript", "-e", script], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    y, c = data["y"].to_numpy(), data[["c"]]
-    if slopes:
-        fitted = fit_linear_by_rule(y, c, terms(data))
-        assert fitted.left_out == "correlations"
-    else:
-        ones = np.ones((len(data), 1))
-        fitted = fit_linear(
-            y, c, [RandomTerm(unit, data[unit].to_numpy(), ("1",), ones) for unit in ("p", "i")]
+    folder = tmp_path_factory.mktemp("in_r")
+    script = "suppressMessages(library(lme4));"
+    for name, (data, effects) in DESIGNS.items():
+        data().to_csv(folder / f"{name}.csv", index=False)
+        script += (
+            f"d <- read.csv('{name}.csv');"
+            f"m <- lmer(y ~ c + ({effects}| p) + ({effects}| i), d);"
+            "cat(fixef(m), sqrt(diag(vcov(m))), as.data.frame(VarCorr(m))$sdcor, logLik(m), '\\n');"
         )
+    told = subprocess.run(
+        ["Rscript", "-e", script], cwd=folder, capture_output=True, text=True, check=True
+    )
+    lines = told.stdout.splitlines()
+    return {name: [*map(float, one.split())] for name, one in zip(DESIGNS, lines, strict=True)}
+
+
+def few_rows() -> pd.DataFrame:
+    return rows(20, 12)
+
+
+DESIGNS = {"intercepts": (few_rows, "1 "), "slopes": (rows, "1 + c |")}
+
+
+def agrees(fitted: LinearMixedModel, theirs: list[float]) -> bool:
     found = [*fitted.coefficients["estimate"], *fitted.coefficients["std_error"]]
     spreads = [*fitted.random["sd"], fitted.residual_sd]
-    wanted = [float(word) for word in told.stdout.split()]
-    assert [*found, *spreads, fitted.loglik] == pytest.approx(wanted, rel=1e-3)
+    return [*found, *spreads, fitted.loglik] == pytest.approx(theirs, rel=1e-3)
+
+
+def test_r_agrees_today_on_intercepts(in_r):
+    data = few_rows()
+    ones = np.ones((len(data), 1))
+    both = [RandomTerm(unit, data[unit].to_numpy(), ("1",), ones) for unit in ("p", "i")]
+    assert agrees(fit_linear(data["y"].to_numpy(), data[["c"]], both), in_r["intercepts"])
+
+
+def test_r_agrees_today_on_slopes(in_r, by_rule):
+    assert by_rule.left_out == "correlations"
+    assert agrees(by_rule, in_r["slopes"])
 
 
 def test_what_surprisal_adds_is_found_and_noise_adds_nothing():

@@ -1,7 +1,9 @@
 """The very sessions that people of a run had, with their answers in prompts where asked for."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,9 +34,20 @@ STUDIES = {
 }
 
 
+@pytest.fixture(scope="module")
+def taken(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Gives the export of a study that people took, made once; nothing changes it."""
+
+    @cache
+    def export(name: str) -> Path:
+        return exported(load_study(str(STUDIES[name])), tmp_path_factory.mktemp("instance"))
+
+    return export
+
+
 @pytest.fixture(scope="module", params=STUDIES)
-def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return exported(load_study(str(STUDIES[request.param])), tmp_path_factory.mktemp("instance"))
+def run(request: pytest.FixtureRequest, taken: Callable[[str], Path]) -> Path:
+    return taken(request.param)
 
 
 def yoked(folder: Path, reading: str, refs: list[str], *contexts: Context):
@@ -96,8 +109,8 @@ def test_the_command_takes_sessions_or_people_and_not_both():
         assert done.exit_code == 2 and "either --sessions" in done.output
 
 
-def test_the_folder_says_whose_session_it_is(tmp_path: Path):
-    folder = exported(load_study("minimal"), tmp_path / "instance")
+def test_the_folder_says_whose_session_it_is(taken: Callable[[str], Path], tmp_path: Path):
+    folder = taken("minimal")
     ngram_folder(tmp_path / "model")
     ref = str(load_run(folder).responses["participant"].iloc[0])
     request = Request(

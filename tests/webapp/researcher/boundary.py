@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.routing import Rule
@@ -113,6 +114,17 @@ def _stored(sessions: Sessions) -> tuple[dict[str, str], dict[str, str], dict[st
                     tokens[name] = made
             cookies[who] = open_session(session, user, "", LAUNCHED)
     return refs, cookies, tokens
+
+
+class _Done:
+    worked, text = False, "a process of its own would do this"
+
+
+def without_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pages start no commands: what they print is none of this, whether they are reached is."""
+    for page in ("launch", "studies", "editor", "installation"):
+        monkeypatch.setattr(f"webapp.researcher.{page}.parallax", lambda *_: _Done())
+    monkeypatch.setattr("webapp.researcher.overview_page._ROUNDS", 1)
 
 
 def token_name(who: str, scope: Scope) -> str:

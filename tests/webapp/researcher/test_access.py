@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.webapp.researcher.boundary import without_commands
 from webapp.core.urls import ROOM
 from webapp.projects.rights import Right, lowest_in_common
 from webapp.researcher.access import needed_of
@@ -161,7 +162,10 @@ def _needed_role(endpoint: str) -> str:
 
 @pytest.mark.one_database
 @pytest.mark.parametrize("role", [None, *Role], ids=str)
-def test_each_route_lets_in_who_may_see_it_and_nobody_else(app, run, role, browser, researcher):
+def test_each_route_lets_in_who_may_see_it_and_nobody_else(
+    app, run, role, browser, researcher, monkeypatch
+):
+    without_commands(monkeypatch)
     here = browser() if role is None else researcher(role)
     token = here.form_token()
     for rule in researcher_rules(app):

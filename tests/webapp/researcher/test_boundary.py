@@ -24,17 +24,8 @@ ENDING = ("sign_in.leave", "sign_in.leave_everywhere")
 
 @pytest.fixture
 def world(app, instance, sessions, monkeypatch):
-    # What the commands print is none of this; whether they are reached is.
-    monkeypatch.setattr("webapp.researcher.launch.parallax", lambda *_: _Done())
-    monkeypatch.setattr("webapp.researcher.studies.parallax", lambda *_: _Done())
-    monkeypatch.setattr("webapp.researcher.editor.parallax", lambda *_: _Done())
-    monkeypatch.setattr("webapp.researcher.installation.parallax", lambda *_: _Done())
-    monkeypatch.setattr("webapp.researcher.overview_page._ROUNDS", 1)
+    boundary.without_commands(monkeypatch)
     return boundary.build(app, sessions, DoneOnce((instance,), lambda: ""))
-
-
-class _Done:
-    worked, text = False, "a process of its own would do this"
 
 
 def outcome(status: int, text: str) -> str:
