@@ -15,7 +15,9 @@ ROOT = Path(__file__).parent.parent
 
 
 def parallax(*arguments: str, instance: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PARALLAX_INSTANCE": str(instance)}
+    # Each of a server's processes reads the application anew: one will do.
+    own = {"PARALLAX_INSTANCE": str(instance), "PARALLAX_WORKERS": "1"}
+    environment = {**os.environ, **own}
     return subprocess.run(
         [sys.executable, "-m", "parallax", *arguments],
         cwd=ROOT, env=environment, capture_output=True, text=True, check=False,

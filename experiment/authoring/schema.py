@@ -1,6 +1,7 @@
 """The JSON Schema of study.toml, by which editors complete and check it."""
 
 import json
+from functools import cache
 
 from experiment.studies.study import Study
 
@@ -22,6 +23,10 @@ def study_schema() -> dict[str, object]:
     }
 
 
+@cache
 def schema_text() -> str:
-    """Return the schema as the file that `parallax study schema` writes."""
+    """Return the schema as the file that `parallax study schema` writes.
+
+    It is the same for every study: making it took most of the time in which one was begun.
+    """
     return json.dumps(study_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -1,5 +1,6 @@
 """An installation with its worker and the platforms that it knows, for the room in Chromium."""
 
+import os
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -74,8 +75,8 @@ def lab(tmp_path_factory) -> Iterator[Lab]:
         stack.callback(thread.join)
         stack.callback(server.shutdown)
         worker = subprocess.Popen(
-            command_of("work"), env=environment_of(instance), stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            command_of("work"), env=os.environ | environment_of(instance),
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         stack.callback(worker.wait)
         stack.callback(worker.terminate)
