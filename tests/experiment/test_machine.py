@@ -63,6 +63,13 @@ parallax.main()
 """
 
 
+def without(folder: Path, program: str) -> str:
+    """Return a file that runs a program where those are missing."""
+    file = folder / "without.py"
+    file.write_text(textwrap.dedent(_WITHOUT) + program, encoding="utf-8")
+    return str(file)
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("machine") / "site"
@@ -71,10 +78,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def said(site: Path) -> Iterator[TextIO]:
     """What the program says that runs the commands where those are missing, and then serves."""
-    file = site.parent / "without.py"
-    file.write_text(textwrap.dedent(_WITHOUT) + _EACH + _SERVE, encoding="utf-8")
+    file = without(site.parent, _EACH + _SERVE)
     environment = os.environ | {"PARALLAX_INSTANCE": str(site.parent / "instance")}
-    program = [sys.executable, str(file), json.dumps(commands(site))]
+    program = [sys.executable, file, json.dumps(commands(site))]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True, env=environment) as running:
         try:
             assert running.stdout is not None
