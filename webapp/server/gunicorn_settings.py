@@ -8,6 +8,7 @@ they have answered what they were asked.
 import logging
 import os
 import shutil
+import signal
 import socket
 import sys
 from importlib import import_module
@@ -128,10 +129,19 @@ def nworkers_changed(server: "Arbiter", new: int, _before: int | None) -> None:
 
 
 def post_fork(server: "Arbiter", worker: "Worker") -> None:
-    """Let the worker log before anything else."""
-    # Nothing is imported here: until the worker has its own signal handlers it cannot be stopped.
+    """Let the worker hear that it is to end, and log, before anything else."""
+    signal.signal(signal.SIGTERM, worker.handle_exit)
+    _end_if_told(server)
     worker.metrics_socket, worker.managed = server.metrics_socket, server.managed
     write_early_logs(_own.log_format, _own.log_level)
+
+
+def _end_if_told(server: "Arbiter") -> None:
+    # What came before the worker had a handler of its own was taken down as the first process
+    # does, and nobody would look there: a server that stopped as it began anew took half a minute.
+    while not server.SIG_QUEUE.empty():
+        if server.SIG_QUEUE.get() in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+            sys.exit(0)
 
 
 def post_worker_init(worker: "Worker") -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import threading
 import time
@@ -89,14 +90,26 @@ def answered(instance: Path) -> Counter:
     return Counter(line["pid"] for line in lines_of_answers(instance))
 
 
-def wait_for_others(instance: Path, than: Counter) -> Counter:
+def wait_for_others(instance: Path, than: set[int]) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
-        seen = answered(instance)
-        if seen.keys() - than.keys():
-            return seen
+        if answered(instance).keys() - than:
+            return
         time.sleep(0.2)
     raise AssertionError("no new processes answer")
+
+
+def begun(instance: Path) -> set[int]:
+    """The server's processes of all times, also those that have answered nobody yet."""
+    written = (instance / "server.log").read_text("utf-8")
+    return {int(pid) for pid in re.findall(r"Booting worker with pid: (\d+)", written)}
+
+
+def wait_until_ended(instance: Path) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while server.running(instance):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def stored(instance: Path) -> dict[tuple[str, int], str]:
@@ -109,7 +122,8 @@ def stored(instance: Path) -> dict[tuple[str, int], str]:
 def test_no_request_is_lost_while_the_server_begins_anew_and_ends(running, shell, instance):
     started, crowd = running
     threads = crowd.start()
-    first = wait_for_others(instance, than=Counter())
+    wait_for_others(instance, than=set())
+    first = begun(instance)
     assert "is reloading" in shell("reload")
     wait_for_others(instance, than=first)
     assert not crowd.lost
@@ -117,10 +131,7 @@ def test_no_request_is_lost_while_the_server_begins_anew_and_ends(running, shell
     os.kill(started.pid, signal.SIGTERM)
     for thread in threads:
         thread.join()
-    deadline = time.monotonic() + PATIENCE_S
-    while server.running(instance):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until_ended(instance)
     assert not crowd.lost
     assert set(crowd.statuses) == {200}
     # Whatever the server took in, its sender heard of; and what they heard of is stored.
@@ -147,6 +158,11 @@ def test_a_reload_takes_up_new_settings_and_refuses_wrong_ones(shell, instance):
         shell("reload")
     settings.unlink()
     assert "https://new.example" in policy_of(started)
+    # That it is to end is heard also by a process that has only just begun.
+    shell("reload")
+    os.kill(started.pid, signal.SIGTERM)
+    wait_until_ended(instance)
+    assert "SIGKILL" not in (instance / "server.log").read_text("utf-8")
 
 
 def policy_of(started: server.Server) -> str:
