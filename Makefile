@@ -99,7 +99,7 @@ $(BIN)/python:
 
 # Installed again only when the pins or the dependencies change; .dev covers .lm, .lm covers .analysis.
 $(VENV)/.analysis: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing Parallax with its analysis extra (about a minute the first time) ..."
+	@echo "Installing Parallax with its analysis extra (up to a minute the first time) ..."
 	@.ci/install analysis,mturk
 	@touch $@
 
@@ -109,6 +109,6 @@ $(VENV)/.lm: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@ $(VENV)/.analysis
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing Parallax with its development extra (about a minute the first time) ..."
+	@echo "Installing Parallax with its development extra (up to a minute the first time) ..."
 	@.ci/install dev
 	@touch $@ $(VENV)/.lm $(VENV)/.analysis
