@@ -7,7 +7,6 @@ PYTHONS ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/bin
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-annotate --generate-hashes --custom-compile-command "make lock"
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 # Hundreds of processes are started: each module is compiled once, when it is first read, also where the environment says otherwise.
 export PYTHONDONTWRITEBYTECODE =
@@ -100,16 +99,16 @@ $(BIN)/python:
 
 # Installed again only when the pins or the dependencies change; .dev covers .lm, .lm covers .analysis.
 $(VENV)/.analysis: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing Parallax with its analysis extra (about a minute the first time) ..."
-	@$(PIP) install -c constraints.txt -e '.[analysis,mturk]'
+	@echo "Installing Parallax with its analysis extra (up to a minute the first time) ..."
+	@.ci/install analysis,mturk
 	@touch $@
 
 $(VENV)/.lm: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing Parallax with PyTorch (a few minutes the first time) ..."
-	@$(PIP) install -c constraints.txt -e '.[analysis,lm,mturk]'
+	@.ci/install analysis,lm,mturk
 	@touch $@ $(VENV)/.analysis
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python
-	@echo "Installing Parallax with its development extra (about a minute the first time) ..."
-	@$(PIP) install --no-compile -c constraints.txt -e '.[dev]'
+	@echo "Installing Parallax with its development extra (up to a minute the first time) ..."
+	@.ci/install dev
 	@touch $@ $(VENV)/.lm $(VENV)/.analysis

@@ -13,4 +13,4 @@ def __getattr__(name: str) -> object:
         from webapp.app import create_app
 
         return create_app
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(name)

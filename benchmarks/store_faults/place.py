@@ -134,10 +134,12 @@ def look(page: Page, place: Place, found: Found, *, over: bool = True) -> None:
     """Compare the browser's journal with what the store holds.
 
     The three are asked one after the other. What was on its way meanwhile is gone at the next look.
+    Until a session is over, what is told of the browser may wait for the next answer.
     """
     for _ in range(_LOOKS):
         journal, said, held = page.evaluate(_JOURNAL), page.evaluate(SAYS), _held(place)
-        waiting = [check for check, _, sent in journal if not sent and check not in held]
+        told = [(check, sent) for check, kind, sent in journal if over or kind == "answer"]
+        waiting = [check for check, sent in told if not sent and check not in held]
         if said or not waiting:
             break
         page.wait_for_timeout(_BETWEEN_MS)

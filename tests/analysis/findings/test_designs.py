@@ -26,7 +26,7 @@ def compared(run, **options):
 
 @pytest.fixture(scope="module")
 def runs():
-    return {"within": within(), "mixed": mixed(), "yes_no": yes_no()}
+    return {"within": within(n_people=28), "mixed": mixed(), "yes_no": yes_no(n_people=28)}
 
 
 @pytest.fixture(scope="module")

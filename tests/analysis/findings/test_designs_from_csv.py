@@ -63,7 +63,7 @@ def taken(work, own: Own, name: str) -> Path:
     work("study", "new", name, "--from", f"{name}.csv", "--response", own.response, *within)
     path = Path(name) / "study.toml"
     between = '\nfactors = { instruction = ["plain", "careful"] }' if len(within) == 1 else ""
-    text = re.sub(r"participants_per_list = \d+", f"participants_per_list = 6{between}",
+    text = re.sub(r"participants_per_list = \d+", f"participants_per_list = 4{between}",
                   path.read_text(encoding="utf-8"))  # fmt: skip
     path.write_text(text, encoding="utf-8")
     work("study", "check", name)

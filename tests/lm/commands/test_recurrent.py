@@ -3,14 +3,14 @@
 import json
 import os
 import signal
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 from click.testing import CliRunner, Result
 from safetensors.torch import load_file
+from torch.distributed.run import main as launch
 
 from lm.commands.request import explained_memory
 from lm.commands.tag import tag
@@ -114,21 +114,38 @@ atexit.register(lambda: print("THREADS", names(), file=sys.stderr))
 """
 
 
-def test_two_processes_train_the_same_model_as_one(data: Path, tmp_path: Path):
+@pytest.fixture
+def as_before() -> Iterator[None]:
+    """Take back what the launcher sets for the whole process."""
+    before = {each: signal.getsignal(each) for each in signal.valid_signals()}
+    yield
+    for each, handler in before.items():
+        if signal.getsignal(each) != handler:
+            signal.signal(each, handler)
+
+
+@pytest.mark.usefixtures("as_before")
+def test_two_processes_train_the_same_model_as_one(
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+):
     (tmp_path / "sitecustomize.py").write_text(NAMES_THREADS_AT_THE_END)
     options = ["demo_lstm", "--dropout", "0", "--epochs", "1", "--lr", "5"]
     run(data, tmp_path / "one", *options)
     command = [
-        sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
-        "-m", "parallax", "lm", "train", *options, "--data", str(data / "words"),
-        "--out", str(tmp_path / "two"), "--device", "cpu", *SMALL,
+        "--standalone", "--nproc-per-node", "2", "-m", "parallax", "lm", "train", *options,
+        "--data", str(data / "words"), "--out", str(tmp_path / "two"), "--device", "cpu", *SMALL,
     ]  # fmt: skip
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    # The launcher runs here, not in a process that would read PyTorch only for it.
+    launch(command)
+    said = capfd.readouterr().err
     # A thread of the group that outlives the training may abort its process at the end.
-    assert done.stderr.count("THREADS") >= 2
-    assert "gloo" not in done.stderr
+    assert said.count("THREADS") >= 2
+    assert "gloo" not in said
     one, two = (load_file(tmp_path / name / "weights.safetensors") for name in ("one", "two"))
     for name, tensor in one.items():
         assert torch.allclose(tensor, two[name], atol=1e-3), name
