@@ -131,17 +131,12 @@ def nworkers_changed(server: "Arbiter", new: int, _before: int | None) -> None:
 def post_fork(server: "Arbiter", worker: "Worker") -> None:
     """Let the worker hear that it is to end, and log, before anything else."""
     signal.signal(signal.SIGTERM, worker.handle_exit)
-    _end_if_told(server)
+    # What came before was taken down as the first process does: half a minute nobody looked there.
+    told = [server.SIG_QUEUE.get() for _ in range(server.SIG_QUEUE.qsize())]
+    if not {signal.SIGTERM, signal.SIGINT, signal.SIGQUIT}.isdisjoint(told):
+        sys.exit(0)
     worker.metrics_socket, worker.managed = server.metrics_socket, server.managed
     write_early_logs(_own.log_format, _own.log_level)
-
-
-def _end_if_told(server: "Arbiter") -> None:
-    # What came before the worker had a handler of its own was taken down as the first process
-    # does, and nobody would look there: a server that stopped as it began anew took half a minute.
-    while not server.SIG_QUEUE.empty():
-        if server.SIG_QUEUE.get() in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
-            sys.exit(0)
 
 
 def post_worker_init(worker: "Worker") -> None:
