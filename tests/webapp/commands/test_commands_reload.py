@@ -25,7 +25,7 @@ from webapp.errors import SettingError, WebappError
 from webapp.server import process as server
 
 CLIENTS = 4
-BREATH_S = 0.06
+BREATH_S = 0.02
 
 pytestmark = pytest.mark.one_database
 
