@@ -8,7 +8,6 @@ they have answered what they were asked.
 import logging
 import os
 import shutil
-import signal
 import socket
 import sys
 from importlib import import_module
@@ -27,7 +26,7 @@ from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.server.gevent_worker import Worker
 from webapp.server.open_files import allow_as_many_as_needed
-from webapp.server.quick_end import end_quickly
+from webapp.server.quick_end import end_quickly, end_when_told
 from webapp.server.service_manager import take_over
 
 if TYPE_CHECKING:
@@ -129,12 +128,8 @@ def nworkers_changed(server: "Arbiter", new: int, _before: int | None) -> None:
 
 
 def post_fork(server: "Arbiter", worker: "Worker") -> None:
-    """Let the worker hear that it is to end, and log, before anything else."""
-    signal.signal(signal.SIGTERM, worker.handle_exit)
-    # What came before was taken down as the first process does: half a minute nobody looked there.
-    told = [server.SIG_QUEUE.get() for _ in range(server.SIG_QUEUE.qsize())]
-    if not {signal.SIGTERM, signal.SIGINT, signal.SIGQUIT}.isdisjoint(told):
-        sys.exit(0)
+    """Let the worker end when it is told to, and log, before anything else."""
+    end_when_told(server.SIG_QUEUE)
     worker.metrics_socket, worker.managed = server.metrics_socket, server.managed
     write_early_logs(_own.log_format, _own.log_level)
 
