@@ -26,7 +26,7 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from tests.webapp.connections import one_for_each_request
 from tests.webapp.left_open import none_left_open, watch_connections
-from tests.webapp.once import checked_once, drawn_once, have_keys, make_once, same_keys
+from tests.webapp.once import checked_once, have_keys, make_once, same_keys
 from tests.webapp.postgres import PostgresServer, postgres_server
 from webapp import create_app
 from webapp.database.engine import Sessions, make_sessions, open_database
@@ -91,7 +91,6 @@ class Visitor:
 @pytest.fixture(scope="package", autouse=True)
 def _checked_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        drawn_once(patch)
         checked_once(patch)
         yield
 

@@ -29,8 +29,6 @@ from sqlalchemy.util import LRUCache
 from werkzeug.routing import Rule
 from werkzeug.routing.matcher import State, StateMachineMatcher
 
-from experiment.design.audit import order_checks
-from experiment.design.audit.check import Check
 from experiment.design.lists import BuiltLists, build_lists
 from experiment.materials.read import load_items
 from experiment.studies.files import study_files
@@ -270,23 +268,6 @@ def unchecked() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(launch, "require_sound", built)
         yield
-
-
-# What a launch's audit finds of drawn orders, by what it asks.
-_drawn = dict[str, list[Check]]()
-
-
-def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw the orders of an audit once for each shape of a list, not at each launch of it."""
-    original = order_checks._block_checks
-
-    def kept(*asked: Any) -> Iterator[Check]:
-        key = repr(asked)
-        if key not in _drawn:
-            _drawn[key] = list(original(*asked))
-        yield from _drawn[key]
-
-    monkeypatch.setattr(order_checks, "_block_checks", kept)
 
 
 # The lists of sound studies, by what their files say, and the seed.
