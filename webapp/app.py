@@ -1,4 +1,4 @@
-"""Serving people: Flask, SQLAlchemy, recruiters."""
+"""The app of one installation: its settings, its database, its pages."""
 
 import logging
 from collections.abc import Callable, Iterator

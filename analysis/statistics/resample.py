@@ -97,10 +97,10 @@ def codes(values: ArrayLike) -> tuple[NDArray[np.intp], int]:
 
 
 def combined_codes(ways: Sequence[Codes]) -> Codes:
-    """Number from 0 the combinations of several ways' numbers that occur, in their order."""
+    """Number from 0 the combinations of several ways' numbers that occur, in ascending order."""
     found = np.unique(ways[0], return_inverse=True)[1]
     for way in ways[1:]:
-        found = np.unique(found * (way.max() + 1) + way, return_inverse=True)[1]
+        found = np.unique(found * (way.max(initial=0) + 1) + way, return_inverse=True)[1]
     return found
 
 

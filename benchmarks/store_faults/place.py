@@ -138,17 +138,16 @@ def look(page: Page, place: Place, found: Found, *, over: bool = True) -> None:
     """
     for _ in range(_LOOKS):
         journal, said, held = page.evaluate(_JOURNAL), page.evaluate(SAYS), _held(place)
-        told = [(check, sent) for check, kind, sent in journal if over or kind == "answer"]
-        waiting = [check for check, sent in told if not sent and check not in held]
-        if said or not waiting:
+        waiting = [kind for check, kind, sent in journal if not sent and check not in held]
+        unsaid = 0 if said else len(waiting) if over else waiting.count("answer")
+        if not unsaid:
             break
         page.wait_for_timeout(_BETWEEN_MS)
     acknowledged = {check for check, _, sent in journal if sent}
     found.acknowledged += len(acknowledged)
     found.lost += len(acknowledged - held)
     found.waiting += len(waiting)
-    if waiting and not said:
-        found.unsaid += len(waiting)
+    found.unsaid += unsaid
     if over:
         found.sessions += 1
 
