@@ -29,6 +29,8 @@ from analysis.scores.metrics import FULL, with_metric
 from analysis.tables.provenance import ModelFacts, Provenance
 
 Result = TypeVar("Result")
+# Of fewer, the slow findings take less time than a copy of this process: a fifth of a second.
+_WORTH_A_PROCESS = 500
 _pending: list[Callable[[], object]] = []
 
 
@@ -61,11 +63,11 @@ def compare(
 
 
 def _found(findings: Sequence[Finding], given: Given) -> list[Findings]:
-    """Return what is found, in the findings' order, the slow ones in a second process."""
+    """Return what is found, in the findings' order, a large run's slow ones in a second process."""
     slow = [one for one in findings if one.slow]
+    worth_it = _WORTH_A_PROCESS <= len(given.run.responses) <= MOST_RESPONSES
     with in_second_process(
-        lambda: [one.run(given) for one in slow],
-        room=bool(slow) and len(given.run.responses) <= MOST_RESPONSES,
+        lambda: [one.run(given) for one in slow], room=bool(slow) and worth_it
     ) as others:
         found = {one.name: one.run(given) for one in findings if not one.slow}
         found |= dict(zip([one.name for one in slow], others(), strict=True))
@@ -168,7 +170,7 @@ def in_second_process(
 
     Args:
         work: Done once; its result and its errors can be pickled.
-        room: Whether there is memory for both at a time.
+        room: Whether there is memory for both at a time, and work enough.
     """
     # Two processes whose libraries each use every core would wait for one another.
     with threadpool_limits(1):

@@ -30,6 +30,7 @@ for _library in ("OMP", "OPENBLAS", "MKL"):
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+os.umask(_UMASK := os.umask(0o022))
 keep_in_memory()
 start.use()
 
@@ -98,11 +99,13 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 @pytest.fixture(autouse=True)
 def _own_umask() -> Iterator[None]:
-    """Give the process back the umask it had: opening an instance changes it."""
-    before = os.umask(0o022)
-    os.umask(before)
+    """Begin with the umask that the process had: opening an instance changes it.
+
+    So does what is made once for many tests, which comes before this.
+    """
+    os.umask(_UMASK)
     yield
-    os.umask(before)
+    os.umask(_UMASK)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@
 import ast
 import sys
 from collections.abc import Iterable, Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -33,18 +34,28 @@ def modules(root: Path) -> dict[str, Path]:
     }
 
 
+@cache
+def tree(path: Path) -> ast.Module:
+    """Return a file as Python reads it, once for all who ask."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def imports(path: Path) -> list[ast.Import | ast.ImportFrom]:
+    """Return every import of a file, wherever in it it stands."""
+    return [node for node in ast.walk(tree(path)) if isinstance(node, ast.Import | ast.ImportFrom)]
+
+
 def module_imports(root: Path) -> Iterator[tuple[str, str]]:
     """Yield every import of one of our modules by another, wherever in the file it stands."""
     ours = modules(root)
     for importer, path in ours.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in imports(path):
             if isinstance(node, ast.Import):
                 targets = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 inside = [f"{node.module}.{alias.name}" for alias in node.names]
                 targets = [name if name in ours else str(node.module) for name in inside]
-            else:
-                continue
             yield from ((importer, target) for target in targets if target in ours)
 
 

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -62,15 +63,15 @@ class Read(NamedTuple):
 
 @cache
 def read(path: Path) -> Read:
-    text = path.read_text(encoding="utf-8")
-    found = Read(len(text.splitlines()), [], [])
-    for node in ast.walk(ast.parse(text)):
+    found = Read(len(path.read_text(encoding="utf-8").splitlines()), [], [])
+    for node in folder_graph.imports(path):
         if isinstance(node, ast.Import):
             found.imports.extend((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert node.level == 0, f"{path}:{node.lineno} imports relatively"
             found.imports.append((node.lineno, node.module or ""))
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+    for node in ast.walk(folder_graph.tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             found.functions.append((node.name, (node.end_lineno or 0) - node.lineno + 1))
     return found
 
@@ -132,8 +133,8 @@ def test_tests_stand_where_the_module_stands(package: str):
 def test_tests_have_one_patience_that_no_busy_machine_exhausts():
     own = [
         f"{relative(path)}:{node.value.lineno}"
-        for path in sorted((ROOT / "tests").rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, tree in naming("timeout")
+        for node in ast.walk(tree)
         if isinstance(node, ast.keyword)
         and node.arg == "timeout"
         and isinstance(node.value, ast.Constant)
@@ -142,11 +143,17 @@ def test_tests_have_one_patience_that_no_busy_machine_exhausts():
     assert not own, "timeout=PATIENCE_S, from tests/patience.py"
 
 
+def naming(word: str) -> Iterator[tuple[Path, ast.Module]]:
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        if word in (text := path.read_text(encoding="utf-8")):
+            yield path, ast.parse(text)
+
+
 def test_no_test_has_the_five_seconds_that_httpx_gives_by_itself():
     calls = (
         (path, node)
-        for path in sorted((ROOT / "tests").rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, tree in naming("httpx")
+        for node in ast.walk(tree)
         if isinstance(node, ast.Call)
     )
     hasty = [

@@ -85,7 +85,7 @@ def at_import(nodes: list[ast.stmt]) -> Iterator[str]:
 def reads(module: str) -> tuple[set[str], set[str]]:
     """Our own modules and the libraries that importing ``module`` imports at once."""
     ours, libraries = set(), set()
-    for name in at_import(ast.parse(MODULES[module].read_text(encoding="utf-8")).body):
+    for name in at_import(folder_graph.tree(MODULES[module]).body):
         top = name.split(".")[0]
         if top not in OURS:
             libraries.add(top)
@@ -132,11 +132,10 @@ def test_what_a_function_imports_is_declared_by_some_extra():
     named = {
         name.split(".")[0]
         for path in MODULES.values()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in folder_graph.imports(path)
         for name in (
             [alias.name for alias in node.names] if isinstance(node, ast.Import)
-            else [node.module or ""] if isinstance(node, ast.ImportFrom)
-            else []
+            else [node.module or ""]
         )
     }  # fmt: skip
     libraries = named - OURS - set(sys.stdlib_module_names) - {"_typeshed"}

@@ -6,13 +6,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests import folder_graph
 from tests.experiment.test_machine import without
-from tests.test_architecture import PACKAGES, ROOT
+from tests.test_architecture import ROOT
 
 PAGE = ROOT / "docs" / "laptops.md"
 _MODULES = {"fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios"}
@@ -26,11 +26,9 @@ _PLACES = re.compile(r"/(proc|dev|sys|etc|var|usr|tmp|bin|home)(/|$)")
 _TEXT_MODES = {"w", "a", "x", "w+", "a+"}
 
 
-@cache
 def trees() -> dict[str, ast.Module]:
-    files = [path for name in PACKAGES for path in sorted((ROOT / name).rglob("*.py"))]
-    files += [ROOT / "parallax.py", ROOT / "wsgi.py"]
-    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8")) for path in files}
+    files = folder_graph.sources(ROOT)
+    return {path.relative_to(ROOT).as_posix(): folder_graph.tree(path) for path in files}
 
 
 def uses(tree: ast.Module) -> Iterator[str]:

@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from flask import Flask
+from flask.typing import ResponseReturnValue
 
 from webapp.core.clock import Clock, utc_now
 from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
 from webapp.core.metrics import METRICS, Metrics
 from webapp.core.tokens import Tokens
-from webapp.database.retry import retry_failed_requests
+from webapp.database.retry import retry_transient
 from webapp.database.served import set_up_for_serving
 from webapp.errors import SettingError
 from webapp.http.answers_first import let_answers_pass
@@ -45,6 +46,10 @@ class _App(Flask):
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function: none is a coroutine, which Flask would look for at each call."""
         return func
+
+    def dispatch_request(self) -> ResponseReturnValue:
+        """Answer, and again from the beginning where the database failed it in passing."""
+        return retry_transient(super().dispatch_request)
 
 
 def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
@@ -81,7 +86,6 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     register_researcher_pages(app)
     app.register_blueprint(health_address)
     app.register_blueprint(platform_hooks)
-    retry_failed_requests(app)
     register_error_handlers(app)
     compress_pages(app)
     add_headers(

@@ -7,6 +7,7 @@ import shutil
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import distributions
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -132,6 +133,7 @@ def _manifest(folder: Path, choices: Choices) -> Mapping[str, object]:
     }
 
 
+@cache
 def lock() -> str:
     """Return every installed distribution with its version, Parallax itself excepted."""
     found = {one.metadata["Name"].lower(): one.version for one in distributions()}

@@ -73,6 +73,9 @@ def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
     with mpl.rc_context(STYLE):
         for suffix, path in zip(FORMATS, paths, strict=True):
             figure.savefig(path, format=suffix, dpi=300, metadata=dict(_METADATA.get(suffix, {})))
+            # Where everything stands is found for the first format and holds for the others: to
+            # find it anew, each would be drawn twice.
+            figure.set_layout_engine(None)
     return paths
 
 

@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from analysis.data.participant_flow import reason, rule_in_words
@@ -51,17 +51,9 @@ def render_report(
         svgs: SVG documents by the name of the drawing; drawings without one are left out.
         libraries: The versions of what computed.
     """
-    environment = Environment(
-        loader=PackageLoader("analysis"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["minus"] = with_minus_signs
     origin = comparison.provenance
     shared = shared_notes(comparison.tables)
-    return environment.get_template("report.html").render(
+    return _template().render(
         study=comparison.study,
         origin=origin,
         run=origin.run,
@@ -90,6 +82,19 @@ def render_report(
         blocks=blocks,
         spans=spans,
     )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=PackageLoader("analysis"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["minus"] = with_minus_signs
+    return environment.get_template("report.html")
 
 
 def _titles(study: Study) -> dict[str, str]:

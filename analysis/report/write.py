@@ -4,6 +4,7 @@ import json
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -156,6 +157,7 @@ def _records(frame: pd.DataFrame) -> object:
     return json.loads(frame.to_json(orient="records", double_precision=10))
 
 
+@cache
 def libraries() -> dict[str, str]:
     """Return the versions of Python and of the libraries that computed."""
     names = ("numpy", "pandas", "scipy", "statsmodels", "pyarrow", "matplotlib")

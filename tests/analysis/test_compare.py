@@ -13,7 +13,7 @@ import pytest
 from analysis.compare import command, compare
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
-from analysis.figures.drawing import FORMATS
+from analysis.figures.drawing import FORMATS, save_drawing
 from analysis.options import ComparisonOptions
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
@@ -112,11 +112,11 @@ def test_one_item_is_drawn_word_by_word(export, tmp_path):
         row |= {"n_tokens": words - 1, "token_logprobs_nats": [-1.0] * (words - 1)}
         row["logprob_nats"] = -1.0 * (words - 1)
     scores = small_run.write_scores(tmp_path / "scores.parquet", rows)
-    found = compare(
-        export, [scores], tmp_path / "out", ComparisonOptions(resamples=100, curve_items=["s-1"])
-    )
+    found = small_run.compared(export, scores, curve_items=["s-1"])
     assert set(found.statistics["curves"]["condition"]) == {"singular, s-1"}
-    assert (tmp_path / "out" / "figures" / "curves_simple.svg").is_file()
+    [drawing] = [one for one in found.drawings if one.name.startswith("curves")]
+    save_drawing(drawing, tmp_path)
+    assert (tmp_path / "curves_simple.svg").is_file()
 
 
 def test_curves_of_tokens_that_are_no_words_are_refused_and_nothing_is_written(
@@ -178,6 +178,7 @@ def test_without_scores_the_report_is_about_people_alone(export, tmp_path):
     done = script("--run", export, "--out", out, "--resamples", 100)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Table 1. Accuracy on each construction." in done.stdout
+    assert f"{out}/figures/figure_1.svg" in done.stdout
     written = files(out)
     assert written >= (REPORT | FIGURES) - {
         f"tables/metrics{s}" for s in (".csv", ".md", ".tex", ".txt")
@@ -230,11 +231,12 @@ def test_the_script_explains_itself():
 
 def test_the_script_prints_table_1_and_where_the_report_is(export, scores, tmp_path):
     out = tmp_path / "out"
-    done = script("--run", export, "--scores", scores, "--out", out, "--resamples", 100)
+    given = ("--run", export, "--scores", scores, "--resamples", 100, "--no-figures")
+    done = script(*given, "--out", out)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Table 1. Accuracy on each construction." in done.stdout
     assert f"{out}/report.html" in done.stdout
-    assert f"{out}/figures/figure_1.svg" in done.stdout
+    assert names(out) >= {"report.html", "tables"} and "figures" not in names(out)
 
 
 def test_the_script_ends_with_one_paragraph_and_code_2(scores, tmp_path):

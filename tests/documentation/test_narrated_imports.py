@@ -1,6 +1,5 @@
 """Each command of docs/narrated_imports.md is run, and prints what the page says it prints."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -23,14 +22,7 @@ def folder(tmp_path_factory) -> Path:
 
 def output_of(command: str, folder: Path) -> str:
     arguments = [sys.executable, "-m", "parallax", *command.split()[1:]]
-    found = subprocess.run(
-        arguments,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    found = subprocess.run(arguments, cwd=folder, check=False, capture_output=True, text=True)
     assert "Traceback" not in found.stderr
     return " ".join((found.stdout + found.stderr).split())
 

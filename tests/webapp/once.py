@@ -26,8 +26,8 @@ from jinja2 import Environment
 from jinja2.bccache import Bucket, BytecodeCache
 from sqlalchemy import Dialect, Engine
 from sqlalchemy.util import LRUCache
-from werkzeug.routing import Rule
-from werkzeug.routing.matcher import State, StateMachineMatcher
+from werkzeug.routing import Map, Rule, RuleFactory
+from werkzeug.routing.matcher import StateMachineMatcher
 
 from experiment.design.lists import BuiltLists, build_lists
 from experiment.materials.read import load_items
@@ -63,56 +63,45 @@ def make_once() -> None:
     passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
+# What two addresses that mean the same have in common before they are read.
+_OF_RULE = (
+    *("rule", "endpoint", "defaults", "subdomain", "host", "build_only", "alias", "websocket"),
+    *("strict_slashes", "merge_slashes", "redirect_to", "provide_automatic_options"),
+)
+
+
 def _addresses() -> None:
-    """Share what is read of addresses, and the programs that write them."""
-    original, made = Rule._compile_builder, dict[object, Any]()
-    compiled, read = Rule.compile, dict[object, tuple[Any, ...]]()
+    """Share what is read of addresses between the apps that have the same, in the same order."""
+    update, made = Map.update, dict[object, Map]()
 
-    def as_read(rule: Rule) -> None:
-        assert rule.map is not None
-        if rule.map.host_matching or rule.subdomain:
-            compiled(rule)
+    def add(map_: Map, factory: RuleFactory) -> None:
+        map_.__dict__.setdefault("added", []).extend(factory.get_rules(map_))
+        map_._remap = True
+
+    def updated(map_: Map) -> None:
+        if not map_._remap:
             return
-        key = (rule.rule, rule.merge_slashes, tuple(rule.map.converters.items()))
-        if key not in read:
-            compiled(rule)
-            read[key] = (rule._parts, rule._trace, rule._converters)
-        # Nobody changes these after they were read.
-        rule._parts, rule._trace, rule._converters = read[key]
-        rule.arguments |= rule._converters.keys()
-        rule._build = rule._compile_builder(False).__get__(rule, None)
-        rule._build_unknown = rule._compile_builder(True).__get__(rule, None)
-
-    Rule.compile = as_read  # type: ignore[method-assign]
-
-    def builder(rule: Rule, append_unknown: bool = True) -> Any:
-        if rule.defaults:  # their values are written into the program
-            return original(rule, append_unknown)
-        # What it gives takes the rule, with its converters, as an argument.
-        key = (rule.rule, tuple(rule._trace), append_unknown)
+        added: list[Rule] = map_.__dict__.get("added", [])
+        key = (map_.host_matching, *map_.converters.items(), *map(_meaning, added))
         if key not in made:
-            made[key] = original(rule, append_unknown)
-        return made[key]
+            map_._matcher, map_._rules_by_endpoint = StateMachineMatcher(map_.merge_slashes), {}
+            for rule in added:
+                rule.bind(map_, rebind=True)
+                if not rule.build_only:
+                    map_._matcher.add(rule)
+                map_._rules_by_endpoint.setdefault(rule.endpoint, []).append(rule)
+            update(map_)
+            made[key] = map_
+        map_._matcher = made[key]._matcher
+        map_._rules_by_endpoint = made[key]._rules_by_endpoint
+        map_._remap = False
 
-    Rule._compile_builder = builder  # type: ignore[method-assign]
+    Map.add, Map.update = add, updated  # type: ignore[method-assign]
 
-    def add(matcher: StateMachineMatcher, rule: Rule) -> None:
-        """Do the same without a state for every part, of which most are there already."""
-        state = matcher._root
-        for part in rule._parts:
-            after = state.static.get(part.content) if part.static else None
-            if not part.static:
-                after = next((to for by, to in state.dynamic if by is part or by == part), None)
-            if after is None:
-                after = State()
-                if part.static:
-                    state.static[part.content] = after
-                else:
-                    state.dynamic.append((part, after))
-            state = after
-        state.rules.append(rule)
 
-    StateMachineMatcher.add = add  # type: ignore[method-assign]
+def _meaning(rule: Rule) -> tuple[object, ...]:
+    of_rule = (getattr(rule, name, None) for name in _OF_RULE)
+    return (*map(repr, of_rule), None if rule.methods is None else frozenset(rule.methods))
 
 
 class _Templates(BytecodeCache):

@@ -6,6 +6,7 @@
 import csv
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,24 +26,12 @@ OPEN_SESSION = "/p/fdfsau9pjtc7.6FKLMPVMSbdCGInF_w1ZqmP6yus/"
 # Two minutes after the last answer in the open session.
 SOON = datetime(2026, 11, 22, 7, 4, tzinfo=UTC)
 EXPORTED = sorted((EARLIER / "export").glob("*.csv"))
+Shell = Callable[..., str]
 
 
-@pytest.fixture
-def earlier(tmp_path: Path) -> Path:
-    """The earlier version's instance folder, not upgraded yet."""
-    folder = tmp_path / "instance"
-    folder.mkdir()
-    with closing(sqlite3.connect(folder / "parallax.sqlite3")) as database:
-        database.executescript((EARLIER / "parallax.sql").read_text("utf-8"))
-    shutil.copyfile(EARLIER / "secret_key", folder / "secret_key")
-    (folder / "secret_key").chmod(0o600)
-    return folder
-
-
-@pytest.fixture
-def shell(earlier: Path):
-    """Return a function that runs a command there and gives what it printed."""
-    runner = CliRunner(env={"PARALLAX_INSTANCE": str(earlier)})
+def shell_in(folder: Path) -> Shell:
+    """Return a function that runs a command in an instance folder and gives what it printed."""
+    runner = CliRunner(env={"PARALLAX_INSTANCE": str(folder)})
 
     def run(*arguments: object) -> str:
         return runner.invoke(parallax.cli, list(map(str, arguments)), catch_exceptions=False).output
@@ -50,10 +39,37 @@ def shell(earlier: Path):
     return run
 
 
+@pytest.fixture(scope="module")
+def upgraded_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The earlier version's instance folder after the upgrade, which nobody changes."""
+    folder = tmp_path_factory.mktemp("earlier") / "instance"
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / "parallax.sqlite3")) as database:
+        database.executescript((EARLIER / "parallax.sql").read_text("utf-8"))
+    shutil.copyfile(EARLIER / "secret_key", folder / "secret_key")
+    (folder / "secret_key").chmod(0o600)
+    shell_in(folder)("db", "upgrade")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def exported(upgraded_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What this version exports of the run that the earlier one exported."""
+    folder = tmp_path_factory.mktemp("exported")
+    shell = shell_in(shutil.copytree(upgraded_once, folder / "instance"))
+    shell("exclude", PAID_RUN)  # decides nothing anew
+    shell("export", PAID_RUN, "--out", folder / "export")
+    return folder / "export"
+
+
 @pytest.fixture
-def upgraded(earlier: Path, shell) -> Path:
-    shell("db", "upgrade")
-    return earlier
+def upgraded(upgraded_once: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(upgraded_once, tmp_path / "instance")
+
+
+@pytest.fixture
+def shell(upgraded: Path) -> Shell:
+    return shell_in(upgraded)
 
 
 @pytest.fixture
@@ -69,11 +85,11 @@ def table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_an_upgrade_brings_the_schema_of_this_version(shell, upgraded):
+def test_an_upgrade_brings_the_schema_of_this_version(shell):
     assert f"the schema {revisions()[-1]}, which is the current one" in shell("db", "status")
 
 
-def test_the_runs_are_listed_as_far_as_they_had_come(shell, upgraded):
+def test_the_runs_are_listed_as_far_as_they_had_come(shell):
     header, *runs = (line.split() for line in shell("runs").splitlines())
     assert header[:2] == ["run", "study"]
     assert [run[:2] for run in runs] == [[PAID_RUN, "minimal"], [OPEN_RUN, "minimal"]]
@@ -112,11 +128,9 @@ RENAMED = {"amount_cents": "amount_minor"}
 
 @pytest.mark.parametrize("path", EXPORTED, ids=lambda path: path.name)
 def test_an_export_holds_what_the_earlier_version_exported_in_columns_of_the_same_names(
-    shell, upgraded, tmp_path, path
+    exported, path
 ):
-    shell("exclude", PAID_RUN)  # decides nothing anew
-    shell("export", PAID_RUN, "--out", tmp_path / "export")
-    before, now = table(path), table(tmp_path / "export" / path.name)
+    before, now = table(path), table(exported / path.name)
     assert before
     before = [{RENAMED.get(name, name): value for name, value in row.items()} for row in before]
     names = list(before[0])
@@ -124,15 +138,14 @@ def test_an_export_holds_what_the_earlier_version_exported_in_columns_of_the_sam
     assert [{name: row[name] for name in names} for row in now] == before
 
 
-def test_what_was_paid_is_not_paid_again(shell, upgraded):
+def test_what_was_paid_is_not_paid_again(shell):
     output = shell("review", PAID_RUN)
     assert output.count("approved") == 8
 
 
-def test_the_study_of_an_earlier_export_is_the_one_that_was_launched(shell, upgraded, tmp_path):
-    shell("export", PAID_RUN, "--out", tmp_path / "export")
+def test_the_study_of_an_earlier_export_is_the_one_that_was_launched(exported):
     for path in (EARLIER / "export" / "study").rglob("*.*"):
-        again = tmp_path / "export" / "study" / path.relative_to(EARLIER / "export" / "study")
+        again = exported / "study" / path.relative_to(EARLIER / "export" / "study")
         assert again.read_bytes() == path.read_bytes()
 
 

@@ -3,13 +3,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+PROGRAM = Path(__file__).with_name("open_door.py")
 
 
 def load(instance: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", "import wsgi; print(wsgi.app.name)"],
-        cwd=ROOT,
+        [sys.executable, str(PROGRAM)],
         env={**os.environ, "PARALLAX_INSTANCE": str(instance), **environment},
         capture_output=True,
         text=True,

@@ -6,11 +6,9 @@ their participant.
 """
 
 from collections.abc import Callable
-from functools import wraps
 from time import monotonic, sleep
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from flask import Flask
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -55,20 +53,6 @@ def in_transaction(sessions: Sessions, work: Callable[[Session], Result]) -> Res
             return work(session)
 
     return retry_transient(once)
-
-
-def retry_failed_requests(app: Flask) -> None:
-    """Answer a request again, from its beginning, where the database failed it in passing."""
-    for endpoint, view in app.view_functions.items():
-        app.view_functions[endpoint] = _repeated(view)
-
-
-def _repeated(view: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(view, assigned=())  # what was declared of it; nobody asks for its name
-    def answer(**values: object) -> Any:  # noqa: ANN401 - whatever the view returns
-        return retry_transient(lambda: view(**values))
-
-    return answer
 
 
 def is_transient(error: BaseException) -> bool:

@@ -1,12 +1,15 @@
 """All that is sealed: names to which nothing refers any more, and new keys."""
 
 from collections.abc import Iterator
+from functools import cache
 
 from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
+    Dialect,
     Engine,
+    bindparam,
     delete,
     exists,
     or_,
@@ -19,6 +22,7 @@ from sqlalchemy.types import String
 
 from webapp.database.models import Assignment, Base, Identity, LinkVisit, Participant, Payment
 from webapp.database.models.identity import SealedText, sealer_of
+from webapp.database.prepared import Prepared
 from webapp.errors import WebappError
 
 _REFERRING = (
@@ -47,9 +51,9 @@ def renew_digests(engine: Engine) -> None:
             nobody whom the other machines know, and let everybody in twice.
     """
     prefix = sealer_of(engine.dialect).digest_prefix
-    others = select(_HASH).where(_HASH.not_like(f"{prefix}%"))
     with engine.connect().execution_options(reading=True) as connection:
-        made_with = {int(digest.partition(".")[0]) for digest in connection.scalars(others)}
+        others = _unlike(engine.dialect).find(connection, ours=f"{prefix}%")
+    made_with = {int(digest.partition(".")[0]) for (digest,) in others}
     if not made_with:
         return
     if (newer := max(made_with)) > int(prefix.rstrip(".")):
@@ -65,6 +69,12 @@ def renew_digests(engine: Engine) -> None:
         )
     with engine.begin() as connection:
         seal_anew(connection)
+
+
+@cache
+def _unlike(dialect: Dialect) -> Prepared:
+    """Return the statement that every start asks twice, made once for each database."""
+    return Prepared(select(_HASH).where(_HASH.not_like(bindparam("ours"))), dialect)
 
 
 def seal_anew(connection: Connection) -> int:

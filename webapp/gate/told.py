@@ -7,12 +7,14 @@ knows which endings the panels have heard of: each run's calls are held until a 
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Connection, Integer, String, cast, exists, select
+from sqlalchemy import Connection, Dialect, Integer, String, cast, exists, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from webapp.database.models import OutgoingReport, Run, Stamp
+from webapp.database.prepared import Prepared
 from webapp.database.stamps import forget_stamps, set_stamp, stamp_of
 from webapp.gate.premises import Act, Objection, Premises, write_beside
 
@@ -23,8 +25,8 @@ _EVERYBODY = "all"
 
 def check(connection: Connection, _premises: Premises) -> Iterator[Objection]:
     """Object where panels may know more than the database, until a person decided for each run."""
-    stamps = select(Stamp.name, Stamp.value).where(Stamp.name.startswith(_HELD, autoescape=True))
-    held = {int(name.removeprefix(_HELD)): value for name, value in connection.execute(stamps)}
+    stamps = _stamps(connection.dialect).find(connection)
+    held = {int(name.removeprefix(_HELD)): value for name, value in stamps}
     if not held:
         return
     whole = [run_id for run_id, value in held.items() if value == _EVERYBODY]
@@ -37,6 +39,13 @@ def check(connection: Connection, _premises: Premises) -> Iterator[Objection]:
             f"Compare each run with its panel's own pages. What is held is listed by: {named}",
             frozenset({Act.TELL}),
         )
+
+
+@cache
+def _stamps(dialect: Dialect) -> Prepared:
+    """Return the statement that every page of the room asks, made once for each database."""
+    held = Stamp.name.startswith(_HELD, autoescape=True)
+    return Prepared(select(Stamp.name, Stamp.value).where(held), dialect)
 
 
 def calling(connection: Connection, premises: Premises) -> None:

@@ -12,10 +12,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.money import in_words
-from experiment.payment.payment import SETTLED_FOR_GOOD, PaymentKind, PaymentState
+from experiment.payment.payment import PaymentKind, PaymentState
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment
-from webapp.payments.ledger import mark_of
+from webapp.payments.ledger import is_settled, mark_of
 from webapp.recruiters.capabilities import BonusesForAnybody, TokenBonuses
 from webapp.recruiters.platform import Bonus, Platform, PlatformError
 from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
@@ -62,12 +62,8 @@ class OtherLines:
         return cls(
             tuple(line.amount_minor for line in done if not is_by_hand(line)),
             tuple(line.amount_minor for line in done if is_by_hand(line)),
-            tuple(line.id for line in lines if line.ordered_at and not _is_settled(line)),
+            tuple(line.id for line in lines if line.ordered_at and not is_settled(line)),
         )
-
-
-def _is_settled(line: Payment) -> bool:
-    return line.state in SETTLED_FOR_GOOD
 
 
 def refuse_paid_elsewhere(

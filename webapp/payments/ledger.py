@@ -216,7 +216,7 @@ def claim(sessions: Sessions, payment_id: int, now: datetime) -> ClaimedPayment 
         payment = session.scalars(
             select(Payment).where(Payment.id == payment_id).with_for_update()
         ).one_or_none()
-        if payment is None or payment.state in SETTLED_FOR_GOOD or payment.assignment is None:
+        if payment is None or is_settled(payment) or payment.assignment is None:
             return None
         if is_claimed(payment, now):
             return None
@@ -225,6 +225,11 @@ def claim(sessions: Sessions, payment_id: int, now: datetime) -> ClaimedPayment 
         is_ordered = payment.ordered_at is not None
         payment.state = PaymentState.ORDERED if is_ordered else PaymentState.CALLING
     return ClaimedPayment(payment, tried)
+
+
+def is_settled(payment: Payment) -> bool:
+    """Return whether it is done or withdrawn, and stays so: nothing is called for it any more."""
+    return payment.state in SETTLED_FOR_GOOD
 
 
 def is_claimed(payment: Payment, now: datetime) -> bool:

@@ -25,7 +25,7 @@ from webapp.payments.as_listed import (
     refuse_beside_others,
     with_tokens,
 )
-from webapp.payments.ledger import ClaimedPayment, Entry, claim, record_payments, settle
+from webapp.payments.ledger import ClaimedPayment, Entry, claim, is_settled, record_payments, settle
 from webapp.payments.two_steps import pay_in_two_steps
 from webapp.recruiters.capabilities import TwoStepBonuses
 from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
@@ -82,7 +82,7 @@ def pay_entries(
             also(session)
     with reading(sessions) as session:
         ledger_written(session.connection())
-    ids = [payment.id for payment in written]
+    ids = [payment.id for payment in written if not is_settled(payment)]
     return pay(sessions, platform, ids, now, undo_rejections=undo_rejections, additional=additional)
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Dialect, Engine, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending, EventKind, State
@@ -13,6 +14,7 @@ from webapp.database.engine import make_sessions, reading
 from webapp.database.locks import advisory_lock
 from webapp.database.models import Assignment, Erasure, Event, Participant, Run
 from webapp.database.models.identity import sealer_of
+from webapp.database.prepared import Prepared
 from webapp.database.sealed_names import renew_digests
 from webapp.erasures.entry import Deed, Entry, mark_of
 from webapp.erasures.file import append, blank, content, take_over_older_file
@@ -83,7 +85,12 @@ def carry_out_again(instance: Path, engine: Engine, now: datetime) -> int:
 def knows_erasures(engine: Engine) -> bool:
     """Return whether the database holds an entry of the record."""
     with engine.connect().execution_options(reading=True) as connection:
-        return connection.scalar(select(Erasure.id).limit(1)) is not None
+        return bool(_any(engine.dialect).find(connection))
+
+
+@cache
+def _any(dialect: Dialect) -> Prepared:
+    return Prepared(select(Erasure.id).limit(1), dialect)
 
 
 def _of_events(session: Session, record: Record) -> Iterator[Entry]:

@@ -86,7 +86,7 @@ def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
         yield from trace_rows(session, run, traced.where(Response.trace.is_not(None)))
         return
     complete = _completion(session, run, table)
-    query = _queries(run)[table.name].add_columns(*_further(table), *_judge(run, table))
+    query = _query(run, table.name).add_columns(*_further(table), *_judge(run, table))
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
         for row in found.mappings():
             # An item was frozen as its whole row; every other row is put together from columns.
@@ -180,27 +180,29 @@ def export_tables(session: Session, run: Run, study: Study) -> list[TableSchema]
     return [table.extended(item or ()) if table.name == ITEMS.name else table for table in tables]
 
 
-def _queries(run: Run) -> dict[str, Select[Any]]:
-    return {
-        ITEMS.name: _of_lists(run, RunItem.item).where(RunItem.id.in_(_first_of_each_item(run))),
-        LISTS.name: _of_lists(run, RunItem.list, RunItem.item_id, RunItem.kind),
-        PARTICIPANTS.name: _participants(run),
-        CONSENTS.name: _of_participants(
+def _query(run: Run, name: str) -> Select[Any]:
+    made: dict[str, Callable[[], Select[Any]]] = {
+        ITEMS.name: lambda: _of_lists(run, RunItem.item).where(
+            RunItem.id.in_(_first_of_each_item(run))
+        ),
+        LISTS.name: lambda: _of_lists(run, RunItem.list, RunItem.item_id, RunItem.kind),
+        PARTICIPANTS.name: lambda: _participants(run),
+        CONSENTS.name: lambda: _of_participants(
             run,
             _REF,
             ConsentText.version.label("consent_version"),
             ConsentText.sha256.label("consent_sha256"),
         ).join(ConsentText, ConsentText.id == Participant.consent_text_id),
-        ENDINGS.name: _of_everybody(
+        ENDINGS.name: lambda: _of_everybody(
             run, _REF, func.coalesce(Participant.ending, "").label("ending"), _platform_status()
         ),
-        DEVICES.name: _devices(run),
-        ANSWERS.name: (
+        DEVICES.name: lambda: _devices(run),
+        ANSWERS.name: lambda: (
             _of_participants(run, _REF, Answer.field, Answer.value)
             .join(Answer, Answer.participant_id == Participant.id)
             .order_by(Answer.id)
         ),
-        TRIALS.name: _trials(
+        TRIALS.name: lambda: _trials(
             run,
             _REF,
             Trial.position,
@@ -208,14 +210,15 @@ def _queries(run: Run) -> dict[str, Select[Any]]:
             RunItem.kind,
             func.nullif(Trial.good_side, "").label("good_side"),
         ),
-        RESPONSES.name: _responses(run),
-        TIMINGS.name: _timings(run),
-        EVENTS.name: _events(run),
-        VERDICTS.name: _of_participants(
+        RESPONSES.name: lambda: _responses(run),
+        TIMINGS.name: lambda: _timings(run),
+        EVENTS.name: lambda: _events(run),
+        VERDICTS.name: lambda: _of_participants(
             run, _REF, Verdict.kept, Verdict.rule, Verdict.evidence
         ).join(Verdict, Verdict.participant_id == Participant.id),
-        PAYMENTS.name: _payments(run),
+        PAYMENTS.name: lambda: _payments(run),
     }
+    return made[name]()
 
 
 _Columns = ColumnElement[Any] | InstrumentedAttribute[Any]

@@ -123,11 +123,11 @@ def arrive(app: Flask) -> int:
         return len(session.scalars(select(Participant)).all())
 
 
-def lost(house: House, _other: House) -> None:
+def lost(house: House, _other: Callable[[], House]) -> None:
     house.key.unlink()
 
 
-def older(house: House, _other: House) -> None:
+def older(house: House, _other: Callable[[], House]) -> None:
     """The file of before a rotation comes back."""
     before = house.key.read_text()
     rotate(house.folder, "", Purpose.PSEUDONYMS)
@@ -136,11 +136,11 @@ def older(house: House, _other: House) -> None:
     house.key.write_text(before)
 
 
-def foreign(house: House, other: House) -> None:
-    shutil.copy(other.key, house.key)
+def foreign(house: House, build_other: Callable[[], House]) -> None:
+    shutil.copy(build_other().key, house.key)
 
 
-def rotated_elsewhere(house: House, _other: House) -> None:
+def rotated_elsewhere(house: House, _other: Callable[[], House]) -> None:
     """Another machine of this database rotated, in a file of its own."""
     twin = house.node("twin")
     shutil.copy(house.key, twin)
@@ -149,8 +149,9 @@ def rotated_elsewhere(house: House, _other: House) -> None:
         house.save()
 
 
-def restored(house: House, other: House) -> None:
+def restored(house: House, build_other: Callable[[], House]) -> None:
     """Another installation's database lies beside the keys."""
+    other = build_other()
     house.app.extensions["parallax"].engine.dispose()
     other.app.extensions["parallax"].engine.dispose()
     shutil.copy(other.backup, house.backup)
@@ -201,6 +202,6 @@ def second_node(house: House) -> str:
     return str(caught.value)
 
 
-Fault = Callable[[House, House], None]
+Fault = Callable[[House, Callable[[], House]], None]
 FAULTS: tuple[Fault, ...] = (lost, older, foreign, rotated_elsewhere, restored)
 WAYS: tuple[Callable[[House], str], ...] = (start, doctor, readyz, restore, second_node)

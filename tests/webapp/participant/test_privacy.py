@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import pytest
 from flask import Flask
@@ -17,8 +18,22 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.core.tokens import Tokens, new_reference
 from webapp.database.engine import reading
-from webapp.database.models import Answer, Device, Event, Participant, Place, Response, Trial
+from webapp.database.models import (
+    Answer,
+    Base,
+    Device,
+    Event,
+    Participant,
+    Place,
+    Response,
+    Trial,
+)
 from webapp.runs.launch import launch
+
+
+@cache
+def columns_of(model: type[Base]) -> list[str]:
+    return [each.key for each in inspect(model).column_attrs]
 
 
 @dataclass
@@ -37,11 +52,7 @@ class Two:
                 rows += session.scalars(select(model).where(model.participant_id == owner.id))
             of_owner = select(Response).join(Trial).where(Trial.participant_id == owner.id)
             rows += session.scalars(of_owner)
-            columns = [[a.key for a in inspect(type(row)).column_attrs] for row in rows]
-            return [
-                {name: getattr(row, name) for name in names}
-                for row, names in zip(rows, columns, strict=True)
-            ]
+            return [{name: getattr(row, name) for name in columns_of(type(row))} for row in rows]
 
     def ref(self, home: str) -> str:
         return home.removeprefix("/p/").split(".")[0]

@@ -32,17 +32,21 @@ def crowd(sessions, run):
         ]  # fmt: skip
         session.execute(insert(Participant), people)
         ids = session.scalars(select(Participant.id).order_by(Participant.ref)).all()
-        for n, id_ in enumerate(ids[: N - 10]):
-            trial = Trial(participant_id=id_, position=1, run_item_id=item, good_side="first")
-            session.add(trial)
-            session.flush()
-            session.add(
-                Response(
-                    trial_id=trial.id, client_uuid=f"u{n}", chosen_side="first",
-                    rt_ms=100.0 + 10 * (n % 20), input_method="key", was_hidden=n % 5 == 0,
-                    waited_ms=float(n % 3), recorded_at=LAUNCHED,
-                )
-            )  # fmt: skip
+        trials = [
+            {"participant_id": id_, "position": 1, "run_item_id": item, "good_side": "first"}
+            for id_ in ids[: N - 10]
+        ]
+        session.execute(insert(Trial), trials)
+        answered = session.scalars(select(Trial.id).order_by(Trial.participant_id)).all()
+        answers = [
+            {
+                "trial_id": id_, "client_uuid": f"u{n}", "chosen_side": "first",
+                "rt_ms": 100.0 + 10 * (n % 20), "input_method": "key", "was_hidden": n % 5 == 0,
+                "waited_ms": float(n % 3), "recorded_at": LAUNCHED,
+            }
+            for n, id_ in enumerate(answered)
+        ]  # fmt: skip
+        session.execute(insert(Response), answers)
     return run
 
 

@@ -8,9 +8,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import cast
 
-from sqlalchemy import Engine, PoolProxiedConnection, create_engine, func, inspect, select
+from sqlalchemy import Engine, PoolProxiedConnection, create_engine, inspect
 from sqlalchemy.exc import DatabaseError
-from sqlalchemy.sql.expression import table as any_table
 
 from webapp.database.backup.contents import BackupError, Content, Row
 from webapp.database.schema import revision_of
@@ -50,9 +49,11 @@ def content_of(file: Path) -> Content:
             if said != "ok":
                 raise _damaged(said, file)
             revision = revision_of(connection)
+            # Written out: SQLAlchemy would compile a statement for each table.
+            quoted = connection.dialect.identifier_preparer.quote
             counts = {
-                name: connection.execute(
-                    select(func.count()).select_from(any_table(name))
+                name: connection.exec_driver_sql(
+                    f"SELECT count(*) FROM {quoted(name)}"
                 ).scalar_one()
                 for name in inspect(connection).get_table_names()
             }

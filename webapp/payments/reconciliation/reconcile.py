@@ -16,7 +16,7 @@ from webapp.database.models import Payment, Run
 from webapp.database.row_counts import recount
 from webapp.gate.gate import ledger_reconciled
 from webapp.payments.compensate import offer_what_was_decided
-from webapp.payments.ledger import Entry, payments_of, record_payments
+from webapp.payments.ledger import Entry, is_settled, payments_of, record_payments
 from webapp.payments.pay import pay
 from webapp.payments.reconciliation.bonus_books import matched
 from webapp.payments.reconciliation.participant_checks import (
@@ -124,7 +124,9 @@ def fix_discrepancies(
         ledger_reconciled(session.connection(), run.ref)
         # Of the lines of now, for the database may be an older one than was looked at. A rejection
         # that was refused is for a person to decide again.
-        again = [payment.id for payment in payments if not is_refused_rejection(payment)]
+        again = [
+            line.id for line in payments if not (is_settled(line) or is_refused_rejection(line))
+        ]
     pay(sessions, platform, again, now)
     offer_what_was_decided(sessions, platform, run, study, link, now)
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import event
 
 from experiment.payment.payment import Caps, PaymentItem, PaymentKind
 from experiment.studies.load import load_study
@@ -54,6 +55,21 @@ def one(worked, receipt) -> str:
 
 
 @pytest.fixture
+def commits(app):
+    """Return a function that counts the transactions that another commits."""
+
+    def count(act) -> int:
+        made = []
+        listener = made.append
+        event.listen(engine := app.extensions["parallax"].engine, "commit", listener)
+        act()
+        event.remove(engine, "commit", listener)
+        return len(made)
+
+    return count
+
+
+@pytest.fixture
 def poll_now(sessions, platform):
     """Return a function that brings in what the platform says of the first assignment."""
 
@@ -100,6 +116,21 @@ def test_a_refusal_stays_listed_until_it_can_be_done(
     fix()
     poll_now()
     assert found() == []
+
+
+def test_what_is_settled_is_not_taken_in_hand_again_by_paying_and_mending(
+    worked, receipt, pay_rewards, fix, commits
+):
+    def again() -> tuple[int, int]:
+        return commits(pay_rewards), commits(fix)
+
+    worked(1, receipt=receipt("ref1"))
+    pay_rewards()
+    of_one = again()
+    for number in range(2, 7):
+        worked(number, receipt=receipt(f"ref{number}"))
+    pay_rewards()
+    assert again() == of_one
 
 
 def test_what_the_ledger_alone_calls_done_is_told(one, found, fix, pay_rewards, platform, poll_now):
