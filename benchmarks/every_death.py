@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 from fault_injection.environment import small_study
-from fault_injection.operator import ProcessDied
+from fault_injection.operator import Death, ProcessDied
 from fault_injection.prolific import Participant, ProlificEnvironment, open_prolific_environment
 from faults_prolific import BONUS, REWARD, ProlificOperator
 
@@ -35,11 +35,12 @@ PLACES_PER_LIST = 30  # of two lists; there are fewer points
 NAMES = ("points", "people paid exactly once", "people paid less", "people paid more")
 
 
-class DeathAt:
+class DeathAt(Death):
     """Ends the process at one point, counted from when that point was set."""
 
     def __init__(self) -> None:
-        self.on, self._point, self._passed = False, 0, 0
+        super().__init__(random.Random(0), 0)
+        self._point = self._passed = 0
 
     def set(self, point: int) -> None:
         """Let the process die at that point, from 1."""

@@ -6,16 +6,16 @@ The platform is Prolific's stand-in, or Mechanical Turk's with --mturk 1. The fr
 faults_prolific.py and faults.py: calls fail, the process dies, the clock jumps, people are late. On
 top of it the database is put back from earlier copies at any step: as `parallax db restore` leaves
 it, as a copied file, with the file `ledger` beside it, or as a second copy of the installation with
-the same token, of which now one and now the other is gone on with. Some runs go back to a copy
-from the middle of the work: people who came since are not in it. After some of these the clock is
-wrong by up to 26 hours. Between any two calls and commits a colleague pays a bonus by hand, of the
-same amount as is due or of another. The operator reconciles where the gate asks for it, and decides
-what the messages ask a person to decide: a bonus of the due amount is the one that was due, any
-other is paid beside it; whom nobody knows and reconciling names is paid the reward. Then the books
-are compared with what was earned, the colleague's payments apart. Ends with exit status 1 if we
-paid somebody more, somebody has less or is lost unnamed, places were offered twice, or ledger,
-statement and platform do not agree: each payment in the books stands in `parallax statement`, with
-its fee, and no other.
+the same token, of which now one and now the other is gone on with. Some runs go back to a copy from
+the middle of the work: people who came since are not in it. After some of these the clock is wrong
+by up to 26 hours. Between any two calls and commits a colleague pays a bonus by hand, of the same
+amount as is due or of another. The operator reconciles where the gate asks for it, and decides what
+the messages ask a person to decide: a bonus of the due amount is the one that was due, any other is
+paid beside it; whom nobody knows and reconciling names is paid the reward. Then the books are
+compared with what was earned, the colleague's payments apart. Ends with exit status 1 if we paid
+somebody more, a bonus went out beside one by hand that could be seen and that nobody decided about,
+somebody has less or is lost unnamed, places were offered twice, or ledger, statement and platform
+do not agree: each payment in the books stands in `parallax statement`, with its fee, and no other.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from fault_injection import restored_mturk, restored_prolific
-from fault_injection.books import Colleague, Side, differences, judged
+from fault_injection.books import Colleague, Side, differences, is_paid_beside, judged
 from fault_injection.environment import Environment, small_study
 from fault_injection.restores import CLOCK, WAYS, Meddling, Restored
 from faults import BONUS, REWARD, RUNS_PER_ENVIRONMENT, ended, report, unfilled
@@ -44,6 +44,7 @@ PLACES = (1, 1, 1, 2)  # of each of two lists
 BY_HAND = (BONUS, BONUS, REWARD, 7)
 WRONG = (
     *("people we paid more", "people with less", "places offered twice", "places lost"),
+    "paid beside, undecided",
     *("lost and not named", "lines not in the books", "findings left", "runs without end"),
 )
 SHOWN = (
@@ -139,7 +140,10 @@ def compared(
     books = side.books(environment, operator, people, colleague.paid)
     there = [person for person in people if person.work not in operator.lost]
     counts = judged(books, there, REWARD + BONUS)
+    seen = colleague.paid - operator.death.too_late
     for person in people:
+        if person.work not in operator.beside:
+            counts["paid beside, undecided"] += is_paid_beside(books, person.key, seen, BONUS)
         if person.work in operator.lost:
             ours = sum(b.amount_minor for b in books if b.who == person.key and not b.by_hand)
             counts["people we paid more"] += ours > REWARD + BONUS

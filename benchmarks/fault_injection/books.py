@@ -39,13 +39,13 @@ class Booked:
         who: Whose.
         amount_minor: What they got.
         fee_minor: What the platform took for it.
-        by_hand: Whether a colleague paid it.
+        by_hand: What finds it, if a colleague paid it.
     """
 
     who: str
     amount_minor: int
     fee_minor: int
-    by_hand: bool
+    by_hand: str | None
 
 
 @dataclass(frozen=True)
@@ -91,16 +91,17 @@ class Colleague:
     people: Sequence[Any] = ()
     paid: set[str] = field(default_factory=set)
 
-    def pay(self) -> None:
-        """Pay a bonus to somebody who finished."""
+    def pay(self) -> str | None:
+        """Pay a bonus to somebody who finished, and return what finds it in the books."""
         finished = [person for person in self.people if person.finished]
         if not finished:
-            return
+            return None
         who, amount_minor = self.rng.choice(finished), self.rng.choice(self.amounts)
         number = len(self.paid)
         made = self.side.pay_by_hand(self.environment, self.operator, who, amount_minor, number)
         if made:
             self.paid.add(made)
+        return made
 
 
 def judged(books: Sequence[Booked], people: Sequence[Person], due_minor: int) -> Counter[str]:
@@ -121,6 +122,18 @@ def judged(books: Sequence[Booked], people: Sequence[Person], due_minor: int) ->
         counts["paid by hand instead"] += lacks and is_theirs
         counts["people with less"] += lacks and not is_theirs
     return counts
+
+
+def is_paid_beside(books: Sequence[Booked], key: str, seen: set[str], bonus_minor: int) -> bool:
+    """Return whether somebody's bonus was sent although one of a colleague's could be seen."""
+    mine = [each for each in books if each.who == key]
+    theirs = [number for number, each in enumerate(mine) if each.by_hand in seen]
+    ours = [
+        number
+        for number, each in enumerate(mine)
+        if not each.by_hand and each.amount_minor == bonus_minor
+    ]
+    return bool(theirs and ours) and theirs[0] < ours[-1]
 
 
 def sums(amounts: Sequence[int]) -> set[int]:

@@ -55,6 +55,9 @@ class Death:
     def __init__(self, rng: random.Random, probability: float) -> None:
         self._rng, self._probability, self.deaths, self.on = rng, probability, 0, False
 
+    def before(self, call: str) -> None:
+        """Take notice of the call of the platform that comes now."""
+
     def may_come(self, *_: object) -> None:
         """Die, perhaps."""
         if self.on and self._rng.random() < self._probability:
@@ -76,6 +79,7 @@ class Frail:
 
         def call(*arguments: object, **named: object) -> object:
             self._death.may_come()
+            self._death.before(name)
             answer = found(*arguments, **named)
             # Lists are read to their end, so that what fails on the way fails here.
             answer = iter(list(answer)) if hasattr(answer, "__next__") else answer

@@ -73,7 +73,10 @@ def books(
     ours = {person.worker_id for person in people}
     return [
         Booked(
-            each["worker_id"], each["amount_cents"], each["fee_cents"], each["reason"] in by_hand
+            each["worker_id"],
+            each["amount_cents"],
+            each["fee_cents"],
+            each["reason"] if each["reason"] in by_hand else None,
         )
         for each in found
         if each["worker_id"] in ours

@@ -67,7 +67,7 @@ def books(
             each["submission"],
             each["amount_minor"],
             each["fee_minor"] + each["tax_minor"],
-            each["setup"] in by_hand,
+            each["setup"] if each["setup"] in by_hand else None,
         )
         for each in found
         if each["submission"] in ours

@@ -5,6 +5,7 @@ together with what lies beside it; or somebody goes on with a second copy of the
 colleague pays by hand on the platform's own pages. The operator then does what the messages say.
 """
 
+import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -30,6 +31,7 @@ from webapp.recruiters.statuses import AssignmentStatus
 
 CLOCK = "clock set wrong"
 _CLOCK_IS_WRONG, _WRONG_BY_H = 0.2, (-26, -1, 1, 26)
+_LOOKS, _SENDS = ("bonuses", "bonuses_of"), ("send_bonus", "pay_bonus")
 WAYS = ("restored", "copied", "copied with its ledger", "second copy")
 
 
@@ -39,15 +41,28 @@ class Meddling(Death):
     Attributes:
         colleague: What they do.
         meddles: How likely at each moment.
+        too_late: What finds those of their payments that no look at the platform's bonuses could
+            show before the next bonus was sent.
     """
 
-    colleague: Callable[[], None] = staticmethod(lambda: None)
+    colleague: Callable[[], str | None] = staticmethod(lambda: None)
     meddles = 0.0
+
+    def __init__(self, rng: random.Random, probability: float) -> None:
+        super().__init__(rng, probability)
+        self.too_late, self._unseen = set[str](), set[str]()
+
+    def before(self, call: str) -> None:
+        """Note what the look at bonuses that comes now shows, and what none showed in time."""
+        if call in _LOOKS:
+            self._unseen.clear()
+        if call in _SENDS:
+            self.too_late |= self._unseen
 
     def may_come(self, *arguments: object) -> None:
         """Pay by hand, perhaps; then die, perhaps."""
-        if self.on and self._rng.random() < self.meddles:
-            self.colleague()
+        if self.on and self._rng.random() < self.meddles and (made := self.colleague()):
+            self._unseen.add(made)
         super().may_come(*arguments)
 
 
@@ -63,6 +78,7 @@ class Restored(Operator):
         states: What it may be put back to.
         keeps: Whether the next poll leaves a copy.
         lost: The work of people who came after the copy that was put back.
+        beside: The work of those whom they decided to pay beside what was paid by hand.
     """
 
     counts: Counter[str]
@@ -73,6 +89,7 @@ class Restored(Operator):
         super().__init__(*arguments)
         self.states = list[State]()
         self.lost, self._half_lost = set[str](), dict[str, str]()
+        self.beside = set[str]()
 
     def poll(self) -> None:
         """Bring in what the platform knows, and perhaps copy the database."""
@@ -204,4 +221,5 @@ class Restored(Operator):
             try:
                 settle_by_hand(self._sessions, self.run, line.id, clock, is_paid=True)
             except PaymentError:
+                self.beside.add(line.assignment or "")
                 pay(self._sessions, self._platform, [line.id], clock, additional=True)
