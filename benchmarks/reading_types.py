@@ -99,9 +99,9 @@ def command(*words: str | Path) -> str:
     return result.output
 
 
-def trained(folder: Path) -> list[Path]:
-    """Train both models on the documentation's sentences, and return their folders."""
-    prose = "\n".join(path.read_text("utf-8") for path in sorted(ROOT.glob("docs/*.md")))
+def trained(folder: Path, pages: str = "*.md") -> list[Path]:
+    """Train both models on the sentences of documentation's pages, and return their folders."""
+    prose = "\n".join(path.read_text("utf-8") for path in sorted(ROOT.glob(f"docs/{pages}")))
     prose = re.sub(r"(?s)```.*?```|<!--.*?-->|`[^`]*`|\]\([^)]*\)", " ", prose).lower()
     words = (re.findall(r"[a-z']+", line) for line in re.split(r"[.:?!]\s", prose))
     text = folder / "text.txt"

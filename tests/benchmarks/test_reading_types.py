@@ -10,7 +10,7 @@ PER_LIST = 7
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    return trained(tmp_path_factory.mktemp("models"))
+    return trained(tmp_path_factory.mktemp("models"), "[l-p]*.md")
 
 
 @pytest.mark.parametrize("name", ["maze", "mixed"])

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,19 @@ SWITCHES = [
     "--disable-component-update", "--no-first-run", "--disable-quic",
     "--in-process-gpu",  # without a GPU, a process of its own only passes on what is drawn
     "--font-render-hinting=none",  # as on a screen: without a window letters have whole widths
+    # Pages live for seconds. Programs made faster are thrown away with them; what was compiled
+    # is kept for the next page, which has the same program.
+    "--js-flags=--no-opt --no-maglev --no-flush-bytecode",
 ]  # fmt: skip
+# With a window: the list below the field for addresses is two pages more for each window. This
+# takes the place of Playwright's own list, of which the rest is repeated as far as it matters here.
+WITHOUT = (
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
+    *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
+    *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),
+    *("ThirdPartyStoragePartitioning", "AvoidCorsURLLoaderRestartOnRedirect", "OptimizationHints"),
+    *("NetworkTimeServiceQuerying", "AimEnabled", "PreconnectToSearch"),
+)
 expect.set_options(timeout=1000 * PATIENCE_S / 5)
 
 
@@ -48,9 +61,10 @@ def playwright() -> Iterator[Playwright]:
 
 
 def launched(
-    playwright: Playwright, program: Path, environment: dict[str, str] | None = None
+    playwright: Playwright, program: Path, *more: str, environment: dict[str, str] | None = None
 ) -> Iterator[Browser]:
-    browser = playwright.chromium.launch(executable_path=program, args=SWITCHES, env=environment)
+    switches = [*SWITCHES, *more]
+    browser = playwright.chromium.launch(executable_path=program, args=switches, env=environment)
     yield browser
     browser.close()
 
@@ -73,7 +87,8 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def whole_browser(playwright: Playwright) -> Iterator[Browser]:
-    yield from launched(playwright, CHROMIUM.require())
+    without = f"--disable-features={','.join(WITHOUT)}"
+    yield from launched(playwright, CHROMIUM.require(), without)
 
 
 @pytest.fixture(scope="session")
@@ -107,9 +122,9 @@ def link(site: Site, tmp_path: Path) -> str:
     return site.launch(browser_steps.minimal(tmp_path))
 
 
-@pytest.fixture
-def new_context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
-    """Return a function that opens a fresh browser profile; a failing program fails the test."""
+@contextmanager
+def profiles(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
+    """Yield a function that opens a fresh browser profile; a failing program fails the test."""
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
@@ -127,5 +142,19 @@ def new_context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
 
 
 @pytest.fixture
+def new_context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
+    """Return a function that opens a fresh browser profile; a failing program fails the test."""
+    with profiles(browser) as make:
+        yield make
+
+
+@pytest.fixture
 def page(new_context) -> Page:
     return new_context().new_page()
+
+
+@pytest.fixture
+def forgetful_page(whole_browser: Browser) -> Iterator[Page]:
+    """A page in a browser that lets another site's frame store nothing."""
+    with profiles(whole_browser) as make:
+        yield make().new_page()

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
@@ -43,12 +43,6 @@ class Marketplace:
             "Question": f'<ExternalQuestion xmlns="{SCHEMA}">{address}</ExternalQuestion>',
         }  # fmt: skip
         return self.call("CreateHIT", **{**facts, **changes})["HIT"]["HITId"]
-
-
-@pytest.fixture
-def browser(whole_browser: Browser) -> Browser:
-    """One that lets another site's frame store nothing."""
-    return whole_browser
 
 
 @pytest.fixture
@@ -118,7 +112,8 @@ def test_a_survey_is_previewed_accepted_submitted_and_paid(marketplace, survey, 
     assert_good(page, "one's own work")
 
 
-def test_a_study_is_shown_in_the_frame_without_its_cookies(marketplace, site, link, page):
+def test_a_study_is_shown_in_the_frame_without_its_cookies(marketplace, link, forgetful_page):
+    page = forgetful_page
     marketplace.hit(link)
     sign_in(page, marketplace)
     page.get_by_role("button", name=re.compile("Accept and work")).click()

@@ -131,7 +131,7 @@ def browser(
     settings = tmp_path_factory.mktemp("fontconfig") / "fonts.conf"
     settings.write_text(FONTCONFIG.format(fonts=fonts, cache=settings.parent))
     environment = {**os.environ, "FONTCONFIG_FILE": str(settings)}
-    yield from launched(playwright, without_window(), environment)
+    yield from launched(playwright, without_window(), environment=environment)
 
 
 @pytest.fixture(scope="session")

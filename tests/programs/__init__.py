@@ -7,7 +7,8 @@ what a new interpreter would be.
 
 A copy has the arguments, folder, environment, files and user mask of a real start, a number of its
 own, signals and an exit status. A new interpreter is started as ever for any other command, for
-``-c`` and other options of Python, for another user or session, and where the environment lacks
-``TESTS_WARM_PROCESS`` or differs in what Python reads when it starts: a test that is about the
-start itself takes that variable away (the fixture ``new_interpreter``).
+``-c`` (``given.py`` does the same in a copy) and other options of Python, for another user or
+session, and where the environment lacks ``TESTS_WARM_PROCESS`` or differs in what Python reads when
+it starts: a test that is about the start itself takes that variable away (the fixture
+``new_interpreter``).
 """

@@ -17,6 +17,8 @@ from weakref import WeakValueDictionary
 
 ADDRESS = "TESTS_WARM_PROCESS"
 ROOT = Path(__file__).parents[2]
+# A script that takes a program as ``-c`` does: ``[sys.executable, GIVEN, program, ...]``.
+GIVEN = str(Path(__file__).with_name("given.py"))
 _FOLDERS = tuple(str(ROOT / name) + os.sep for name in ("analysis", "benchmarks", "tests"))
 # What Python, its arithmetic and its words look at once, when they begin.
 _READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "OMP_", "OPENBLAS_", "MKL_", "MALLOC_")

@@ -1,4 +1,3 @@
-import os
 import sqlite3
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from sqlalchemy import Engine, event, text
 from sqlalchemy.exc import OperationalError
 
 from tests.patience import PATIENCE_S
+from tests.programs.start import GIVEN
 from webapp.database import write_lock
 from webapp.database.engine import make_engine, make_sessions, reading
 from webapp.database.locks import FileLock
@@ -95,9 +95,8 @@ def test_processes_take_turns_too(engine):
         "locked = note_when_locked(engine);"
         "[count_one(engine) for _ in range(100)]; sys.exit(bool(locked))"
     )
-    here = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
-    command = [sys.executable, "-c", program, str(engine.url)]
-    others = [subprocess.Popen(command, env=here) for _ in range(2)]
+    command = [sys.executable, GIVEN, program, str(engine.url)]
+    others = [subprocess.Popen(command) for _ in range(2)]
     assert [other.wait(timeout=PATIENCE_S) for other in others] == [0, 0]
     assert counted(engine) == 200
 
@@ -109,7 +108,7 @@ def test_the_turn_of_a_process_that_dies_goes_to_the_next(engine):
         "connection = make_engine(sys.argv[1]).connect(); connection.execute(text('SELECT 1'));"
         "print(flush=True); os.kill(os.getpid(), 9)"
     )
-    command = [sys.executable, "-c", program, str(engine.url)]
+    command = [sys.executable, GIVEN, program, str(engine.url)]
     assert subprocess.run(command, stdout=subprocess.PIPE, timeout=PATIENCE_S).stdout == b"\n"
     count_one(engine)
     assert counted(engine) == 1

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, text
 
+from tests.programs.start import GIVEN
 from webapp.database.backup.backup import back_up
 from webapp.database.backup.drill import drill
 
@@ -35,7 +36,7 @@ def scratch_databases(engine: Engine) -> list[str]:
 def test_what_a_killed_drill_left_is_removed_by_the_next(engine, tmp_path: Path):
     back_up(engine, tmp_path / "backup")
     url = engine.url.render_as_string(hide_password=False)
-    assert subprocess.run([sys.executable, "-c", KILLED, url]).returncode == 9
+    assert subprocess.run([sys.executable, GIVEN, KILLED, url]).returncode == 9
     assert len(scratch_databases(engine)) == 1
     assert drill(engine, tmp_path / "backup").content.rows
     assert scratch_databases(engine) == []
