@@ -296,7 +296,8 @@ def test_what_is_told_of_the_browser_after_the_last_delivery_is_not_kept(
     page.locator("button.primary").click()
     other.wait_for_function("async () => (await navigator.locks.query()).pending.length === 1")
     page.evaluate("letFramesGo()")
-    page.wait_for_timeout(300)  # It has asked how far the session is, and waits behind the form.
+    # It has asked how far the session is before this is answered, and waits behind the form.
+    page.evaluate(JOURNAL)
     other.evaluate("letGo()")
     expect_page(page, "closing")
     assert [kind for _, kind, sent in page.evaluate(JOURNAL) if kind == "device" or not sent] == []
