@@ -213,7 +213,7 @@ def _client(address: str, timeout_s: float, alone_s: float) -> Iterator[Executor
             "`pip install 'parallax-experiments[cluster]'`."
         ) from error
     try:
-        client: Any = Client(address, timeout=timeout_s)  # type: ignore[no-untyped-call]
+        client: Any = Client(address, timeout=timeout_s)
     except (OSError, ValueError, TimeoutError) as error:
         raise LmError(
             f"there is no Dask scheduler at {address} ({error}). Start one with `dask scheduler`, "

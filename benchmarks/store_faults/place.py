@@ -17,7 +17,7 @@ TRIALS = 4
 WAIT_MS = 90_000
 _LOOKS, _BETWEEN_MS = 40, 250
 # Everything that the browser wrote down: its check, and whether a store has acknowledged it.
-_JOURNAL = """() => new Promise((resolve, reject) => {
+JOURNAL = """() => new Promise((resolve, reject) => {
   const opening = indexedDB.open("parallax static");
   opening.onerror = reject;
   opening.onsuccess = () => {
@@ -137,7 +137,7 @@ def look(page: Page, place: Place, found: Found, *, over: bool = True) -> None:
     Until a session is over, what is told of the browser may wait for the next answer.
     """
     for _ in range(_LOOKS):
-        journal, said, held = page.evaluate(_JOURNAL), page.evaluate(SAYS), _held(place)
+        journal, said, held = page.evaluate(JOURNAL), page.evaluate(SAYS), _held(place)
         waiting = [kind for check, kind, sent in journal if not sent and check not in held]
         unsaid = 0 if said else len(waiting) if over else waiting.count("answer")
         if not unsaid:

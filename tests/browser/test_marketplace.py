@@ -132,8 +132,10 @@ def test_the_frame_cannot_lead_the_worker_away(marketplace, survey, page):
     sign_in(page, marketplace)
     page.get_by_role("link", name="Which sentence is better?", exact=True).click()
     expect(page.frame_locator("iframe").get_by_role("button", name="Send")).to_be_visible()
-    with pytest.raises(Exception, match=r"sandbox|Unsafe|navigat"):
-        page.frames[1].evaluate("window.top.location = 'https://evil.example'; 1")
+    # By itself Chromium lets a frame do so once somebody pressed something in it.
+    page.frames[1].locator("body").click()
+    with pytest.raises(Exception, match="permission to navigate"):
+        page.frames[1].evaluate("window.top.location = 'about:blank'; 1")
     assert page.url.startswith(marketplace.url)
 
 

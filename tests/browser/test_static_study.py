@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.store_faults.place import JOURNAL
 from marketplace.stores.datapipe import Experiment, sweep
 from tests.browser.browser_steps import (
     answer_by_key,
@@ -261,6 +262,45 @@ def test_two_windows_and_a_closed_browser_are_one_session(kept, tmp_path, instan
     told = imported(kept.folder / "post", instance)
     assert "1 finished" in told
     assert "are not in the files" not in told
+
+
+HOLD_FRAMES = """
+  const held = [], request = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = (act) => act.name === "take" ? held.push(act) : request(act);
+  window.letFramesGo = () => held.splice(0).forEach((act) => {
+    for (let time = 0; time < 31; time += 1) act(time * 16);
+  });
+"""
+HOLD_SESSION = """(session) => new Promise((held) => {
+  void navigator.locks.request(`parallax ${session}`, () => new Promise((letGo) => {
+    window.letGo = letGo;
+    held();
+  }));
+})"""
+
+
+def test_what_is_told_of_the_browser_after_the_last_delivery_is_not_kept(
+    kept, tmp_path, instance, new_context
+):
+    # Such an entry lay in the browser for good, unsent, while the page said nothing of it.
+    options = ("--store", "post", "--url", f"{kept.origin}/keep")
+    link = kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options))
+    context = new_context()
+    page, other = context.new_page(), context.new_page()
+    page.add_init_script(HOLD_FRAMES)
+    take(page, link, 8)
+    expect_page(page, "questionnaire")
+    page.locator("textarea[name=native_language]").fill("English")
+    other.goto(link)
+    other.evaluate(HOLD_SESSION, page.url.split("#p/")[1].split("/")[0])
+    page.locator("button.primary").click()
+    other.wait_for_function("async () => (await navigator.locks.query()).pending.length === 1")
+    page.evaluate("letFramesGo()")
+    # It has asked how far the session is before this is answered, and waits behind the form.
+    page.evaluate(JOURNAL)
+    other.evaluate("letGo()")
+    expect_page(page, "closing")
+    assert [kind for _, kind, sent in page.evaluate(JOURNAL) if kind == "device" or not sent] == []
 
 
 def test_a_store_that_is_away_loses_nothing_and_says_so(kept, tmp_path, instance, page):

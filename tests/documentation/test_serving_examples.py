@@ -38,10 +38,12 @@ def certificate(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.fixture
-def instance(tmp_path: Path) -> Path:
+def instance(tmp_path: Path) -> Iterator[Path]:
     folder = tmp_path / "instance"
     folder.mkdir()
-    return folder
+    yield folder
+    if server.running(folder):
+        server.stop(folder)
 
 
 @contextmanager
@@ -110,8 +112,10 @@ def upload(port: int, trusted: Path) -> httpx.Response:
 def go_through_faults(
     secure: int, plain: int, trusted: Path, instance: Path, port: int, logs: Callable[[], str]
 ) -> None:
-    """Ask for pages with and without a server behind, and search what was logged."""
+    """Ask for pages before, with and after a server behind, and search what was logged."""
     path = f"/p/{SECRETS[0]}/?workerId={SECRETS[1]}"
+    is_told_to_come_again(ask(secure, path, trusted))
+    server.start(instance, port=port, workers=1)
     assert ask(secure, "/healthz", trusted).json() == {"status": "ok"}
     assert ask(secure, path, trusted).status_code == 401
     moved = ask(plain, path, None)
@@ -126,34 +130,31 @@ def go_through_faults(
     page = ask(secure, "/nowhere", trusted)
     assert page.headers.get_list("permissions-policy") == [PERMISSIONS]
     server.stop(instance)
-    away = ask(secure, path, trusted)
-    assert away.status_code == 503 and away.headers["retry-after"] == "5"
-    assert away.headers["strict-transport-security"] == "max-age=31536000"
-    assert away.headers.get_list("permissions-policy") == [PERMISSIONS]
-    assert 'http-equiv="refresh"' in away.text
-    assert away.headers["content-type"].startswith("text/html")
-    server.start(instance, port=port, workers=1)
-    assert ask(secure, "/healthz", trusted).status_code == 200
+    is_told_to_come_again(ask(secure, path, trusted))
     said = logs()
     # Every request stands there, without who sent it.
     assert ("/p/.../" in said and "/healthz" in said and " 401 " in said) or '"status":401' in said
     assert [secret for secret in SECRETS if secret in said] == []
 
 
+def is_told_to_come_again(away: httpx.Response) -> None:
+    """Look at the answer to who comes while there is no server behind."""
+    assert away.status_code == 503 and away.headers["retry-after"] == "5"
+    assert away.headers["strict-transport-security"] == "max-age=31536000"
+    assert away.headers.get_list("permissions-policy") == [PERMISSIONS]
+    assert 'http-equiv="refresh"' in away.text
+    assert away.headers["content-type"].startswith("text/html")
+
+
 def test_nginx_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, certificate):
     program = NGINX.require()
-    plain, secure = free_port(), free_port()
-    started = server.start(instance, workers=1)
-    port = int(started.url.rpartition(":")[2])
+    plain, secure, port = free_port(), free_port(), free_port()
     servers = f"server 127.0.0.1:{port};"
     command = nginx_command(program, tmp_path, servers, plain, secure, certificate)
     checked = subprocess.run([*command, "-t"], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr
-    try:
-        with running(command, secure, tmp_path / "said.log"):
-            go_through_faults(secure, plain, certificate[0], instance, port, all_logs(tmp_path))
-    finally:
-        server.stop(instance)
+    with running(command, secure, tmp_path / "said.log"):
+        go_through_faults(secure, plain, certificate[0], instance, port, all_logs(tmp_path))
 
 
 def caddy(
@@ -180,14 +181,9 @@ def caddy(
 
 def test_caddy_serves_by_the_page_s_example_and_logs_nobody(tmp_path, instance, certificate):
     CADDY.require()
-    plain, secure = free_port(), free_port()
-    started = server.start(instance, workers=1)
-    port = int(started.url.rpartition(":")[2])
-    try:
-        with caddy(tmp_path, EXAMPLES["caddy"], port, plain, secure, certificate):
-            go_through_faults(secure, plain, certificate[0], instance, port, all_logs(tmp_path))
-    finally:
-        server.stop(instance)
+    plain, secure, port = free_port(), free_port(), free_port()
+    with caddy(tmp_path, EXAMPLES["caddy"], port, plain, secure, certificate):
+        go_through_faults(secure, plain, certificate[0], instance, port, all_logs(tmp_path))
 
 
 def test_the_compose_file_s_caddy_finds_the_node_that_is_left(tmp_path, certificate):

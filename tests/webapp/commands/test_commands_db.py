@@ -76,14 +76,6 @@ def test_a_backup_from_before_an_upgrade_says_that_one_is_needed(shell, launched
     assert launched in shell("runs")
 
 
-@pytest.mark.one_database
-def test_while_the_server_runs_the_database_is_left_alone(shell, launched):
-    shell("serve", "--background", "--port", "0")
-    for command in (("upgrade",), ("restore", "backup")):
-        with pytest.raises(WebappError, match=r"a server is using the database.*parallax stop"):
-            shell("db", *command)
-
-
 @pytest.mark.one_database("postgresql")
 def test_a_database_that_fails_in_a_command_is_one_paragraph(shell, launched, instance, postgres):
     engine = make_engine(load_settings(instance).database_url)

@@ -18,6 +18,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.patience import PATIENCE_S
+from tests.webapp.commands.test_commands_metrics import metrics, of  # noqa: F401 - a fixture
 from webapp.commands.options import open_sessions
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Trial
@@ -74,7 +75,8 @@ class Crowd:
 @pytest.fixture
 def running(shell, instance) -> Iterator[tuple[server.Server, Crowd]]:
     run = shell("launch", "minimal", "--seed", "1").split("Run ")[1].split()[0]
-    started = server.start(instance, workers=2)
+    # One process, beside which a new one begins: several are reloaded in server/test_room_process.
+    started = server.start(instance, workers=1)
     yield started, Crowd(f"{started.url}/run/{run}")
 
 
@@ -144,15 +146,23 @@ def test_no_request_is_lost_while_the_server_begins_anew_and_ends(running, shell
     assert all("request_id" in line for line in lines_of_answers(instance))
 
 
-def test_a_reload_takes_up_new_settings_and_refuses_wrong_ones(shell, instance):
+def test_a_reload_takes_up_new_settings_and_refuses_wrong_ones(
+    shell,
+    instance,
+    metrics,  # noqa: F811
+):
     # One process: with several, some could still be reading the settings that change below.
     started = server.start(instance, workers=1)
+    assert "https://new.example" not in policy_of(started)
     settings = instance / "parallax.toml"
     settings.write_text('frame_ancestors = "https://new.example"\n', encoding="utf-8")
     assert f"process {started.pid}" in shell("reload", "--pid", str(started.pid))
-    deadline = time.monotonic() + PATIENCE_S
+    deadline, asked = time.monotonic() + PATIENCE_S, 2
     while "https://new.example" not in policy_of(started) and time.monotonic() < deadline:
         time.sleep(0.05)
+        asked += 1
+    # The metrics are those of the processes that have ended, too.
+    assert of(metrics(), "parallax_requests_total", endpoint="none", status="404") == asked
     settings.write_text("workers = 0\n", encoding="utf-8")
     with pytest.raises(SettingError, match="workers"):
         shell("reload")

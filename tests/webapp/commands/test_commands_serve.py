@@ -18,7 +18,7 @@ pytestmark = pytest.mark.one_database
 
 
 def test_an_instance_has_one_background_server_which_answers_until_it_is_stopped(shell, instance):
-    """And which is known to be gone where something killed it."""
+    """And which is known to be gone where something killed it; its database is left alone."""
     started_here = "The server answers at http://127.0.0.1:"
     assert started_here in shell("serve", "--background", "--port", "0")
     first = server.running(instance)
@@ -36,6 +36,9 @@ def test_an_instance_has_one_background_server_which_answers_until_it_is_stopped
     assert started_here in shell("serve", "--background", "--port", "0")
     started = server.running(instance)
     assert httpx.get(f"{started.url}/healthz", timeout=PATIENCE_S).json() == {"status": "ok"}
+    for command in (("upgrade",), ("restore", "backup")):
+        with pytest.raises(WebappError, match=r"a server is using the database.*parallax stop"):
+            shell("db", *command)
     assert f"{started.url} (process {started.pid}) has stopped" in shell("stop")
     assert server.running(instance) is None
     with pytest.raises(httpx.ConnectError):

@@ -1,7 +1,5 @@
 """The periodic jobs from the shell."""
 
-import json
-
 import pytest
 
 from webapp.errors import WebappError
@@ -23,14 +21,3 @@ def test_a_job_that_fails_fails_the_command(shell, monkeypatch):
     monkeypatch.setattr("webapp.commands.work.PERIODIC", {"broken": broken})
     with pytest.raises(WebappError, match=r"broken failed\. The log above says why"):
         shell("work", "--once")
-
-
-@pytest.mark.one_database
-def test_the_server_does_the_jobs_unless_told_otherwise(shell, instance, monkeypatch):
-    monkeypatch.setenv("PARALLAX_LOG_LEVEL", "debug")
-    shell("serve", "--background", "--port", "0")
-    shell("stop")
-    # The test of the metrics tells its server to do none.
-    assert (instance / "jobs.sqlite3").exists()
-    for line in (instance / "server.log").read_text("utf-8").splitlines():
-        json.loads(line)

@@ -1,5 +1,6 @@
-"""Whatever an installation writes, its owner alone can use."""
+"""Whatever an installation writes, its owner alone can use, and its log is of one form."""
 
+import json
 import os
 import stat
 from contextlib import suppress
@@ -32,6 +33,7 @@ def modes(folder: Path) -> dict[str, int]:
 
 def test_after_a_whole_run_others_can_use_no_file_of_the_instance(shell, instance, monkeypatch):
     monkeypatch.setenv("PARALLAX_METRICS_PORT", str(free_port()))
+    monkeypatch.setenv("PARALLAX_LOG_LEVEL", "debug")
     shell("launch", "minimal", "--seed", "1", "--recruiter", "simulator")
     ref = shell("runs").splitlines()[-1].split()[0]
     shell("serve", "--background", "--port", "0")
@@ -43,7 +45,10 @@ def test_after_a_whole_run_others_can_use_no_file_of_the_instance(shell, instanc
         at_work = modes(instance)
     finally:
         server.stop(instance)
+    for line in (instance / "server.log").read_text("utf-8").splitlines():
+        json.loads(line)
     names = {path.name for path in instance.iterdir()}
+    # It does the jobs: the test of the metrics tells its server to do none.
     assert {"parallax.sqlite3", "server.log", "jobs.sqlite3", "metrics"} <= names
     assert {"exports", "backup"} <= names
     assert at_work == {}

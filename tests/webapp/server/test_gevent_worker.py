@@ -6,8 +6,6 @@ import re
 import signal
 import socket
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -100,13 +98,6 @@ def nobody_may_write(url: str) -> Iterator[None]:
         shell.execute("LOCK TABLE participant IN SHARE ROW EXCLUSIVE MODE")
         yield
         shell.rollback()
-
-
-@pytest.mark.one_database
-def test_the_app_imports_no_driver_before_its_requests_take_turns():
-    asked = [sys.executable, "-c", "import sys, webapp.app; print('psycopg' in sys.modules)"]
-    said = subprocess.run(asked, capture_output=True, text=True, check=True)
-    assert said.stdout == "False\n"
 
 
 def test_who_waits_for_the_database_keeps_nobody_waiting(started, instance, launched, study):

@@ -57,9 +57,11 @@ export class Journal {
    * @param {string} kind
    * @param {object} what
    * @param {string} [id] What tells it from everything else.
+   * @param {(entries: KeptEntry[]) => boolean} [isWanted] Whether it is, after all that was kept
+   *   before it.
    */
-  async add(session, kind, what, id = `${session} ${kind} ${performance.now()}`) {
-    const add = () => this.#add(session, kind, what, id);
+  async add(session, kind, what, id = `${session} ${kind} ${performance.now()}`, isWanted = () => true) {
+    const add = () => this.#add(session, kind, what, id, isWanted);
     // Where the browser has locks, other windows of the session wait as well.
     const adding = this.#adding.then(() => navigator.locks?.request(`parallax ${session}`, add) ?? add());
     this.#adding = adding.catch(() => {});
@@ -71,10 +73,11 @@ export class Journal {
    * @param {string} kind
    * @param {object} what
    * @param {string} id
+   * @param {(entries: KeptEntry[]) => boolean} isWanted
    */
-  async #add(session, kind, what, id) {
+  async #add(session, kind, what, id, isWanted) {
     const entries = await this.of(session);
-    if (entries.some((entry) => entry.id === id)) return;
+    if (entries.some((entry) => entry.id === id) || !isWanted(entries)) return;
     const n = Math.max(0, ...entries.map((entry) => entry.n)) + 1;
     const [at, body] = [new Date().toISOString(), JSON.stringify(what)];
     // Where another version of the folder has come meanwhile, a session stays what it was.

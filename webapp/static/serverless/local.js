@@ -221,7 +221,10 @@ class Local {
     if (now.at === "new" || OVER.includes(now.at)) {
       return Response.json({ error: "wrong_state" }, { status: 409 });
     }
-    await this.#journal.add(session, "device", given, `${session} device ${given.mark}`);
+    // What comes after the end would lie here for good: the last delivery has passed.
+    const isInTime = (/** @type {import("./journal.js").KeptEntry[]} */ entries) =>
+      !OVER.includes(progressOf(entries, this.#study.asked).at);
+    await this.#journal.add(session, "device", given, `${session} device ${given.mark}`, isInTime);
     return Response.json({ saved: true });
   }
 
