@@ -27,6 +27,18 @@ def study(name: str, folder: Path, **changed: str) -> Path:
     return copied
 
 
+def of_four_trials(copied: Path) -> Path:
+    """Leave a copied study two frames and two fillers, asked nothing and each kind of question."""
+    items = (copied / "items.tsv").read_text("utf-8").splitlines(keepends=True)
+    kept = [line for line in items[1:] if re.match(r"\w+-[2479]-", line)]
+    (copied / "items.tsv").write_text("".join([items[0], *kept]), encoding="utf-8")
+    toml = (copied / "study.toml").read_text("utf-8")
+    toml = toml.replace("trials_per_list = 10", "trials_per_list = 4")
+    toml = toml.replace("frames = 6", "frames = 2")
+    (copied / "study.toml").write_text(toml, encoding="utf-8")
+    return copied
+
+
 def answer_question(page: Page, key: str = "1") -> None:
     if page.locator(".asked").is_visible():
         let_frames_pass(page, 3)

@@ -12,6 +12,7 @@ from tests.browser.browser_steps import consent, expect_page, let_frames_pass, s
 from tests.browser.reading_steps import (
     TIME_IS_UP,
     answer_question,
+    of_four_trials,
     past_practice,
     read_one,
     study,
@@ -26,7 +27,7 @@ from webapp.sessions.steps import read_steps
 def test_a_sentence_is_read_region_by_region_and_each_is_timed(
     site, page, tmp_path: Path, by, display
 ):
-    link = site.launch(study("self_paced", tmp_path, display=display))
+    link = site.launch(of_four_trials(study("self_paced", tmp_path, display=display)))
     consent(page, link)
     start(page)
     button = page.locator("[data-next]")
@@ -35,12 +36,12 @@ def test_a_sentence_is_read_region_by_region_and_each_is_timed(
     past_practice(page)
     read_one(page, press)
     past_practice(page)
-    for _ in range(10):
+    for _ in range(4):
         expect(page.locator(".reader")).to_be_visible()
         read_one(page, press)
     expect_page(page, "questionnaire")
     [stored] = site.stored(link)
-    assert len(stored.responses) == 10
+    assert len(stored.responses) == 4
     for response in stored.responses:
         steps = json.loads(response.steps)
         assert len(steps["rt_ms"]) == len(steps["onset_ms"]) >= 5
@@ -63,7 +64,7 @@ LATE_TRIALS = (0, 3)
 def test_the_maze_takes_the_right_word_and_says_what_was_wrong(
     anywhere, page, tmp_path: Path, on_error
 ):
-    copied = study("maze", tmp_path, on_error=on_error)
+    copied = of_four_trials(study("maze", tmp_path, on_error=on_error))
     toml = (copied / "study.toml").read_text("utf-8")
     more = f"[trial.parameters]\ndelay_ms = 0\ndeadline_ms = {LATE_MS}\n"
     (copied / "study.toml").write_text(toml.replace("[trial.parameters]\n", more), encoding="utf-8")
@@ -137,7 +138,7 @@ def test_a_tap_on_a_phone_shows_the_next_region_and_nothing_moves_when_the_time_
 
 @pytest.mark.parametrize("by", ["region", "sentence"])
 def test_a_sentence_is_gone_before_it_is_rated(site, page, tmp_path: Path, by):
-    link = site.launch(study("read_then_rate", tmp_path, by=by))
+    link = site.launch(of_four_trials(study("read_then_rate", tmp_path, by=by)))
     consent(page, link)
     work = json.loads(page.locator("#session").text_content())
     start(page)
@@ -150,7 +151,7 @@ def test_a_sentence_is_gone_before_it_is_rated(site, page, tmp_path: Path, by):
             past_practice(page)
     expect_page(page, "questionnaire")
     [stored] = site.stored(link)
-    assert len(stored.responses) == 10
+    assert len(stored.responses) == 4
     for response in stored.responses:
         steps = read_steps(response.steps)
         assert response.rating == 6 and not response.chosen_side
