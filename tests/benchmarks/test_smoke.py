@@ -52,7 +52,7 @@ RUNS = {
     "counting": ["--answers", "4", "--rounds", "1"],
     "coverage": ["--simulations", "2", "--settings", "1"],
     "few_items": ["--studies", "1", "--items", "2"],
-    "headline": ["--studies", "1"],
+    "headline": ["--studies", "1", "--only", "worse"],
     "held_out": [
         *("--chromium", "{chromium}", "--study", "minimal", "--each", "1", "--people", "5"),
         *("--pace", "1", "--kinds", "first", "--figure", "{folder}/roc.png"),
