@@ -128,13 +128,15 @@ def sections(comparison: Comparison, svgs: Mapping[str, str]) -> list[PrintedSec
     for drawing in comparison.drawings:
         if drawing.name in svgs and drawing.name not in placed:
             parts[drawing.section].append(drawing)
-    return [_section(section, held) for section, held in parts.items() if held]
+    front = comparison.tables[0].section
+    return [_section(section, held, section is front) for section, held in parts.items() if held]
 
 
-def _section(section: Section, parts: list[Table | Drawing]) -> PrintedSection:
+def _section(section: Section, parts: list[Table | Drawing], is_more: bool) -> PrintedSection:
     words = re.sub(r"\W+", "-", section.lower()).strip("-")
+    title = f"More on {section.lower()}" if is_more else section.value
     # A table may have the name of its section.
-    return PrintedSection(section.value, f"section-{words}", parts)
+    return PrintedSection(title, f"section-{words}", parts)
 
 
 def shared_notes(tables: Sequence[Table]) -> list[str]:

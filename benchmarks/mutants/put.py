@@ -27,8 +27,7 @@ class Place:
             if type(one) is FunctionType and one.__code__.co_filename in files:
                 self._functions[one.__code__.co_filename].append(one)
         self._caches = list(_caches())
-        gc.collect()
-        gc.freeze()
+        gc.freeze()  # garbage too: no fork looks at it, and to find it takes longer than all this
 
     def put(self, mutant: Mutant) -> bool:
         """Put the changed code in the place of the true one, everywhere in this process."""

@@ -13,12 +13,16 @@ from click.testing import CliRunner
 from lm.commands.train import train
 from tests.analysis import small_run
 from tests.prerequisites import CHROMIUM
+from tests.programs import start
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = "experiment/studies/gulordava_2018_italian/treebank.conllu"
 FOR_NOTHING = {"PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 # Each of a server's processes reads the application anew.
 ONE_PROCESS = {"PARALLAX_WORKERS": "1"}
+# It looks through all that its process holds, before each of its forks: a copy of the warm process
+# holds every library.
+SMALL_PROCESS = {"mutation"}
 # What each needs besides its name; {folder} is a folder of the test's own.
 RUNS = {
     "agents": [
@@ -48,10 +52,10 @@ RUNS = {
     "counting": ["--answers", "4", "--rounds", "1"],
     "coverage": ["--simulations", "2", "--settings", "1"],
     "few_items": ["--studies", "1", "--items", "2"],
-    "headline": ["--studies", "1"],
+    "headline": ["--studies", "1", "--only", "worse"],
     "held_out": [
         *("--chromium", "{chromium}", "--study", "minimal", "--each", "1", "--people", "5"),
-        *("--pace", "0.1", "--kinds", "first", "--figure", "{folder}/roc.png"),
+        *("--pace", "1", "--kinds", "first", "--figure", "{folder}/roc.png"),
     ],
     "humanness_pictures": ["--folder", "{folder}"],
     "image": ["--list"],
@@ -151,6 +155,8 @@ def write_batch(path: Path) -> None:
 def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run a benchmark with some arguments."""
     environment = {**os.environ, **FOR_NOTHING, **ONE_PROCESS}
+    if name in SMALL_PROCESS:
+        environment.pop(start.ADDRESS, None)
     return subprocess.run(
         [sys.executable, str(ROOT / "benchmarks" / f"{name}.py"), *arguments],
         cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,

@@ -119,6 +119,8 @@ def test_every_link_of_the_contents_leads_to_a_section(html):
     links = re.findall(r'href="#([^"]+)"', nav)
     assert links
     assert set(links) <= set(parsed(html).ids)
+    words = re.findall(r"<a [^>]*>(.*?)</a>", nav)
+    assert len(set(words)) == len(words)
 
 
 def test_negative_numbers_have_a_minus_sign(html):

@@ -18,7 +18,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.patience import PATIENCE_S
-from tests.webapp.commands.test_commands_metrics import metrics, of  # noqa: F401 - a fixture
+from tests.webapp.commands.conftest import of
 from webapp.commands.options import open_sessions
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Trial
@@ -147,10 +147,9 @@ def test_no_request_is_lost_while_the_server_begins_anew_and_ends(running, shell
 
 
 def test_a_reload_takes_up_new_settings_and_refuses_wrong_ones(
-    shell,
-    instance,
-    metrics,  # noqa: F811
+    shell, instance, metrics, monkeypatch
 ):
+    monkeypatch.setenv("PARALLAX_JOBS_IN_SERVER", "false")
     # One process: with several, some could still be reading the settings that change below.
     started = server.start(instance, workers=1)
     assert "https://new.example" not in policy_of(started)
@@ -173,6 +172,7 @@ def test_a_reload_takes_up_new_settings_and_refuses_wrong_ones(
     os.kill(started.pid, signal.SIGTERM)
     wait_until_ended(instance)
     assert "SIGKILL" not in (instance / "server.log").read_text("utf-8")
+    assert not (instance / "jobs.sqlite3").exists(), "this server does none, as it was told"
 
 
 def policy_of(started: server.Server) -> str:

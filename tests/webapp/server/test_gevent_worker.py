@@ -100,7 +100,10 @@ def nobody_may_write(url: str) -> Iterator[None]:
         shell.rollback()
 
 
-def test_who_waits_for_the_database_keeps_nobody_waiting(started, instance, launched, study):
+def test_who_waits_for_the_database_keeps_nobody_waiting(
+    started, instance, connect, launched, study
+):
+    """And then it stops: each start of a server takes seconds of a processor."""
     run = launched(study)
     form = {"decision": "accept"}
     with ThreadPoolExecutor(4) as pool, httpx.Client(timeout=PATIENCE_S, trust_env=False) as client:
@@ -113,12 +116,14 @@ def test_who_waits_for_the_database_keeps_nobody_waiting(started, instance, laun
                 assert is_well(started)
             assert not any(each.done() for each in waiting)
         assert [each.result().status_code for each in waiting] == [303, 303, 303]
+    at_a_stop_idle_connections_end_and_who_keeps_asking_is_told_to_go_elsewhere(
+        started, instance, connect
+    )
 
 
-@pytest.mark.one_database
-def test_at_a_stop_idle_connections_end_and_who_keeps_asking_is_told_to_go_elsewhere(
+def at_a_stop_idle_connections_end_and_who_keeps_asking_is_told_to_go_elsewhere(
     started, instance, connect
-):
+) -> None:
     idle = [connect() for _ in range(3)]
     for connection in idle[1:]:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
