@@ -75,8 +75,8 @@ class Crowd:
 @pytest.fixture
 def running(shell, instance) -> Iterator[tuple[server.Server, Crowd]]:
     run = shell("launch", "minimal", "--seed", "1").split("Run ")[1].split()[0]
-    # One process, beside which a new one begins: several are reloaded in server/test_room_process.
-    started = server.start(instance, workers=1)
+    # Several, as on a real server: each hands over what it was asked.
+    started = server.start(instance, workers=2)
     yield started, Crowd(f"{started.url}/run/{run}")
 
 
