@@ -21,6 +21,7 @@ from tests.documentation.web_servers import make_certificate, nginx_command
 from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
 from tests.prerequisites import CADDY, NGINX, SYSTEMD
+from webapp import create_app
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.errors import WebappError
 from webapp.http.security_headers import PERMISSIONS
@@ -313,17 +314,16 @@ def test_the_nightly_line_makes_a_backup_of_the_unit_s_folder_as_cron_runs_it(tm
     assert re.match(r"(\S+ +){5}", line)
     # cron runs the sixth field, turns "\%" into "%", and knows few variables.
     command = re.sub(r"^(\S+ +){5}", "", line).replace("\\%", "%")
-    server.start(instance, workers=1)
-    try:
-        done = subprocess.run(
-            ["/bin/sh", "-c", command],
-            env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "SHELL": "/bin/sh"},
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-        )
-    finally:
-        server.stop(instance)
+    # Open, as a server has it; beside one at work: tests/webapp/commands/test_private_files.py.
+    engine = create_app(instance).extensions["parallax"].engine
+    done = subprocess.run(
+        ["/bin/sh", "-c", command],
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "SHELL": "/bin/sh"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    engine.dispose()
     assert done.returncode == 0, done.stderr
     backup, record = sorted((tmp_path / "backups").iterdir())
     assert backup.name.startswith("parallax-") and "tables agree" in done.stdout
