@@ -171,7 +171,7 @@ class Trainer:
 
     def _update(self, windows: Sequence[Window]) -> Tensor:
         """Take one step of gradient descent and return each task's loss, shape ``(tasks,)``."""
-        _seed_dropout(self.settings.seed, self.progress.step, self.processes.rank)
+        _seed_dropout(self.device, self.settings.seed, self.progress.step, self.processes.rank)
         low = self.settings.precision == "bf16"
         self._optimizer.zero_grad(set_to_none=True)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=low):
@@ -250,7 +250,11 @@ class Trainer:
         self.hooks.save(lambda: Checkpoint(self.progress, weights(), states, self.identity, kept()))
 
 
-def _seed_dropout(seed: int, step: int, rank: int) -> None:
+def _seed_dropout(device: torch.device, seed: int, step: int, rank: int) -> None:
     """Make dropout depend on the step alone, so that resuming needs no stored state."""
     state: Any = np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)
-    torch.manual_seed(int(state[0]))
+    if device.type == "cpu":
+        # Else each step would be noted, with its stack, for devices that are not there.
+        torch.default_generator.manual_seed(int(state[0]))
+    else:
+        torch.manual_seed(int(state[0]))
