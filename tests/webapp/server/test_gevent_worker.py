@@ -153,7 +153,8 @@ def at_a_stop_idle_connections_end_and_who_keeps_asking_is_told_to_go_elsewhere(
     deadline = time.monotonic() + PATIENCE_S
     while server.running(instance) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert "given up" not in log_of(instance)
+    # By itself: one whose connections stay open is killed after half a minute, and says nothing.
+    assert "Worker exiting" in log_of(instance)
 
 
 @pytest.mark.parametrize("protocol", ["websocket", "h2c", "TLS/1.3", "nonsense"])
