@@ -13,9 +13,10 @@ from webapp.database.engine import open_database, usable_database
 from webapp.database.key_identity import knows_people
 from webapp.database.scrub import scrub
 from webapp.erasures.file import record_file
+from webapp.erasures.record import knows_erasures
 from webapp.gate.gate import put_up
 from webapp.gate.premises import Premises
-from webapp.privacy.restored import carry_out_again, knows_erasures
+from webapp.privacy.restored import carry_out_again
 
 _LOG = logging.getLogger(__name__)
 
@@ -48,9 +49,14 @@ def open_installation(instance: Path, settings: Settings, keys: Keys, now: datet
     """
     engine = open_database(settings.database_url, keys)
     put_up(engine, Premises(instance, settings))
-    if record_file(instance).exists() or not knows_erasures(engine):
+    if record_file(instance).exists() or not _knows_erasures(engine):
         gone = carry_out_again(instance, engine, now)
         if gone:
             _LOG.warning("%d people asked for erasure after this database was backed up", gone)
             scrub(engine)
     return engine
+
+
+def _knows_erasures(engine: Engine) -> bool:
+    with engine.connect().execution_options(reading=True) as connection:
+        return knows_erasures(connection)

@@ -3,12 +3,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-PROGRAM = Path(__file__).with_name("open_door.py")
+from tests.programs.start import GIVEN
 
 
 def load(instance: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, str(PROGRAM)],
+        [sys.executable, GIVEN, "import wsgi; print(wsgi.app.name)"],
         env={**os.environ, "PARALLAX_INSTANCE": str(instance), **environment},
         capture_output=True,
         text=True,

@@ -3,14 +3,16 @@
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Connection, Dialect, insert, select, update
 from sqlalchemy.orm import Session
 
 from webapp.core.sealing import Sealer
 from webapp.core.tokens import new_reference
 from webapp.database.models import Erasure
+from webapp.database.prepared import Prepared
 from webapp.erasures.entry import ERASING, FINAL, Deed, Entry
 from webapp.erasures.file import (
     append,
@@ -160,6 +162,17 @@ def furthest(entries: Iterable[Entry]) -> dict[str, Entry]:
         if before is None or FINAL.index(before.deed) < FINAL.index(each.deed):
             wishes[each.digest] = each
     return wishes
+
+
+def knows_erasures(connection: Connection) -> bool:
+    """Return whether the database holds an entry of the record."""
+    return bool(_any(connection.dialect).find(connection))
+
+
+@cache
+def _any(dialect: Dialect) -> Prepared:
+    """Return the statement that every newcomer waits for, made once for each kind of database."""
+    return Prepared(select(Erasure.id).limit(1), dialect)
 
 
 def known_entries(

@@ -1,15 +1,13 @@
 """Whether this installation's record of erasures lies beside a database that knows of erasures."""
 
 from collections.abc import Iterator
-from functools import cache
 
-from sqlalchemy import Connection, Dialect, select
+from sqlalchemy import Connection
 
-from webapp.database.models import Erasure
 from webapp.database.models.identity import keys_of, sealer_of
-from webapp.database.prepared import Prepared
 from webapp.erasures.file import record_file
 from webapp.erasures.owner import begins_foreign
+from webapp.erasures.record import knows_erasures
 from webapp.gate.premises import Objection, Premises
 
 
@@ -30,7 +28,7 @@ def check(connection: Connection, premises: Premises) -> Iterator[Objection]:
             "backup, or on another machine)",
         )
         return
-    if file.exists() or not _any(dialect).find(connection):
+    if file.exists() or not knows_erasures(connection):
         return
     yield Objection(
         f"people's data were erased, and the record of erasures is not at {file}. If the database "
@@ -39,9 +37,3 @@ def check(connection: Connection, premises: Premises) -> Iterator[Objection]:
         "parallax db record --add FILE. If this database was not restored, and the file is only "
         "new here: parallax db record --from-database",
     )
-
-
-@cache
-def _any(dialect: Dialect) -> Prepared:
-    """Return the statement that every newcomer waits for, made once for each kind of database."""
-    return Prepared(select(Erasure.id).limit(1), dialect)

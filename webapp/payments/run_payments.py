@@ -14,7 +14,6 @@ from sqlalchemy.orm import Session
 from experiment.money import in_words
 from experiment.payment.cost import Charge
 from experiment.payment.payment import (
-    SETTLED_FOR_GOOD,
     Caps,
     PaymentKind,
     PaymentState,
@@ -29,6 +28,7 @@ from webapp.payments.accounts import PayeeAccount, accounts
 from webapp.payments.compensate import offer_compensation, taken_up
 from webapp.payments.ledger import (
     Entry,
+    is_settled,
     line_of,
     payments_of,
     record_payments,
@@ -172,7 +172,7 @@ class RunPayments:
         ids = [
             payment.id
             for payment in self.ledger()
-            if payment.kind == PaymentKind.COMPENSATION and payment.state not in SETTLED_FOR_GOOD
+            if payment.kind == PaymentKind.COMPENSATION and not is_settled(payment)
         ]
         paid = pay(self.sessions, self.platform, ids, self.now)
         return sum(map(_is_done, paid)), len(paid)

@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Dialect, Engine, select
+from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending, EventKind, State
 from webapp.core.forgotten import forgotten_id, is_forgotten
 from webapp.database.engine import make_sessions, reading
 from webapp.database.locks import advisory_lock
-from webapp.database.models import Assignment, Erasure, Event, Participant, Run
+from webapp.database.models import Assignment, Event, Participant, Run
 from webapp.database.models.identity import sealer_of
-from webapp.database.prepared import Prepared
 from webapp.database.sealed_names import renew_digests
 from webapp.erasures.entry import Deed, Entry, mark_of
 from webapp.erasures.file import append, blank, content, take_over_older_file
@@ -80,17 +78,6 @@ def carry_out_again(instance: Path, engine: Engine, now: datetime) -> int:
             # Of whoever wished something again, the newest wish of all counts.
             _amend(session, record, amended, by_digest({**filed, **known}.values()), now)
         return done
-
-
-def knows_erasures(engine: Engine) -> bool:
-    """Return whether the database holds an entry of the record."""
-    with engine.connect().execution_options(reading=True) as connection:
-        return bool(_any(engine.dialect).find(connection))
-
-
-@cache
-def _any(dialect: Dialect) -> Prepared:
-    return Prepared(select(Erasure.id).limit(1), dialect)
 
 
 def _of_events(session: Session, record: Record) -> Iterator[Entry]:
