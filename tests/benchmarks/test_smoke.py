@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from lm.commands.train import train
 from tests.analysis import small_run
-from tests.prerequisites import CHROMIUM, without_window
+from tests.prerequisites import without_window
 from tests.programs import start
 
 ROOT = Path(__file__).parents[2]
@@ -23,8 +23,6 @@ ONE_PROCESS = {"PARALLAX_WORKERS": "1"}
 # It looks through all that its process holds, before each of its forks: a copy of the warm process
 # holds every library.
 SMALL_PROCESS = {"mutation"}
-# It takes the documentation's pictures; the other browsers need nothing that only a window shows.
-WHOLE_BROWSER = {"screenshots"}
 # What each needs besides its name; {folder} is a folder of the test's own.
 RUNS = {
     "agents": [
@@ -210,9 +208,7 @@ def folder(name: str, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", RUNS)
 def test_it_runs_on_a_tiny_input_and_prints_a_number(folder: Path, name: str):
-    chromium = None
-    if "{chromium}" in RUNS[name]:
-        chromium = CHROMIUM.require() if name in WHOLE_BROWSER else without_window()
+    chromium = without_window() if "{chromium}" in RUNS[name] else None
     arguments = [each.format(folder=folder, chromium=chromium) for each in RUNS[name]]
     done = run(name, *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
