@@ -181,6 +181,17 @@ PIPE_PLUGIN = Prerequisite(
 BY_HAND = (LATEX, KENLM, PIPE_PLUGIN)
 
 
+def without_window() -> Path:
+    """Return Chromium without what only a window shows, where that is installed beside.
+
+    It is a third of the work. It stores what a page in another site's frame wants stored;
+    the tests' ``whole_browser`` refuses that.
+    """
+    whole = CHROMIUM.require()
+    alone = whole.with_name("chromium-headless-shell")
+    return alone if alone.is_file() else whole
+
+
 def missing() -> list[Prerequisite]:
     """What is not there."""
     return [each for each in (*ALL, *WISHED) if each.find() is None]

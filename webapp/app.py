@@ -20,6 +20,7 @@ from webapp.http.answers_first import let_answers_pass
 from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import register_error_handlers
 from webapp.http.health import health_address
+from webapp.http.late_addresses import LateRule
 from webapp.http.origins import guard_origins
 from webapp.http.platform_hooks import platform_hooks
 from webapp.http.request_log import log_requests
@@ -42,6 +43,8 @@ _LARGEST_BODY_BYTES = 256 * 1024
 
 class _App(Flask):
     """An app whose every function answers in the thread that asks."""
+
+    url_rule_class = LateRule
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function: none is a coroutine, which Flask would look for at each call."""

@@ -20,7 +20,7 @@ from tests.browser import browser_steps
 from tests.browser.browser_site import Site
 from tests.browser.static_site import StaticSite, stores
 from tests.patience import PATIENCE_S
-from tests.prerequisites import CHROMIUM
+from tests.prerequisites import CHROMIUM, without_window
 from webapp import create_app
 
 SWITCHES = [
@@ -67,17 +67,6 @@ def launched(
     browser = playwright.chromium.launch(executable_path=program, args=switches, env=environment)
     yield browser
     browser.close()
-
-
-def without_window() -> Path:
-    """Return Chromium without what only a window shows, where that is installed beside.
-
-    It is a third of the work. It stores what a page in another site's frame wants stored;
-    ``whole_browser`` refuses that.
-    """
-    whole = CHROMIUM.require()
-    alone = whole.with_name("chromium-headless-shell")
-    return alone if alone.is_file() else whole
 
 
 @pytest.fixture(scope="session")

@@ -27,7 +27,8 @@ from tests.browser.browser_steps import (
     minimal,
     start,
 )
-from tests.browser.conftest import launched, without_window
+from tests.browser.conftest import launched
+from tests.prerequisites import without_window
 from webapp.core.clock import utc_now
 from webapp.runs.runs import close_run, named_run
 

@@ -1,4 +1,4 @@
-"""``subprocess.Popen`` that asks the warm process for a copy where that is a real start's like."""
+"""``subprocess.Popen`` that asks a warm process for a copy where that is a real start's like."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import sys
 import tempfile
 from array import array
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from resource import struct_rusage
 from socket import AF_UNIX, MSG_DONTWAIT, SCM_RIGHTS, SOCK_STREAM, SOL_SOCKET, socket
@@ -16,6 +16,8 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 ADDRESS = "TESTS_WARM_PROCESS"
+# What the address of the process ends with of which servers are copies.
+SERVERS = "-servers"
 ROOT = Path(__file__).parents[2]
 # A script that takes a program as ``-c`` does: ``[sys.executable, GIVEN, program, ...]``.
 GIVEN = str(Path(__file__).with_name("given.py"))
@@ -39,17 +41,18 @@ _started: WeakValueDictionary[int, "WarmPopen"] = WeakValueDictionary()
 
 @contextmanager
 def warm_process() -> Iterator[None]:
-    """Start the warm process, which reads nothing before it is asked, and end it."""
-    with tempfile.TemporaryDirectory() as folder:
+    """Start the warm processes, which read nothing before they are asked, and end them."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         address = str(Path(folder, _group()))
-        with _REAL([sys.executable, "-m", "tests.programs.warm", address], cwd=ROOT,
-                   stdin=subprocess.PIPE) as process:  # fmt: skip
-            os.environ[ADDRESS] = address
-            try:
-                yield
-            finally:
-                del os.environ[ADDRESS]
-                process.stdin.close()
+        for kind in ("", SERVERS):
+            command = [sys.executable, "-m", "tests.programs.warm", address + kind]
+            process = stack.enter_context(_REAL(command, cwd=ROOT, stdin=subprocess.PIPE))
+            stack.callback(process.stdin.close)
+        os.environ[ADDRESS] = address
+        try:
+            yield
+        finally:
+            del os.environ[ADDRESS]
 
 
 def use() -> None:
@@ -138,12 +141,13 @@ def _connected(words: list[Any], environment: dict[str, str], place: str) -> soc
     if not _is_ours(words, place) or read_at_start(environment) != _own or not Path(place).is_dir():
         return None
     address = environment.get(ADDRESS)
+    kind = SERVERS if words[1:3] == ["-m", "gunicorn"] else ""
     # A copy is of the warm process's session and group, so that who ends a group ends it too.
     if not address or Path(address).name != _group():
         return None
     connection = socket(AF_UNIX, SOCK_STREAM)
     with suppress(OSError):
-        _CONNECT(connection, address)
+        _CONNECT(connection, address + kind)
         return connection
     connection.close()
     return None
@@ -153,7 +157,7 @@ def _is_ours(words: list[Any], place: str) -> bool:
     if words[:1] != [sys.executable] or not all(isinstance(word, str) for word in words):
         return False
     if words[1:2] == ["-m"]:
-        return words[2:3] == ["parallax"]
+        return words[2:3] in (["parallax"], ["gunicorn"])
     script = os.path.join(place, *words[1:2])  # noqa: PTH118
     return script.endswith(".py") and script.startswith(_FOLDERS)
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.patience import PATIENCE_S
 from tests.programs.start import ADDRESS, WarmPopen
+from webapp.server.process import _GUNICORN_SETTINGS
 
 TOLD = str(Path(__file__).with_name("told.py"))
 NOTHING = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
@@ -85,6 +86,24 @@ def test_every_module_is_started_as_a_copy_and_its_own_programs_too():
     assert (done[0], done[2]) == (0, "") and done[1].startswith("parallax ")
     assert subprocess.Popen is WarmPopen
     assert json.loads(told(WarmPopen, TOLD, "none")[1])["starts"] == "WarmPopen"
+
+
+def test_a_servers_first_process_has_read_as_a_copy_what_it_reads_itself(tmp_path):
+    settings = tmp_path / "settings.py"
+    settings.write_text(f"""
+import runpy, subprocess, sys
+runpy.run_path({str(_GUNICORN_SETTINGS)!r})
+print(subprocess.Popen.__name__, *sys.modules)
+sys.exit(3)
+""")
+    environment = {**os.environ, "PARALLAX_INSTANCE": str(tmp_path / "instance")}
+    words = ("-m", "gunicorn", "wsgi:app", "--config", str(settings))
+    copy, real = (told(way, *words, env=environment) for way in (WarmPopen, WarmPopen.__base__))
+    assert copy[0] == real[0] == 3, (copy, real)
+    more = {*copy[1].split()} ^ {*real[1].split()}
+    # The rest is what the warm process needs itself, and no server reads.
+    own = {"__mp_main__", "tests", "parallax", "lm", "marketplace"}
+    assert {name.partition(".")[0] for name in more} <= own, more
 
 
 def test_what_a_program_used_is_asked_for_as_of_a_child():

@@ -1,7 +1,9 @@
 """The process that has read the libraries, and forks a copy of itself for each program.
 
 ``python -m tests.programs.warm ADDRESS`` listens there until its input ends. It reads a library
-when the first program comes that would: a server's command needs no PyTorch.
+when the first program comes that would: a server's command needs no PyTorch. A server is a copy of
+a process of its own, which has read no more than a server's first process reads: what its workers
+read, they read when their requests take turns.
 """
 
 import gc
@@ -38,6 +40,13 @@ _LATER = (
     *("torch", "transformers", "transformers.modeling_utils", "statsmodels.api"),
     *("playwright.sync_api", "analysis.comparison"),
 )
+# What gunicorn reads, and its settings' file then.
+_OF_SERVER = {
+    *("gunicorn.app.wsgiapp", "gunicorn.arbiter", "gunicorn.glogging", "webapp.core.logging"),
+    *("webapp.recruiters.settings", "webapp.server.gevent_worker", "webapp.server.open_files"),
+    *("webapp.server.quick_end", "webapp.server.service_manager"),
+    *("httpx", "markdown_it", "sqlalchemy.orm"),
+}
 _TESTS = Path(__file__).parents[1]
 _MOST_FILES = 64
 
@@ -47,7 +56,8 @@ _read: set[str] = set()
 def main(address: str) -> None:
     """Fork until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    start.use()
+    if not address.endswith(start.SERVERS):
+        start.use()
     listening = socket(AF_UNIX, SOCK_STREAM)
     listening.bind(address)
     listening.listen(64)
@@ -100,7 +110,9 @@ def _start(connection: socket, asked_by: dict[int, socket], own: tuple[socket, .
 
 def _read_libraries(words: list[str]) -> None:
     names = {*_modules(parallax.cli), *_LATER_LIGHT, *_LATER}
-    if _is_light(words):
+    if words[:2] == ["-m", "gunicorn"]:
+        names = _OF_SERVER
+    elif _is_light(words):
         names = {name for name in names if name.startswith(_LIGHT) or name in _LATER_LIGHT}
     if names <= _read:
         return

@@ -6,6 +6,8 @@ import re
 import signal
 import socket
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +22,7 @@ import pytest
 from sqlalchemy.engine import make_url
 
 from tests.patience import PATIENCE_S
+from tests.programs.start import GIVEN
 from webapp.recruiters.settings import load_settings
 from webapp.server import process as server
 
@@ -63,6 +66,22 @@ def connect(started: server.Server) -> Iterator[Callable[[], socket.socket]]:
 def connect_again(kept_on) -> Iterator[Callable[[], socket.socket]]:
     with connections(kept_on[0]) as new:
         yield new
+
+
+def test_a_process_begins_without_a_search_for_what_is_added_to_gevent(tmp_path):
+    program = """
+from importlib import metadata
+from gevent.monkey import is_module_patched
+from webapp.server.gevent_worker import Worker
+metadata.entry_points = None
+worker = Worker.__new__(Worker)
+worker.sockets = []
+worker.patch()
+assert is_module_patched("socket") and is_module_patched("threading")
+"""
+    command = [sys.executable, GIVEN, program]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 def is_well(started: server.Server) -> bool:

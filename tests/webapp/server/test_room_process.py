@@ -37,13 +37,16 @@ def http(url: str) -> Iterator[httpx.Client]:
         yield client
 
 
-def room_process(instance: Path) -> int:
+def processes(instance: Path) -> list[int]:
     first = server.running(instance).pid
-    usual = os.getpriority(os.PRIO_PROCESS, first)
-    processes = Path(f"/proc/{first}/task/{first}/children").read_text().split()
-    of_process = {int(each): os.getpriority(os.PRIO_PROCESS, int(each)) for each in processes}
+    return [*map(int, Path(f"/proc/{first}/task/{first}/children").read_text().split())]
+
+
+def room_process(instance: Path) -> int:
+    usual = os.getpriority(os.PRIO_PROCESS, server.running(instance).pid)
+    of_process = {each: os.getpriority(os.PRIO_PROCESS, each) for each in processes(instance)}
     nicer = [pid for pid, priority in of_process.items() if priority == usual + NICER]
-    assert (len(processes), len(nicer)) == (3, 1), "two for participants, one for the room"
+    assert (len(of_process), len(nicer)) == (3, 1), "two for participants, one for the room"
     return nicer[0]
 
 
@@ -118,11 +121,12 @@ def a_reload_answers_the_room_all_the_time_and_a_stop_ends_its_process(url, inst
     def answered() -> httpx.Response:
         return httpx.get(f"{url}{ROOM}", timeout=PATIENCE_S).raise_for_status()
 
-    before = room_process(instance)
+    before = processes(instance)
     server.reload(instance)
-    until(lambda: answered() and not Path(f"/proc/{before}").exists())
-    now = room_process(instance)
+    until(lambda: answered() and not any(Path(f"/proc/{each}").exists() for each in before))
+    # The old ones may have ended before the new one answers for the room.
     answered()
+    now = room_process(instance)
     server.stop(instance)
     assert not Path(f"/proc/{now}").exists() and not server.running(instance)
 
