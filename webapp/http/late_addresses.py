@@ -5,7 +5,7 @@ than half of the time to make the app.
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cached_property
 
 from werkzeug.routing import Rule
 
@@ -15,12 +15,21 @@ _Written = Callable[..., tuple[str, str]]
 class LateRule(Rule):
     """A rule that compiles what ``url_for`` calls when it is called."""
 
+    @cached_property
+    def _with_what_it_needs(self) -> _Written:
+        return super()._compile_builder(False)
+
+    @cached_property
+    def _with_all_that_is_given(self) -> _Written:
+        return super()._compile_builder(True)
+
     def _compile_builder(self, append_unknown: bool = True) -> _Written:
-        @cache
-        def compiled() -> _Written:
-            return super(LateRule, self)._compile_builder(append_unknown)
+        return _write_all if append_unknown else _write_needed
 
-        def write(rule: Rule, *given: object, **values: object) -> tuple[str, str]:
-            return compiled()(rule, *given, **values)
 
-        return write
+def _write_needed(rule: LateRule, *given: object, **values: object) -> tuple[str, str]:
+    return rule._with_what_it_needs(rule, *given, **values)
+
+
+def _write_all(rule: LateRule, *given: object, **values: object) -> tuple[str, str]:
+    return rule._with_all_that_is_given(rule, *given, **values)

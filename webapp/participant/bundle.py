@@ -6,6 +6,7 @@ Each module becomes a function that returns what it exports. Only the plain form
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 
 from webapp.errors import WebappError
 
@@ -79,6 +80,7 @@ def _place(name: str, found: re.Match[str]) -> str:
     return "/".join([*folder, found["name"]])
 
 
+@cache
 def _as_function(name: str, text: str) -> str:
     exported = ", ".join(_exported(text))
     body = _IMPORT.sub(lambda found: _taken(name, found), text)
