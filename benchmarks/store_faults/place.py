@@ -7,13 +7,13 @@ from pathlib import Path
 from playwright.sync_api import Page
 
 from marketplace.stores.datapipe import sweep
-from tests.browser.browser_steps import SHORT, short
+from tests.browser.browser_steps import minimal
 from tests.browser.static_site import Stores, command, written
 from webapp.errors import RunError
 from webapp.serverless.session_files import gather
 
 STORES = ("post", "datapipe", "staged", "jatos")
-TRIALS = SHORT
+TRIALS = 4
 WAIT_MS = 90_000
 _LOOKS, _BETWEEN_MS = 40, 250
 # Everything that the browser wrote down: its check, and whether a store has acknowledged it.
@@ -107,7 +107,7 @@ class Place:
 
 def place_of(store: str, kept: Stores, folder: Path) -> Place:
     """Write a study of four trials for a store, and put it there."""
-    study = short(folder)
+    study = minimal(folder, trials_per_list=str(TRIALS), frames="2", catch_trials="1")
     instance, pipe = folder / "instance", f"{kept.origin}/datapipe"
     if store == "jatos":
         archive = written(study, folder / "study.jzip", instance, "--store", "jatos")

@@ -31,16 +31,6 @@ def minimal(
     return study
 
 
-# How many trials a session of the short study has.
-SHORT = 4
-
-
-def short(folder: Path, *, trial: str = "lockout_ms = 0", language: str = "en") -> Path:
-    """Copy the minimal study with half its trials, for what does not depend on their number."""
-    fewer = {"trials_per_list": str(SHORT), "frames": "2", "catch_trials": "1"}
-    return minimal(folder, trial=trial, language=language, **fewer)
-
-
 def minimal_with_24_trials(folder: Path) -> Path:
     """Copy the minimal study with twelve frames for each construction."""
     return minimal(folder, trials_per_list="24", frames="12")
@@ -76,7 +66,8 @@ def count(window: Window) -> str:
 
 def choose(window: Window, act: Callable[[], object]) -> None:
     """Answer the trial on the screen and wait until it has gone."""
-    shown = window.evaluate(_SHOWN_PAINTED)
+    window.evaluate(_PAINTED)
+    shown = window.evaluate(_SHOWN)
     act()
     window.wait_for_function(f"before => ({_SHOWN})() !== before", arg=shown)
 
@@ -86,7 +77,6 @@ _SHOWN = """() => {
   return trial && !trial.hidden && document.getElementById("feedback").hidden
     ? document.getElementById("count").textContent : "gone";
 }"""
-_SHOWN_PAINTED = f"async () => {{ await ({_PAINTED})(); return ({_SHOWN})(); }}"
 
 
 def let_frames_pass(window: Window, frames: int) -> None:

@@ -111,11 +111,6 @@ def link(site: Site, tmp_path: Path) -> str:
     return site.launch(browser_steps.minimal(tmp_path))
 
 
-@pytest.fixture
-def short_link(site: Site, tmp_path: Path) -> str:
-    return site.launch(browser_steps.short(tmp_path))
-
-
 @contextmanager
 def profiles(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
     """Yield a function that opens a fresh browser profile; a failing program fails the test."""

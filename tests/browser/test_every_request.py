@@ -7,7 +7,6 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.browser_steps import (
-    SHORT,
     answer_by_key,
     consent,
     expect_page,
@@ -37,24 +36,22 @@ def failing_once() -> Callable[[Route], None]:
     return handle
 
 
-def test_nobody_is_stuck_where_every_request_fails_the_first_time(
-    site, short_link, page, failing_once
-):
-    page.goto(short_link)
+def test_nobody_is_stuck_where_every_request_fails_the_first_time(site, link, page, failing_once):
+    page.goto(link)
     expect_page(page, "consent")
     expect(page.locator("#trouble")).to_be_hidden()
     page.context.route("**/*", failing_once)
     page.locator("button[value=accept]").click()
     expect_page(page, "working")
     start(page)
-    answer_by_key(page, SHORT)
+    answer_by_key(page, 8)
     questionnaire(page)
     kinds = {
         address.split("?")[0].split(" ")[1].rpartition("/")[2] for address in failing_once.failed
     }
     assert {"answers", "device", "questionnaire"} <= kinds
-    [stored] = site.stored(short_link)
-    assert (stored.state, sorted(stored.positions)) == ("finished", list(range(1, SHORT + 1)))
+    [stored] = site.stored(link)
+    assert (stored.state, sorted(stored.positions)) == ("finished", list(range(1, 9)))
     assert stored.late_answers == 0
 
 
@@ -97,9 +94,7 @@ def test_while_the_program_does_not_come_the_page_says_why(link, page, new_conte
     expect(fresh.locator("#trouble")).to_be_hidden()
 
 
-def test_a_press_before_the_program_has_arrived_counts_as_the_same_visitor(
-    site, short_link, new_context
-):
+def test_a_press_before_the_program_has_arrived_counts_as_the_same_visitor(site, link, new_context):
     context = new_context()
     waiting: list[Route] = []
     context.route("**/page.js", lambda route: waiting.append(route))
@@ -114,14 +109,14 @@ def test_a_press_before_the_program_has_arrived_counts_as_the_same_visitor(
         page.locator(button).click()
         let_the_program_arrive()
 
-    page.goto(short_link, wait_until="commit")
+    page.goto(link, wait_until="commit")
     press_early("button[value=accept]")
     expect_page(page, "working")
     page.reload(wait_until="commit")
     expect(page.locator("#instructions [data-go-on]")).to_be_disabled()
     let_the_program_arrive()
     start(page)
-    answer_by_key(page, SHORT)
+    answer_by_key(page, 8)
     expect_page(page, "questionnaire")
     # The consent page is loaded anew, and its first mark is another one until the program is there.
     page.evaluate("history.go(-1)")
@@ -133,7 +128,7 @@ def test_a_press_before_the_program_has_arrived_counts_as_the_same_visitor(
     page.locator("textarea[name=native_language]").fill("English")
     press_early("button.primary")
     expect_page(page, "closing")
-    [only] = site.stored(short_link)
+    [only] = site.stored(link)
     assert (only.state, only.questionnaire["native_language"]) == ("finished", "English")
 
 
@@ -174,10 +169,10 @@ def test_a_browser_whose_page_goes_before_the_reply_is_not_another_one(site, lin
     assert len(site.stored(link)[0].devices) == 1
 
 
-def test_what_was_written_outlives_a_reload(short_link, page):
-    consent(page, short_link)
+def test_what_was_written_outlives_a_reload(link, page):
+    consent(page, link)
     start(page)
-    answer_by_key(page, SHORT)
+    answer_by_key(page, 8)
     expect_page(page, "questionnaire")
     page.locator("textarea").fill("Breton")
     let_frames_pass(page, 2)

@@ -10,7 +10,6 @@ from sqlalchemy import select
 from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import certify
 from tests.browser.browser_steps import (
-    SHORT,
     answer_by_click,
     assert_good,
     choose,
@@ -20,7 +19,6 @@ from tests.browser.browser_steps import (
     let_frames_pass,
     minimal,
     questionnaire,
-    short,
     start,
 )
 from webapp.database.engine import reading
@@ -41,31 +39,28 @@ def test_without_javascript_nobody_can_agree_and_no_place_is_taken(site, link, n
     assert site.stored(link) == []
 
 
-def test_a_blocker_that_removes_what_looks_like_a_counter_stops_nobody(site, short_link, page):
+def test_a_blocker_that_removes_what_looks_like_a_counter_stops_nobody(site, link, page):
     page.add_init_script(
         f"""new MutationObserver(() => {{
           for (const one of document.querySelectorAll({BLOCKED!r})) one.remove();
         }}).observe(document, {{ childList: true, subtree: true }});"""
     )
-    consent(page, short_link)
+    consent(page, link)
     start(page)
-    for _ in range(SHORT):
+    for _ in range(8):
         let_frames_pass(page, 3)
         page.locator("[data-side=first]").click()
     questionnaire(page)
-    assert len(site.stored(short_link)[0].responses) == SHORT
+    assert len(site.stored(link)[0].responses) == 8
 
 
-def test_each_page_has_a_title_and_is_read_from_its_heading_and_the_code_is_copied(
-    short_link, new_context
-):
-    page = new_context(permissions=["clipboard-read", "clipboard-write"]).new_page()
+def test_each_page_has_a_title_of_its_own_and_is_read_from_its_heading(link, page):
     titles = []
-    consent(page, short_link)
+    consent(page, link)
     expect(page.locator("#instructions h1")).to_be_focused()
     titles.append(page.title())
     start(page)
-    answer_by_click(page, SHORT)
+    answer_by_click(page, 8)
     expect_page(page, "questionnaire")
     titles.append(page.title())
     questionnaire(page)
@@ -73,10 +68,6 @@ def test_each_page_has_a_title_and_is_read_from_its_heading_and_the_code_is_copi
     titles.append(page.title())
     assert len(set(titles)) == len(titles), titles
     assert_good(page, "the closing page with its code")
-    code = page.locator("code").inner_text()
-    page.get_by_role("button", name="Copy").click()
-    expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == code
 
 
 def test_who_declined_may_think_better_of_it(site, link, page):
@@ -91,6 +82,19 @@ def test_who_declined_may_think_better_of_it(site, link, page):
     assert [one.state for one in site.stored(link)][-1] == "working"
 
 
+def test_a_code_is_copied_by_its_button(link, new_context):
+    context = new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    consent(page, link)
+    start(page)
+    answer_by_click(page, 8)
+    questionnaire(page)
+    code = page.locator("code").inner_text()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == code
+
+
 PANEL = """
 [panel]
 preset = "prolific"
@@ -103,7 +107,7 @@ PERSON = "5f1a2b3c4d5e6f7a8b9c0d1e"
 
 @pytest.fixture
 def panel_link(site, tmp_path: Path) -> str:
-    study = short(tmp_path)
+    study = minimal(tmp_path)
     toml = study / "study.toml"
     toml.write_text(toml.read_text("utf-8") + PANEL, "utf-8")
     return site.launch(study, "panel")
@@ -115,7 +119,7 @@ def test_the_closing_page_sends_nobody_away_who_reads_on_or_wants_to_stay(panel_
     page.route("https://*.prolific.com/**", lambda route: (sent.append(1), route.abort()))
     consent(page, f"{panel_link}?PROLIFIC_PID={PERSON}")
     start(page)
-    answer_by_click(page, SHORT)
+    answer_by_click(page, 8)
     questionnaire(page)
     assert_good(page, "the closing page with a way back")
     page.clock.run_for(280_000)

@@ -6,12 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.browser_steps import (
-    SHORT,
     answer_by_key,
     assert_good,
     choose,
     expect_page,
-    short,
+    minimal,
     start,
 )
 
@@ -25,8 +24,8 @@ WINDOWS = {"zoomed": (320, 200), "a wall": (3840, 2160), "own colours": (1280, 7
 
 @pytest.mark.parametrize("is_phone", [True, False], ids=["a small phone in the dark", "windows"])
 def test_every_page_is_accessible_and_fits(site, new_context, tmp_path: Path, is_phone):
-    trial = 'lockout_ms = 0\nbreak_every = 2\npractice = "practice.toml"'
-    study = short(tmp_path, trial=trial)
+    trial = 'lockout_ms = 0\nbreak_every = 4\npractice = "practice.toml"'
+    study = minimal(tmp_path, trial=trial)
     (study / "practice.toml").write_text(
         '[[practice]]\ngood = "the cat sleeps"\nbad = "the cat sleep"\nfeedback = "One cat."\n'
     )
@@ -64,12 +63,12 @@ def test_every_page_is_accessible_and_fits(site, new_context, tmp_path: Path, is
     page.locator("#feedback button").click()
     answer_by_key(page, 1)
     good("trial")
-    answer_by_key(page, 1)
+    answer_by_key(page, 3)
     expect(page.locator("#break")).to_be_visible()
     good("break")
     page.context.set_offline(True)
     page.locator("#break button").click()
-    answer_by_key(page, SHORT - 2)
+    answer_by_key(page, 4)
     expect(page.locator("#leaving")).to_be_visible()
     expect(page.locator("#offline")).to_be_visible()
     good("saving")

@@ -9,7 +9,6 @@ from werkzeug.serving import make_server
 from werkzeug.wrappers import Request, Response
 
 from tests.browser.browser_steps import (
-    SHORT,
     answer_by_click,
     assert_good,
     expect_page,
@@ -58,24 +57,24 @@ def framed(page: Page, platform: str, link: str) -> Frame:
     return frame
 
 
-def test_the_whole_study_where_the_browser_stores_nothing(site, short_link, page, platform):
-    frame = framed(page, platform, short_link)
+def test_the_whole_study_where_the_browser_stores_nothing(site, link, page, platform):
+    frame = framed(page, platform, link)
     frame.evaluate("document.cookie = 'probe=1'")
     assert frame.evaluate("document.cookie") == "", "third-party cookies are blocked"
     assert "denied" in frame.evaluate(WHY_NO_DATABASE), "and so is the browser's database"
     assert_good(frame, "the instructions in a frame")
     start(frame)
     assert_good(frame, "the trial in a frame")
-    answer_by_click(frame, 1)
+    answer_by_click(frame, 3)
     page.context.set_offline(True)
-    answer_by_click(frame, 2, "second")
+    answer_by_click(frame, 3, "second")
     expect(frame.locator("#offline")).to_be_visible()
     page.context.set_offline(False)
-    answer_by_click(frame, SHORT - 3)
+    answer_by_click(frame, 2)
     questionnaire(frame)
     assert page.context.cookies() == []
-    [stored] = site.stored(short_link)
-    assert stored.positions == list(range(1, SHORT + 1))
+    [stored] = site.stored(link)
+    assert stored.positions == list(range(1, 9))
     assert (stored.state, stored.late_answers) == ("finished", 0)
 
 

@@ -15,11 +15,10 @@ from marketplace.mturk import create_marketplace
 from marketplace.serving import in_thread
 from tests.browser.browser_site import Site
 from tests.browser.browser_steps import (
-    SHORT,
     answer_by_click,
     assert_good,
+    minimal,
     questionnaire,
-    short,
     start,
 )
 from webapp import create_app
@@ -93,7 +92,7 @@ def accept(page: Page) -> Frame:
 
 def finish(page: Page, frame: Frame) -> Frame:
     start(frame)
-    answer_by_click(frame, SHORT)
+    answer_by_click(frame, 8)
     questionnaire(frame)
     return in_frame(page, "closing")
 
@@ -104,7 +103,7 @@ def submitted(market: Market, link: str) -> int:
 
 def test_a_worker_looks_accepts_returns_begins_anew_and_hands_in(market, forgetful_page, tmp_path):
     page = forgetful_page
-    link = market.publish(short(tmp_path))
+    link = market.publish(minimal(tmp_path))
     sign_in(page, market)
     page.get_by_role("link", name="Which sentence sounds better?", exact=True).click()
     frame = in_frame(page, "consent")
@@ -129,16 +128,16 @@ def test_a_worker_looks_accepts_returns_begins_anew_and_hands_in(market, forgetf
     expect(page.get_by_text("Your work is submitted. Thank you!")).to_be_visible()
     assert submitted(market, link) == 1
     [stored] = [each for each in market.site.stored(link) if each.state == "finished"]
-    assert sorted(stored.positions) == list(range(1, SHORT + 1))
+    assert sorted(stored.positions) == list(range(1, 9))
 
 
 def test_who_leaves_the_closing_page_open_hands_in_all_the_same(market, page, tmp_path):
-    link = market.publish(short(tmp_path))
+    link = market.publish(minimal(tmp_path))
     sign_in(page, market)
     page.get_by_role("link", name="Which sentence sounds better?", exact=True).click()
     frame = accept(page)
     start(frame)
-    answer_by_click(frame, SHORT)
+    answer_by_click(frame, 8)
     # Only now: presentation times are the browser's own, which this clock does not move.
     page.clock.install()
     questionnaire(frame)
@@ -148,4 +147,4 @@ def test_who_leaves_the_closing_page_open_hands_in_all_the_same(market, page, tm
     expect(page.get_by_text("Your work is submitted. Thank you!")).to_be_visible()
     assert submitted(market, link) == 1
     [stored] = market.site.stored(link)
-    assert (stored.state, stored.positions) == ("finished", list(range(1, SHORT + 1)))
+    assert (stored.state, stored.positions) == ("finished", list(range(1, 9)))

@@ -12,7 +12,6 @@ from playwright.sync_api import Route, expect
 
 from tests.browser.browser_site import launched, stored
 from tests.browser.browser_steps import (
-    SHORT,
     answer_by_key,
     choose,
     consent,
@@ -29,7 +28,6 @@ from webapp import create_app
 from webapp.server import process as server
 
 IN_ORDER = list(range(1, 9))
-SHORT_IN_ORDER = IN_ORDER[:SHORT]
 
 
 def assert_complete(stored, positions=IN_ORDER) -> None:
@@ -77,24 +75,24 @@ def test_the_end_waits_until_everything_is_saved(site, link, page):
     assert_complete(site.stored(link)[0])
 
 
-def test_a_network_that_answers_in_the_servers_place_is_not_believed(site, short_link, page):
-    consent(page, short_link)
+def test_a_network_that_answers_in_the_servers_place_is_not_believed(site, link, page):
+    consent(page, link)
     start(page)
     page.route("**/answers", lambda route: route.fulfill(body="<h1>Please log in</h1>"))
-    answer_by_key(page, SHORT)
-    expect(page.locator("#unsaved")).to_have_text(f"Still to be saved: {SHORT}")
-    assert site.stored(short_link)[0].positions == []
+    answer_by_key(page, 8)
+    expect(page.locator("#unsaved")).to_have_text("Still to be saved: 8")
+    assert site.stored(link)[0].positions == []
     page.unroute("**/answers")
     page.evaluate("window.dispatchEvent(new Event('online'))")
     questionnaire(page)
-    assert_complete(site.stored(short_link)[0], SHORT_IN_ORDER)
+    assert_complete(site.stored(link)[0])
 
 
-def test_a_server_in_trouble_does_not_take_the_trial_from_the_screen(site, short_link, page):
-    consent(page, short_link)
+def test_a_server_in_trouble_does_not_take_the_trial_from_the_screen(site, link, page):
+    consent(page, link)
     home = page.url
     start(page)
-    answer_by_key(page, 1)
+    answer_by_key(page, 2)
     expect_saved(page)
     for reply in ({"status": 502}, {"status": 200, "body": "<h1>Please log in</h1>"}):
         page.route(home, partial(Route.fulfill, **reply))
@@ -102,13 +100,13 @@ def test_a_server_in_trouble_does_not_take_the_trial_from_the_screen(site, short
             page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
         answer_by_key(page, 1)
         page.unroute(home)
-    answer_by_key(page, SHORT - 3)
+    answer_by_key(page, 4)
     questionnaire(page)
-    assert_complete(site.stored(short_link)[0], SHORT_IN_ORDER)
+    assert_complete(site.stored(link)[0])
 
 
-def test_an_acknowledgement_that_is_lost_repeats_nothing(site, short_link, page):
-    consent(page, short_link)
+def test_an_acknowledgement_that_is_lost_repeats_nothing(site, link, page):
+    consent(page, link)
     start(page)
     lost = []
 
@@ -117,10 +115,10 @@ def test_an_acknowledgement_that_is_lost_repeats_nothing(site, short_link, page)
         lost.append(route.abort())
 
     page.route("**/answers", deliver_and_lose, times=2)
-    answer_by_key(page, SHORT)
+    answer_by_key(page, 8)
     questionnaire(page)
     assert len(lost) == 2
-    assert_complete(site.stored(short_link)[0], SHORT_IN_ORDER)
+    assert_complete(site.stored(link)[0])
 
 
 @pytest.mark.parametrize("end", ["closed", "crashed", "reloaded"])
@@ -221,10 +219,10 @@ def test_the_back_button_leads_to_the_same_session(site, link, page):
     assert_complete(only)
 
 
-def test_a_questionnaire_sent_without_a_connection_arrives_later(site, short_link, page):
-    consent(page, short_link)
+def test_a_questionnaire_sent_without_a_connection_arrives_later(site, link, page):
+    consent(page, link)
     start(page)
-    answer_by_key(page, SHORT)
+    answer_by_key(page, 8)
     expect_page(page, "questionnaire")
     page.locator("textarea").fill(" ")
     page.locator("button.primary").click()
@@ -235,7 +233,7 @@ def test_a_questionnaire_sent_without_a_connection_arrives_later(site, short_lin
     expect(page.locator("#offline")).to_be_visible()
     page.context.set_offline(False)
     expect_page(page, "closing")
-    assert site.stored(short_link)[0].questionnaire == {"native_language": "English"}
+    assert site.stored(link)[0].questionnaire == {"native_language": "English"}
 
 
 def test_the_server_dies_and_comes_back(new_context, tmp_path: Path):
@@ -270,14 +268,12 @@ for (const act of ["put", "delete"]) IDBObjectStore.prototype[act] = () => ({});
 """
 
 
-def test_a_database_that_never_answers_stops_nobody_on_the_instructions(
-    site, short_link, new_context
-):
+def test_a_database_that_never_answers_stops_nobody_on_the_instructions(site, link, new_context):
     context = new_context()
     context.add_init_script(MUTE)
     page = context.new_page()
-    consent(page, short_link)
+    consent(page, link)
     start(page)
-    answer_by_key(page, SHORT)
+    answer_by_key(page, 8)
     expect_page(page, "questionnaire")
-    assert len(site.stored(short_link)[0].responses) == SHORT
+    assert len(site.stored(link)[0].responses) == 8

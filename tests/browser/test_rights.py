@@ -6,7 +6,6 @@ from playwright.sync_api import expect
 from sqlalchemy import select
 
 from tests.browser.browser_steps import (
-    SHORT,
     answer_by_key,
     assert_good,
     consent,
@@ -45,14 +44,12 @@ def test_somebody_stops_in_the_middle_and_has_everything_erased(site, link, page
     expect(page.locator("#begun-before")).to_be_hidden()
 
 
-def test_an_answer_that_waits_does_not_replace_the_page_of_somebody_who_stops(
-    site, short_link, page
-):
+def test_an_answer_that_waits_does_not_replace_the_page_of_somebody_who_stops(site, link, page):
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
-    consent(page, short_link)
+    consent(page, link)
     start(page)
-    answer_by_key(page, SHORT)
+    answer_by_key(page, 8)
     expect_page(page, "questionnaire")
     page.locator("textarea").fill("English")
     page.route("**/questionnaire", lambda route: route.abort())
@@ -68,7 +65,7 @@ def test_an_answer_that_waits_does_not_replace_the_page_of_somebody_who_stops(
     page.locator("button.primary").click()
     expect_page(page, "closing")
     assert errors == []
-    assert [one.state for one in site.stored(short_link)] == ["finished"]
+    assert [one.state for one in site.stored(link)] == ["finished"]
 
 
 def test_the_invitation_opened_again_offers_to_go_on(site, link, page):

@@ -5,12 +5,11 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.browser.browser_steps import (
-    SHORT,
     answer_by_key,
     assert_good,
     expect_page,
+    minimal,
     questionnaire,
-    short,
     start,
 )
 from tests.browser.static_site import StaticSite, stores
@@ -51,8 +50,8 @@ def try_to_say(page: Page, number: str, times: int) -> None:
 
 
 def test_screening_instructions_practice_and_breaks_are_those_of_a_server(tmp_path, new_context):
-    trial = 'lockout_ms = 0\nbreak_every = 2\npractice = "practice.toml"'
-    study = short(tmp_path, language="ar", trial=trial)
+    trial = 'lockout_ms = 0\nbreak_every = 4\npractice = "practice.toml"'
+    study = minimal(tmp_path, language="ar", trial=trial)
     text = (
         (study / "study.toml").read_text("utf-8").replace("[study]\n", f"[study]\n{ANSWERABLE}", 1)
     )
@@ -92,11 +91,11 @@ def test_screening_instructions_practice_and_breaks_are_those_of_a_server(tmp_pa
         start(page)
         answer_by_key(page, 1)
         page.locator("#feedback button").click()
-        answer_by_key(page, 2)
+        answer_by_key(page, 4)
         expect(page.locator("#break")).to_be_visible()
         assert_good(page, "break")
         page.locator("#break button").click()
-        answer_by_key(page, SHORT - 2)
+        answer_by_key(page, 4)
         questionnaire(page)
         assert_good(page, "closing")
         people = site.stored(link)

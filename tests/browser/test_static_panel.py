@@ -6,12 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.browser_steps import (
-    SHORT,
     answer_by_key,
     consent,
     expect_page,
+    minimal,
     questionnaire,
-    short,
     start,
 )
 from tests.browser.static_site import command, stores, written
@@ -24,7 +23,7 @@ _IDS = f"PROLIFIC_PID={_HEX}&STUDY_ID={_HEX}&SESSION_ID={_HEX}"
 
 @pytest.mark.parametrize("store", ["post", "jatos"])
 def test_what_the_link_says_is_kept_and_the_way_back_is_the_panels(tmp_path, new_context, store):
-    study, instance = short(tmp_path), tmp_path / "instance"
+    study, instance = minimal(tmp_path), tmp_path / "instance"
     with (study / "study.toml").open("a", encoding="utf-8") as file:
         file.write(_PANEL)
     with stores(tmp_path) as kept:
@@ -45,7 +44,7 @@ def test_what_the_link_says_is_kept_and_the_way_back_is_the_panels(tmp_path, new
             page = new_context().new_page()
             consent(page, f"{link}?{_IDS}")
             start(page)
-            answer_by_key(page, SHORT)
+            answer_by_key(page, 8)
             questionnaire(page)
             page.route(f"{_BACK}**", lambda route: route.fulfill(body="back"))
             page.locator("form[data-submit-form] button.primary").click()

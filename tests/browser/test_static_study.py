@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 from benchmarks.store_faults.place import JOURNAL
 from marketplace.stores.datapipe import Experiment, sweep
 from tests.browser.browser_steps import (
-    SHORT,
     answer_by_key,
     assert_good,
     consent,
@@ -19,7 +18,6 @@ from tests.browser.browser_steps import (
     expect_saved,
     minimal,
     questionnaire,
-    short,
     start,
 )
 from tests.browser.static_site import Stores, command, stores, written
@@ -43,12 +41,11 @@ def entries(folder: Path) -> list[dict]:
     return [entry for file in found for entry in file]
 
 
-def test_every_answer_goes_to_the_store_as_it_is_given_and_becomes_a_run_like_any_other(
-    kept, tmp_path, instance, page: Page
-):
+def test_every_answer_goes_to_the_store_as_it_is_given(kept, tmp_path, instance, page: Page):
     options = ("--store", "post", "--url", f"{kept.origin}/keep")
     folder = written(minimal(tmp_path), tmp_path / "site", instance, *options)
-    consent(page, kept.host("s", folder))
+    link = kept.host("s", folder)
+    consent(page, link)
     start(page)
     answer_by_key(page, 8)
     questionnaire(page)
@@ -56,6 +53,15 @@ def test_every_answer_goes_to_the_store_as_it_is_given_and_becomes_a_run_like_an
     assert [entry["kind"] for entry in sent].count("answer") == 8
     assert sent[-1]["kind"] == "questionnaire"
     assert [entry["n"] for entry in sent] == list(range(1, len(sent) + 1))
+
+
+def test_what_the_store_kept_becomes_a_run_like_any_other(kept, tmp_path, instance, page: Page):
+    options = ("--store", "post", "--url", f"{kept.origin}/keep")
+    folder = written(minimal(tmp_path), tmp_path / "site", instance, *options)
+    consent(page, kept.host("s", folder))
+    start(page)
+    answer_by_key(page, 8)
+    questionnaire(page)
     of_instance = ("--instance", str(instance))
     told = command("import", "sessions", str(kept.folder / "post"), *of_instance)
     assert "1 finished" in told
@@ -90,8 +96,8 @@ def test_one_file_from_a_disk_hands_the_answers_to_the_person(tmp_path, instance
     assert [entry["kind"] for entry in saved].count("answer") == 8
 
 
-def take(page: Page, link: str, trials: int = SHORT) -> None:
-    """Take a session of the short study, whole or to some trial."""
+def take(page: Page, link: str, trials: int = 8) -> None:
+    """Take a session of the minimal study, whole or to some trial."""
     consent(page, link)
     start(page)
     answer_by_key(page, trials)
@@ -107,7 +113,7 @@ def test_datapipe_stages_each_answer_and_gets_the_whole_at_the_end(
 ):
     pipe = f"{kept.elsewhere}/datapipe"
     options = ("--store", "datapipe", "--url", pipe, "--experiment", "abc123", "--staging", pipe)
-    link = kept.host("s", written(short(tmp_path), tmp_path / "site", instance, *options))
+    link = kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options))
     page = new_context().new_page()
     take(page, link)
     questionnaire(page)
@@ -122,7 +128,7 @@ def test_datapipe_stages_each_answer_and_gets_the_whole_at_the_end(
 
 
 def test_jatos_runs_the_archive_and_its_results_become_a_run(kept, tmp_path, instance, new_context):
-    archive = written(short(tmp_path), tmp_path / "study.jzip", instance, "--store", "jatos")
+    archive = written(minimal(tmp_path), tmp_path / "study.jzip", instance, "--store", "jatos")
     jatos = kept.app.blueprints["jatos"].jatos
     code = jatos.bring_in(archive.read_bytes())
     for number in (1, 2):
@@ -142,11 +148,7 @@ def test_a_full_store_is_said_and_the_answers_are_kept_and_can_be_saved(
     pipe = f"{kept.origin}/datapipe"
     options = ("--store", "datapipe", "--url", pipe, "--experiment", "abc123")
     kept.app.blueprints["datapipe"].experiments["abc123"] = Experiment(most_sessions=0)
-    take(
-        page,
-        kept.host("s", written(short(tmp_path), tmp_path / "site", instance, *options)),
-        SHORT - 1,
-    )
+    take(page, kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options)), 7)
     # After the last answer the next page comes at once, and the words are gone with this one.
     expect(page.locator("#indicator")).to_have_text("Kept in this browser")
     answer_by_key(page, 1)
@@ -164,7 +166,7 @@ def saved_as(download, path: Path) -> Path:
 
 def test_a_withdrawal_is_a_marker_that_every_import_obeys(kept, tmp_path, instance, page):
     options = ("--store", "post", "--url", f"{kept.origin}/keep")
-    take(page, kept.host("s", written(short(tmp_path), tmp_path / "site", instance, *options)))
+    take(page, kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options)))
     questionnaire(page)
     assert "1 finished" in imported(kept.folder / "post", instance)
     page.locator(".way-out a").click()
@@ -195,14 +197,14 @@ def assert_good_beside_the_note(page: Page, name: str) -> None:
 
 def test_every_page_is_good_for_everybody(kept, tmp_path, instance, page):
     options = ("--store", "post", "--url", f"{kept.origin}/keep")
-    link = kept.host("s", written(short(tmp_path), tmp_path / "site", instance, *options))
+    link = kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options))
     page.goto(link)
     expect_page(page, "consent")
     assert_good_beside_the_note(page, "consent")
     consent(page, link)
     assert_good_beside_the_note(page, "instructions")
     start(page)
-    answer_by_key(page, SHORT)
+    answer_by_key(page, 8)
     expect_page(page, "questionnaire")
     assert_good_beside_the_note(page, "questionnaire")
     questionnaire(page)
@@ -282,11 +284,11 @@ def test_what_is_told_of_the_browser_after_the_last_delivery_is_not_kept(
 ):
     # Such an entry lay in the browser for good, unsent, while the page said nothing of it.
     options = ("--store", "post", "--url", f"{kept.origin}/keep")
-    link = kept.host("s", written(short(tmp_path), tmp_path / "site", instance, *options))
+    link = kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options))
     context = new_context()
     page, other = context.new_page(), context.new_page()
     page.add_init_script(HOLD_FRAMES)
-    take(page, link)
+    take(page, link, 8)
     expect_page(page, "questionnaire")
     page.locator("textarea[name=native_language]").fill("English")
     other.goto(link)
@@ -303,11 +305,11 @@ def test_what_is_told_of_the_browser_after_the_last_delivery_is_not_kept(
 
 def test_a_store_that_is_away_loses_nothing_and_says_so(kept, tmp_path, instance, page):
     options = ("--store", "post", "--url", f"{kept.origin}/keep")
-    link = kept.host("s", written(short(tmp_path), tmp_path / "site", instance, *options))
+    link = kept.host("s", written(minimal(tmp_path), tmp_path / "site", instance, *options))
     take(page, link, 2)
     expect_saved(page)
     page.route("**/keep", lambda route: route.abort())
-    answer_by_key(page, SHORT - 2)
+    answer_by_key(page, 6)
     expect(page.locator("#offline")).to_be_visible()
     page.reload()
     expect_page(page, "working")
@@ -325,7 +327,7 @@ def test_a_folder_that_was_published_again_begins_anew_and_keeps_both_apart(
         "post": ("--store", "post", "--url", f"{kept.origin}/keep"),
         "file": (),
     }[store]  # fmt: skip
-    study = short(tmp_path)
+    study = minimal(tmp_path)
     link = kept.host("s", written(study, tmp_path / "site", instance, *options))
     take(page, link, 2)
     expect_saved(page)
@@ -344,7 +346,7 @@ def test_a_folder_that_was_published_again_begins_anew_and_keeps_both_apart(
     page.locator("button[value=accept]").click()
     expect(page.get_by_text("New instructions.")).to_be_visible()
     start(page)
-    answer_by_key(page, SHORT)
+    answer_by_key(page, 8)
     questionnaire(page)
     if store == "file":
         with page.expect_download() as second:

@@ -8,7 +8,6 @@ from sqlalchemy import select
 from sqlalchemy.orm.attributes import flag_modified
 
 from tests.browser.browser_steps import (
-    SHORT,
     answer_by_click,
     answer_by_key,
     choose,
@@ -18,15 +17,16 @@ from tests.browser.browser_steps import (
     minimal,
     outlast_the_lockout,
     questionnaire,
-    short,
     start,
 )
 from webapp.database.models import Run, RunItem, StudyFile
 
+IN_ORDER = list(range(1, 9))
 
-def assert_whole(stored, input_method: str, trials: int = 8) -> None:
+
+def assert_whole(stored, input_method: str) -> None:
     assert stored.state == "finished"
-    assert stored.positions == list(range(1, trials + 1))
+    assert stored.positions == IN_ORDER
     assert {response.input_method for response in stored.responses} == {input_method}
     assert all(response.rt_ms > 0 for response in stored.responses)
     assert (stored.late_answers, stored.questionnaire) == (0, {"native_language": "English"})
@@ -75,55 +75,55 @@ def test_by_keyboard_alone(site, link, page):
     assert chosen == ["first"] * 3 + ["second"] * 3 + ["first", "second"]
 
 
-def test_by_touch_on_a_small_phone(site, short_link, new_context):
+def test_by_touch_on_a_small_phone(site, link, new_context):
     phone = new_context(viewport={"width": 360, "height": 640}, has_touch=True, is_mobile=True)
     page = phone.new_page()
-    consent(page, short_link)
+    consent(page, link)
     start(page)
     assert all(option.bounding_box()["height"] >= 44 for option in page.locator(".option").all())
     expect(page.locator(".key").first).to_be_hidden()
-    for _ in range(SHORT):
+    for _ in IN_ORDER:
         # The last answer leads to another page, so the trial is measured before it is answered.
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
         choose(page, page.locator("[data-side=second]").tap)
     questionnaire(page)
-    [stored] = site.stored(short_link)
-    assert_whole(stored, "touch", SHORT)
+    [stored] = site.stored(link)
+    assert_whole(stored, "touch")
     assert {response.viewport_width_px for response in stored.responses} == {360}
 
 
 def test_in_italian(site, page, tmp_path: Path):
-    link = site.launch(short(tmp_path, language="it"))
+    link = site.launch(minimal(tmp_path, language="it"))
     page.goto(link)
     assert page.locator("html").get_attribute("lang") == "it"
     page.get_by_role("button", name="Acconsento e voglio partecipare").click()
     page.locator("#instructions [data-go-on]").click()
-    expect(page.locator("#count")).to_have_text(f"1 di {SHORT}")
-    answer_by_key(page, SHORT)
+    expect(page.locator("#count")).to_have_text("1 di 8")
+    answer_by_key(page, 8)
     questionnaire(page)
-    assert_whole(site.stored(link)[0], "key", SHORT)
+    assert_whole(site.stored(link)[0], "key")
 
 
-def test_in_the_dark(site, short_link, new_context):
+def test_in_the_dark(site, link, new_context):
     page = new_context(color_scheme="dark").new_page()
-    consent(page, short_link)
+    consent(page, link)
     expect(page.locator("body")).to_have_css("background-color", "rgb(21, 24, 28)")
     start(page)
-    answer_by_key(page, SHORT)
+    answer_by_key(page, 8)
     questionnaire(page)
-    assert_whole(site.stored(short_link)[0], "key", SHORT)
+    assert_whole(site.stored(link)[0], "key")
 
 
 def test_from_right_to_left(site, page, tmp_path: Path):
-    link = site.launch(short(tmp_path, language="ar"))
+    link = site.launch(minimal(tmp_path, language="ar"))
     consent(page, link)
     assert page.locator("html").get_attribute("dir") == "rtl"
     start(page)
     key, sentence = (page.locator(f".option .{part}").first for part in ("key", "sentence"))
     assert key.bounding_box()["x"] > sentence.bounding_box()["x"]
-    answer_by_key(page, SHORT)
+    answer_by_key(page, 8)
     questionnaire(page)
-    assert_whole(site.stored(link)[0], "key", SHORT)
+    assert_whole(site.stored(link)[0], "key")
 
 
 def practise(page: Page, number: int, expected: str, *, rightly: bool, verdict: str) -> None:
@@ -162,7 +162,7 @@ def test_with_practice_breaks_and_other_keys(site, page, tmp_path: Path):
 
 
 def test_with_a_prefix_and_its_completions(site, page, tmp_path: Path):
-    link = site.launch(short(tmp_path))
+    link = site.launch(minimal(tmp_path))
     with site.sessions() as session:
         for row in session.scalars(select(RunItem).join(Run).where(Run.ref == link[-12:])):
             context, good = row.item["good"].rsplit(" ", 1)
@@ -179,9 +179,9 @@ def test_with_a_prefix_and_its_completions(site, page, tmp_path: Path):
     assert prefix.startswith("The ") and not prefix.endswith(".")
     announced = f"{prefix} … 1: {first} 2: {second}"
     expect(page.locator("[aria-live=polite]")).to_have_text(announced)
-    answer_by_key(page, SHORT)
+    answer_by_key(page, 8)
     questionnaire(page)
-    assert_whole(site.stored(link)[0], "key", SHORT)
+    assert_whole(site.stored(link)[0], "key")
 
 
 def test_who_declines_is_thanked_and_asked_nothing(site, link, page):
