@@ -51,6 +51,24 @@ def assert_nobody_is_seen(page, site, name: str) -> None:
 KEPT = "() => JSON.stringify({...localStorage, ...sessionStorage})"
 
 
+@pytest.mark.parametrize("kind", ["link", "shared_link"])
+def test_a_late_word_of_the_server_brings_nothing_back_of_a_session_that_has_ended(
+    site, kind: str, request, page
+):
+    held = []
+    page.route("**/device", lambda route: held.append(route))
+    consent(page, request.getfixturevalue(kind))
+    home = page.url.removeprefix(site.origin)
+    start(page)
+    answer_by_key(page, 8)
+    questionnaire(page)
+    with page.expect_event("requestfinished", lambda one: one.url.endswith("/device")):
+        held[0].continue_()
+    # The page has read the reply and done what follows from it.
+    page.evaluate("() => new Promise((done) => setTimeout(done, 100))")
+    assert home not in page.evaluate(KEPT)
+
+
 def test_the_next_person_is_not_offered_a_session_that_has_ended(site, link, page):
     finish(page, link)
     home = page.url.removeprefix(site.origin)

@@ -19,6 +19,9 @@
 /** @type {Map<string, string>} */
 const otherwise = new Map();
 
+/** @type {Set<string>} The sessions that ended in this window: nothing that comes late is kept. */
+const over = new Set();
+
 /** Where several people share a computer, a window's memory ends with the window. */
 function storage() {
   return "shared" in document.body.dataset ? sessionStorage : localStorage;
@@ -81,15 +84,25 @@ export function recallSession(session) {
  * @param {(remembered: Remembered) => void} change
  */
 export function updateSession(session, change) {
+  if (over.has(session)) return;
   const remembered = recallSession(session);
   change(remembered);
   remember(session, remembered);
 }
 
 /**
- * Forgets what was remembered of a session.
+ * Lets a session be remembered, also one that had ended and goes on.
+ * @param {string} session
+ */
+export function resumeSession(session) {
+  over.delete(session);
+}
+
+/**
+ * Forgets what was remembered of a session, for as long as it is over.
  * @param {string} session
  */
 export function forgetSession(session) {
+  over.add(session);
   remember(session, undefined);
 }

@@ -6,7 +6,7 @@
  * at this computer may be somebody else.
  */
 
-import { forgetSession, recall, remember } from "./memory.js";
+import { forgetSession, recall, remember, resumeSession } from "./memory.js";
 import { leadsTo, server, sessionShown } from "./server.js";
 
 const LAST = "session";
@@ -22,7 +22,10 @@ export function keepSession() {
   const found = sessionShown();
   if (!found) return;
   const page = document.body.dataset.page ?? "";
-  if (WITHIN.includes(page)) remember(ofRun(), found);
+  if (WITHIN.includes(page)) {
+    resumeSession(found);
+    remember(ofRun(), found);
+  }
   if (page !== "withdrawn") remember(LAST, decodeURIComponent(found.split("/").at(-2) ?? ""));
   if (!OVER.includes(page)) return;
   forgetSession(found);
