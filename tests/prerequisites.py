@@ -182,10 +182,10 @@ BY_HAND = (LATEX, KENLM, PIPE_PLUGIN)
 
 
 def without_window() -> Path:
-    """Return Chromium without what only a window shows, where that is installed beside.
+    """Return Chromium without what only a window shows, which works less, where it is beside.
 
-    It is a third of the work. It stores what a page in another site's frame wants stored;
-    the tests' ``whole_browser`` refuses that.
+    It stores what a page in another site's frame wants stored; the tests' ``whole_browser`` refuses
+    that.
     """
     whole = CHROMIUM.require()
     alone = whole.with_name("chromium-headless-shell")

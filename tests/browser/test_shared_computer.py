@@ -1,5 +1,6 @@
 """Two people at one computer, one after the other."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -62,8 +63,27 @@ def test_a_late_word_of_the_server_brings_nothing_back_of_a_session_that_has_end
     start(page)
     answer_by_key(page, 8)
     questionnaire(page)
-    with page.expect_event("requestfinished", lambda one: one.url.endswith("/device")):
-        held[0].continue_()
+    assert_nothing_comes_back(page, home, held[0].continue_)
+
+
+def test_nor_of_one_that_was_erased_while_an_answer_was_under_way(site, link, page):
+    held = []
+    page.route("**/answers", lambda route: held.append((route, route.fetch())))
+    consent(page, link)
+    home = page.url.removeprefix(site.origin)
+    start(page)
+    answer_by_key(page, 1)
+    page.locator(".way-out a").click()
+    page.locator("button[value=erase]").click()
+    expect_page(page, "withdrawn")
+    [(route, response)] = held
+    assert response.ok
+    assert_nothing_comes_back(page, home, lambda: route.fulfill(response=response))
+
+
+def assert_nothing_comes_back(page, home: str, let_go: Callable[[], None]) -> None:
+    with page.expect_event("requestfinished"):
+        let_go()
     # The page has read the reply and done what follows from it.
     page.evaluate("() => new Promise((done) => setTimeout(done, 100))")
     assert home not in page.evaluate(KEPT)
