@@ -11,7 +11,6 @@ from sqlalchemy import select
 from structlog.contextvars import bind_contextvars
 from werkzeug.wrappers import Response
 
-from webapp.core.i18n import gettext
 from webapp.core.urls import ROOM
 from webapp.database.models import User
 from webapp.errors import RequestError
@@ -62,9 +61,9 @@ def come_back() -> ResponseReturnValue:
     code = request.args.get("code", "")
     if not state or request.args.get("state", "") != state or not code:
         raise RequestError(
-            gettext(
-                "You are not signed in: the provider did not say so, or the attempt began in"
-                " another browser, or more than ten minutes ago. Please try once more."
+            (
+                "You are not signed in: the provider did not say so, or the attempt began in "
+                "another browser, or more than ten minutes ago. Please try once more."
             ),
             status=401,
             code="not_signed_in",
@@ -82,7 +81,7 @@ def enter_by_header() -> ResponseReturnValue:
     services, name = current_services(), named_by_header()
     if not name:
         raise RequestError(
-            gettext("The web server that signs users in did not say who you are."),
+            "The web server that signs users in did not say who you are.",
             status=401,
             code="not_signed_in",
         )
@@ -107,11 +106,10 @@ def _enter(services: Services, name: str, way_back: str) -> Response:
             token = open_session(session, user, browser_family(), now)
     if token is None:
         raise RequestError(
-            gettext(
-                "You are known as %(name)s, but no user of that name has access. An owner of this "
-                "installation can add one on the server with: parallax users add %(name)s --role "
-                "ROLE --no-password",
-                name=name,
+            (
+                f"You are known as {name}, but no user of that name has access. An owner of this "
+                f"installation can add one on the server with: parallax users add {name} --role "
+                "ROLE --no-password"
             ),
             status=403,
             code="unknown_user",

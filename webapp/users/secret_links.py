@@ -9,7 +9,6 @@ from pathlib import Path
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from webapp.core.i18n import gettext
 from webapp.core.urls import ROOM
 from webapp.database.models import PasswordLink, User
 from webapp.errors import RequestError
@@ -105,9 +104,9 @@ def _end_links(session: Session, user: User) -> None:
 
 def _ended() -> RequestError:
     return RequestError(
-        gettext(
-            "This link for a new password was used before, or is older than a day. Ask an owner of "
-            "this installation for another one."
+        (
+            "This link for a new password was used before, or is older than a day. Ask an owner "
+            "of this installation for another one."
         ),
         status=404,
         code="no_password_link",

@@ -1,12 +1,12 @@
-"""What every page of the researcher's room shows, or may ask while it is made."""
+"""The variables, functions and filters of every researcher page's template."""
 
 from flask import g
 
+from experiment import money
 from webapp.database.engine import reading
-from webapp.database.models import Run, User
+from webapp.database.models import Payment, Run, User
 from webapp.gate.gate import objections
 from webapp.projects.rights import Right
-from webapp.researcher.language import ngettext, said
 from webapp.runs.titles import titles_of
 from webapp.runs.unblind import is_blind
 from webapp.services import current_services
@@ -61,15 +61,15 @@ def _is_blind(run: Run) -> bool:
     return known[run.id]
 
 
-def shown_everywhere() -> dict[str, object]:
-    """Return what every template of the room is given."""
+def template_globals() -> dict[str, object]:
+    """Return the variables and functions of every researcher page's template."""
     user: User | None = g.get("user")
     return {
         "user": user,
         "warnings_of_gate": _warnings_of_gate() if user is not None else [],
         "title_of": title_of,
-        "said_of_rule": lambda name: said(said_of_rule(name)),
-        "ngettext": ngettext,
+        "in_words": money.in_words,
+        "said_of_rule": said_of_rule,
         "is_blind": _is_blind,
         "form_token": g.get("form_token", ""),
         "may": lambda role: user is not None and Role(user.role).may(Role(role)),
@@ -84,3 +84,21 @@ def said_of_rule(name: str) -> str:
         name: The rule's; one of a plug-in is named as it is.
     """
     return _WORDS.get(name, f'fail the rule "{name}"')
+
+
+def number(value: float, places: int | None = None) -> str:
+    """Return a number with commas between thousands.
+
+    Args:
+        value: The number.
+        places: The number of decimals; None for as many as it has.
+    """
+    form = ",.10g" if isinstance(value, float) else ",d"
+    return format(value, form if places is None else f",.{places}f")
+
+
+def _amount(payment: Payment) -> str:
+    return money.in_words(payment.amount_minor, payment.currency)
+
+
+FILTERS = {"number": number, "amount": _amount}
