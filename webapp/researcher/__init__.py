@@ -6,7 +6,7 @@ and a test reads the table of all routes against all roles.
 
 from flask import Blueprint, Flask
 
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.researcher.access import guarded
 from webapp.researcher.accounts import account_pages
 from webapp.researcher.api import api
@@ -79,8 +79,8 @@ _PAGES = (
 def register_researcher_pages(app: Flask) -> None:
     """Add the pages that researchers meet."""
     for pages in _PAGES:
-        app.register_blueprint(guarded(pages), url_prefix=ROOM)
-    app.register_blueprint(api, url_prefix=f"{ROOM}/api")
+        app.register_blueprint(guarded(pages), url_prefix=RESEARCHER_PATH)
+    app.register_blueprint(api, url_prefix=f"{RESEARCHER_PATH}/api")
     files = Blueprint("researcher_files", __name__, static_folder="static")
-    app.register_blueprint(files, url_prefix=ROOM)
+    app.register_blueprint(files, url_prefix=RESEARCHER_PATH)
     app.jinja_env.filters |= FILTERS

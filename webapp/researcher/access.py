@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
 from webapp.core.i18n import SOURCE_LANGUAGE, set_language
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import SignIn, User
 from webapp.errors import RequestError
@@ -164,7 +164,7 @@ def _way_back() -> str:
 
 def safe_way_back(address: str) -> str:
     """Return one of our addresses to open after signing in, whatever a link says."""
-    own = address.startswith(f"{ROOM}/") and "\\" not in address and "//" not in address
+    own = address.startswith(f"{RESEARCHER_PATH}/") and "\\" not in address and "//" not in address
     return address if own else url_for("runs.show_all")
 
 
@@ -173,7 +173,7 @@ def with_cookie(response: Response, token: str) -> Response:
     response.set_cookie(
         COOKIE,
         token,
-        path=ROOM,
+        path=RESEARCHER_PATH,
         secure=current_services().settings.link_base.startswith("https:"),
         httponly=True,
         samesite="Lax",
@@ -183,5 +183,5 @@ def with_cookie(response: Response, token: str) -> Response:
 
 def without_cookie(response: Response) -> Response:
     """Return the response, which ends the cookie."""
-    response.delete_cookie(COOKIE, path=ROOM, httponly=True, samesite="Lax")
+    response.delete_cookie(COOKIE, path=RESEARCHER_PATH, httponly=True, samesite="Lax")
     return response

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from structlog.contextvars import bind_contextvars
 from werkzeug.wrappers import Response
 
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.models import User
 from webapp.errors import RequestError
 from webapp.researcher.access import allowed, safe_way_back, with_cookie
@@ -40,7 +40,7 @@ def ask() -> ResponseReturnValue:
         _ATTEMPT,
         services.tokens.sealed_attempt(kept),
         max_age=_ATTEMPT_S,
-        path=f"{ROOM}/sign-in",
+        path=f"{RESEARCHER_PATH}/sign-in",
         secure=services.settings.link_base.startswith("https:"),
         httponly=True,
         samesite="Lax",
@@ -70,7 +70,9 @@ def come_back() -> ResponseReturnValue:
         )
     name = services.provider().name(Attempt(state, nonce, verifier), _back(), code)
     response = _enter(services, name, way_back)
-    response.delete_cookie(_ATTEMPT, path=f"{ROOM}/sign-in", httponly=True, samesite="Lax")
+    response.delete_cookie(
+        _ATTEMPT, path=f"{RESEARCHER_PATH}/sign-in", httponly=True, samesite="Lax"
+    )
     return response
 
 

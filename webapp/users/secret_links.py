@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.models import PasswordLink, User
 from webapp.errors import RequestError
 from webapp.users.audit_log import record_act
@@ -19,7 +19,7 @@ from webapp.users.users import UserError, set_password
 _FILE = "shared"
 VALID = timedelta(hours=24)
 # Where the room takes one; the token is in the query, which web servers in front do not log.
-PATH_OF_LINK = f"{ROOM}/new-password"
+PATH_OF_LINK = f"{RESEARCHER_PATH}/new-password"
 
 
 def link_of(folder: Path) -> str:

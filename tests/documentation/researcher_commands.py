@@ -1,6 +1,6 @@
 """Every command and its page in the researcher's room, or why it has none.
 
-``python -m tests.documentation.room_commands`` writes the table into docs/researcher.md.
+``python -m tests.documentation.researcher_commands`` writes the table into docs/researcher.md.
 """
 
 import re

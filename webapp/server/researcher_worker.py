@@ -26,7 +26,7 @@ from gevent.pool import Pool
 from gevent.server import StreamServer
 from gevent.socket import socket
 
-from webapp.core.urls import is_of_room
+from webapp.core.urls import is_researcher_path
 from webapp.server.pieces import PIECE_BYTES, Body, read_piece, send_pieces
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _GONE = b"This page could not be made. Open it again in a few seconds.\n"
 _LOG = logging.getLogger(__name__)
 
 
-class RoomElsewhere:
+class ResearcherPagesElsewhere:
     """What a process of participants answers with: the room's requests go to the room's process.
 
     Args:
@@ -59,7 +59,7 @@ class RoomElsewhere:
     ) -> Iterable[bytes]:
         """Answer a request, or have it answered."""
         path = environ["PATH_INFO"]
-        if not is_of_room(path) or not self._is_staying():
+        if not is_researcher_path(path) or not self._is_staying():
             return self._app(environ, start_response)
         try:
             reply = _Reply(self._door, environ)
@@ -125,7 +125,7 @@ class _Reply:
         self._connection.close()
 
 
-class RoomServer(StreamServer):
+class ResearcherServer(StreamServer):
     """Answers what the other processes hand on.
 
     Args:

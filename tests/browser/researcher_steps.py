@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.browser.browser_steps import minimal
-from tests.browser.room_lab import PANEL, Lab
+from tests.browser.researcher_lab import PANEL, Lab
 from tests.patience import PATIENCE_S
 from webapp.recruiters.demonstration import LISTED
 

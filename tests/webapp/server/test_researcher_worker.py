@@ -18,10 +18,10 @@ from gevent.socket import socket
 from tests.patience import PATIENCE_S
 from tests.webapp.server.test_waiting import until
 from webapp.server import process as server
-from webapp.server.room_process import NICER, RoomElsewhere, RoomServer
+from webapp.server.researcher_worker import NICER, ResearcherPagesElsewhere, ResearcherServer
 
 pytestmark = pytest.mark.one_database
-ROOM = "/researcher/sign-in"
+RESEARCHER_PATH = "/researcher/sign-in"
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def processes(instance: Path) -> list[int]:
     return [*map(int, Path(f"/proc/{first}/task/{first}/children").read_text().split())]
 
 
-def room_process(instance: Path) -> int:
+def researcher_worker(instance: Path) -> int:
     usual = os.getpriority(os.PRIO_PROCESS, server.running(instance).pid)
     of_process = {each: os.getpriority(os.PRIO_PROCESS, each) for each in processes(instance)}
     nicer = [pid for pid, priority in of_process.items() if priority == usual + NICER]
@@ -52,7 +52,7 @@ def room_process(instance: Path) -> int:
 
 def test_the_rooms_process_from_its_beginning_to_the_servers_end(http, url, instance, run):
     """One server goes through all of it: each of its starts takes seconds of a processor."""
-    assert http.get(ROOM).status_code == 200
+    assert http.get(RESEARCHER_PATH).status_code == 200
     participants_are_let_in_while_it_does_nothing_at_all(http, instance, run)
     a_body_that_is_refused_before_it_is_whole_takes_nothing_of_the_next_request(url)
     the_number_of_processes_is_the_setting_alone(http, instance)
@@ -61,11 +61,11 @@ def test_the_rooms_process_from_its_beginning_to_the_servers_end(http, url, inst
 
 
 def participants_are_let_in_while_it_does_nothing_at_all(http, instance, run) -> None:
-    pid = room_process(instance)
+    pid = researcher_worker(instance)
     os.kill(pid, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as other:
         try:
-            asked = other.submit(http.get, ROOM)
+            asked = other.submit(http.get, RESEARCHER_PATH)
             assert http.get(f"/run/{run.ref}").status_code == 200
             agreed = http.post(f"/run/{run.ref}", data={"decision": "accept"})
             assert agreed.status_code == 303
@@ -96,37 +96,37 @@ def a_body_that_is_refused_before_it_is_whole_takes_nothing_of_the_next_request(
 
 
 def the_number_of_processes_is_the_setting_alone(http, instance) -> None:
-    pid = room_process(instance)
+    pid = researcher_worker(instance)
     for asked in (signal.SIGTTOU, signal.SIGTTIN):
         os.kill(server.running(instance).pid, asked)
         # Whoever is asked after the signal was looked at finds the same processes.
         until(lambda: "the setting workers" in (instance / "server.log").read_text())
-    assert room_process(instance) == pid
-    assert http.get(ROOM).status_code == 200
+    assert researcher_worker(instance) == pid
+    assert http.get(RESEARCHER_PATH).status_code == 200
 
 
 def what_is_asked_while_it_is_dead_is_answered_by_the_next(url, instance) -> None:
-    pid = room_process(instance)
+    pid = researcher_worker(instance)
     os.kill(pid, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as other:
         # On a connection of its own: an earlier one's last reply may have lost its end.
-        asked = other.submit(httpx.get, f"{url}{ROOM}", timeout=PATIENCE_S)
+        asked = other.submit(httpx.get, f"{url}{RESEARCHER_PATH}", timeout=PATIENCE_S)
         os.kill(pid, signal.SIGKILL)
         assert asked.result().status_code == 200
-    assert httpx.get(f"{url}{ROOM}", timeout=PATIENCE_S).status_code == 200
-    assert room_process(instance) != pid
+    assert httpx.get(f"{url}{RESEARCHER_PATH}", timeout=PATIENCE_S).status_code == 200
+    assert researcher_worker(instance) != pid
 
 
 def a_reload_answers_the_room_all_the_time_and_a_stop_ends_its_process(url, instance) -> None:
     def answered() -> httpx.Response:
-        return httpx.get(f"{url}{ROOM}", timeout=PATIENCE_S).raise_for_status()
+        return httpx.get(f"{url}{RESEARCHER_PATH}", timeout=PATIENCE_S).raise_for_status()
 
     before = processes(instance)
     server.reload(instance)
     until(lambda: answered() and not any(Path(f"/proc/{each}").exists() for each in before))
     # The old ones may have ended before the new one answers for the room.
     answered()
-    now = room_process(instance)
+    now = researcher_worker(instance)
     server.stop(instance)
     assert not Path(f"/proc/{now}").exists() and not server.running(instance)
 
@@ -138,9 +138,9 @@ class Pair:
         inside, outside = plain_socket.socketpair(plain_socket.AF_UNIX, plain_socket.SOCK_DGRAM)
         self.is_staying = True
         self._outside = socket(fileno=outside.detach())
-        self._room = RoomServer(app, socket(fileno=inside.detach()), 10)
+        self._room = ResearcherServer(app, socket(fileno=inside.detach()), 10)
         self._room.start()
-        self._door = RoomElsewhere(self._here, self._outside, lambda: self.is_staying)
+        self._door = ResearcherPagesElsewhere(self._here, self._outside, lambda: self.is_staying)
 
     @staticmethod
     def _here(environ: dict, start: Callable) -> list[bytes]:

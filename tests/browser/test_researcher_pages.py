@@ -12,10 +12,10 @@ from playwright.sync_api import Page, expect
 
 from analysis.report.html import render_report
 from tests.analysis import small_run
-from tests.browser import room_walk as walk
+from tests.browser import researcher_walk as walk
 from tests.browser.browser_steps import assert_good, minimal
 from tests.browser.keyboard import assert_keyboard, listen_for_clicks
-from tests.browser.room_seen import REPORTS, Seen
+from tests.browser.researcher_seen import REPORTS, Seen
 from tests.webapp.payments.platform_double import WritingDouble
 from webapp.core.clock import utc_now
 from webapp.database.models import Assignment, Hit, Participant, Recruitment, Run

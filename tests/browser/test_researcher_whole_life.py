@@ -20,8 +20,8 @@ from tests.browser.browser_steps import (
     start,
 )
 from tests.browser.keyboard import assert_keyboard, listen_for_clicks
-from tests.browser.room_lab import lab, page, sign_in  # noqa: F401 - fixtures
-from tests.browser.room_steps import (
+from tests.browser.researcher_lab import lab, page, sign_in  # noqa: F401 - fixtures
+from tests.browser.researcher_steps import (
     JOB_MS,
     figure,
     figures,
@@ -42,7 +42,7 @@ DECIDED = re.compile(r"^\s*(kept|excluded)\s*[1-9]")
 def test_a_study_is_published_at_a_platform_watched_settled_paid_and_archived(recruiter, lab, page):
     def good(name: str) -> None:
         if recruiter == "mturk":
-            return  # test_researcher_room looks at these pages with it
+            return  # test_researcher_pages looks at these pages with it
         assert_good(page, f"{name}, {recruiter}")
         assert_keyboard(page, f"{name}, {recruiter}", within="main")
 
