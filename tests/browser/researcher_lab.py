@@ -1,4 +1,4 @@
-"""An installation with its worker and the platforms that it knows, for the room in Chromium."""
+"""An installation with its worker and its platforms, for researcher pages in Chromium."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ from marketplace.mturk import create_marketplace
 from marketplace.panels import create_panels
 from marketplace.prolific import create_prolific
 from marketplace.serving import in_thread
-from tests.browser.browser_steps import enter_room
+from tests.browser.browser_steps import enter_researcher_pages
 from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
 from webapp import create_app
@@ -38,7 +38,7 @@ class Lab:
     """An installation with its worker, and the platforms that it knows."""
 
     app: Flask
-    room: str
+    researcher_url: str
     panels: str
 
     def list_at_panel(self, link: str) -> None:
@@ -93,7 +93,7 @@ def sign_in(lab, new_context) -> Callable[[str], Page]:
 
     def of(name: str) -> Page:
         page = new_context().new_page()
-        enter_room(page, f"{lab.room}/", name, PASSWORD)
+        enter_researcher_pages(page, f"{lab.researcher_url}/", name, PASSWORD)
         return page
 
     return of

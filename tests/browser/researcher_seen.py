@@ -1,6 +1,6 @@
-"""Which pages of the researcher's room a browser has looked at, and which nobody has seen yet.
+"""Which researcher pages a browser has looked at, and which nobody has seen yet.
 
-A page has a template that extends the room's, or is a report. So a page that is new, and that no
+A page has a template that extends theirs, or is a report. So a page that is new, and that no
 walk comes to, fails a test.
 """
 
@@ -23,7 +23,7 @@ NO_PAGE = {
 
 
 def pages() -> set[str]:
-    """Return the name of every page of the room: that of its template, or of a kind of report."""
+    """Return the name of every researcher page: that of its template, or of a kind of report."""
     own = (TEMPLATES / "researcher").glob("*.html")
     return REPORTS | {each.stem for each in own if "{% extends" in each.read_text("utf-8")}
 

@@ -1,4 +1,4 @@
-"""What researchers do in the room with a study: upload, launch, publish, watch, put away."""
+"""What researchers do with a study in the browser: upload, launch, publish, watch, put away."""
 
 import re
 import shutil
@@ -23,7 +23,7 @@ def upload(page: Page, lab: Lab, folder: Path) -> str:
     with (study / "study.toml").open("a") as file:
         file.write(f'\n[panel]\npreset = "{PANEL}"\nvalues = {{ {values} }}\n')
     archive = shutil.make_archive(str(folder / "mine"), "zip", folder, "minimal")
-    page.goto(f"{lab.room}/launch")
+    page.goto(f"{lab.researcher_url}/launch")
     page.get_by_label("Zip file").set_input_files(archive)
     page.get_by_role("button", name="Upload and check").click()
     expect(page.get_by_text("the study can be launched")).to_be_visible()
@@ -31,7 +31,7 @@ def upload(page: Page, lab: Lab, folder: Path) -> str:
 
 
 def launch(page: Page, lab: Lab, study: str, recruiter: str) -> None:
-    page.goto(f"{lab.room}/launch")
+    page.goto(f"{lab.researcher_url}/launch")
     page.locator("select[name=study]").select_option(study)
     page.locator("select[name=recruiter]").select_option(recruiter)
     page.get_by_role("button", name="Check", exact=True).click()

@@ -1,4 +1,4 @@
-"""A walk through every page of the researcher's room.
+"""A walk through every researcher page.
 
 The browser tests look at each page that it comes to; ``benchmarks/room_pictures.py`` takes its
 picture.
@@ -28,7 +28,7 @@ Look = Callable[[str], None]
 
 
 def addresses(run: str) -> dict[str, str]:
-    """Return the pages with an address of their own, below the room's, by their pictures' names."""
+    """Return the pages that have an address, below /researcher, by their pictures' names."""
     return {
         "runs": "",
         "archive": "?archive=1",
@@ -57,9 +57,9 @@ def addresses(run: str) -> dict[str, str]:
     }
 
 
-def make_a_study(page: Page, room: str, name: str, look: Look) -> None:
+def make_a_study(page: Page, pages_url: str, name: str, look: Look) -> None:
     """Make a study from a table, open its texts, spoil one, and try it all the same."""
-    page.goto(f"{room}/studies")
+    page.goto(f"{pages_url}/studies")
     here = page.locator("form[action$=new]")
     table = {"name": "pairs.csv", "mimeType": "text/csv", "buffer": TABLE}
     here.locator("[name=table]").set_input_files(table)
@@ -80,9 +80,9 @@ def make_a_study(page: Page, room: str, name: str, look: Look) -> None:
     look("launch_refused")
 
 
-def make_a_project(page: Page, room: str, name: str, look: Look) -> None:
+def make_a_project(page: Page, pages_url: str, name: str, look: Look) -> None:
     """Make a project and invite somebody, by keys."""
-    page.goto(f"{room}/projects")
+    page.goto(f"{pages_url}/projects")
     page.get_by_label("Name: letters").fill(name)
     page.get_by_label("Name: letters").press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text(name)
@@ -92,25 +92,25 @@ def make_a_project(page: Page, room: str, name: str, look: Look) -> None:
     look("invitation")
 
 
-def make_keys(page: Page, room: str, name: str, look: Look) -> None:
+def make_keys(page: Page, pages_url: str, name: str, look: Look) -> None:
     """Make a token for a program, and an account with the link for its password."""
-    page.goto(f"{room}/tokens")
+    page.goto(f"{pages_url}/tokens")
     page.get_by_label("What it is for").fill("nightly backup")
     page.locator("[name=scope]").first.check()
     page.get_by_role("button", name="Make the token").press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text("nightly backup")
     look("token")
-    page.goto(f"{room}/accounts")
+    page.goto(f"{pages_url}/accounts")
     here = page.locator("form[action$=add]")
     here.locator("[name=name]").fill(name)
     here.locator("[name=name]").press("Enter")
     link = page.locator("code.link").inner_text()
     look("password_link")
-    page.goto(f"{room}/{link.partition('/researcher/')[2]}")
+    page.goto(f"{pages_url}/{link.partition('/researcher/')[2]}")
     look("new_password")
 
 
-def share_a_report(page: Page, room: str, app: Flask, run: str, html: str, look: Look) -> None:
+def share_a_report(page: Page, pages_url: str, app: Flask, run: str, html: str, look: Look) -> None:
     """Share a report that was made, and read it here and by its link."""
     services = app.extensions[EXTENSION]
     jobs = Jobs(Path(app.instance_path))
@@ -119,19 +119,19 @@ def share_a_report(page: Page, room: str, app: Flask, run: str, html: str, look:
     (made := jobs.folder(job.id) / MADE).mkdir()
     (made / "report.html").write_text(html, encoding="utf-8")
     jobs.changed(job.id, state=JobState.DONE)
-    page.goto(f"{room}/runs/{run}/reports")
+    page.goto(f"{pages_url}/runs/{run}/reports")
     page.get_by_role("button", name=re.compile("^Share")).press("Enter")
     link = page.locator("code.link").inner_text()
     look("report_shared")
-    page.goto(f"{room}/runs/{run}/reports/read?report={job.id}")
+    page.goto(f"{pages_url}/runs/{run}/reports/read?report={job.id}")
     look("report")
-    page.goto(f"{room}/{link.partition('/researcher/')[2]}")
+    page.goto(f"{pages_url}/{link.partition('/researcher/')[2]}")
     look("shared_report")
 
 
-def recruit(page: Page, room: str, run: str, look: Look) -> None:
+def recruit(page: Page, pages_url: str, run: str, look: Look) -> None:
     """Look how the offers fill, at what publishing more would cost, and write to people."""
-    page.goto(f"{room}/runs/{run}")
+    page.goto(f"{pages_url}/runs/{run}")
     page.get_by_role("button", name="Recruitment…").press("Enter")
     page.get_by_role("heading", name="Steer").wait_for()
     look("recruitment")
@@ -139,7 +139,7 @@ def recruit(page: Page, room: str, run: str, look: Look) -> None:
     page.get_by_role("button", name="See to how many…").press("Enter")
     page.locator("blockquote").wait_for()
     look("write_confirm")
-    page.goto(f"{room}/runs/{run}")
+    page.goto(f"{pages_url}/runs/{run}")
     page.get_by_role("button", name="Recruitment…").press("Enter")
     page.get_by_role("button", name="Publish what is missing…").press("Enter")
     page.get_by_role("heading", name="Publish the open places").wait_for()
@@ -172,9 +172,11 @@ def settle(page: Page, reason: str, look: Look, says: str) -> None:
     look("reconcile")
 
 
-def set_a_second_factor_up(page: Page, room: str, name: str, password: str, look: Look) -> None:
+def set_a_second_factor_up(
+    page: Page, pages_url: str, name: str, password: str, look: Look
+) -> None:
     """Set a second factor up, sign out, and come to where its code is asked for."""
-    page.goto(f"{room}/second-factor")
+    page.goto(f"{pages_url}/second-factor")
     page.get_by_label("Your password").fill(password)
     page.get_by_label("Your password").press("Enter")
     page.locator("img.qr").wait_for()
@@ -185,9 +187,9 @@ def set_a_second_factor_up(page: Page, room: str, name: str, password: str, look
     page.locator(".codes li").first.wait_for()
     look("recovery_codes")
     page.get_by_role("button", name="Sign out").press("Enter")
-    page.goto(f"{room}/join")
+    page.goto(f"{pages_url}/join")
     look("join_newly")
-    page.goto(f"{room}/sign-in")
+    page.goto(f"{pages_url}/sign-in")
     page.get_by_label("Name").fill(name)
     page.get_by_label("Password").fill(password)
     page.keyboard.press("Enter")

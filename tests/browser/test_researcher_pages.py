@@ -1,7 +1,6 @@
 """The researcher's pages in Chromium: good to use in light and dark, at a desk, on a phone.
 
-The study is in Arabic, so its texts are seen where they have the least room; at the end the room
-speaks Arabic too, at a desk.
+The study is in Arabic, so its texts are seen where they have the least room.
 """
 
 from uuid import uuid4
@@ -94,14 +93,6 @@ def report(tmp_path_factory) -> str:
     return render_report(small_run.compared(export), {}, {"python": "3.99"})
 
 
-def speak(page: Page, room: str, language: str, direction: str) -> None:
-    """Let the room speak another language."""
-    page.goto(f"{room}/sessions")
-    page.locator("select[name=language]").select_option(language)
-    page.locator("form:has(select[name=language]) button").press("Enter")
-    expect(page.locator("html")).to_have_attribute("dir", direction)
-
-
 def turn(page: Page, look: str) -> None:
     """Show the page as it is in one of the looks."""
     scheme, size = LOOKS[look]
@@ -145,11 +136,11 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
         assert_keyboard(page, name, within="body" if whole else "main")
         turn(page, "dark on a phone")
 
-    room = f"{site.origin}/researcher"
+    pages_url = f"{site.origin}/researcher"
     # Colours are looked at as they stay, not on the way to them.
     page.emulate_media(reduced_motion="reduce")
     turn(page, "dark on a phone")
-    page.goto(f"{room}/runs/{run}")
+    page.goto(f"{pages_url}/runs/{run}")
     good("sign_in")
     page.get_by_label("Name").fill(f"owner-{run}")
     page.get_by_label("Password").fill(PASSWORD)
@@ -160,12 +151,12 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     page.keyboard.press("Enter")
     expect(page.get_by_text("unblinded the run on")).to_be_visible()
     for name, path in walk.addresses(run).items():
-        page.goto(f"{room}/{path}")
+        page.goto(f"{pages_url}/{path}")
         good(name)
-    walk.make_a_study(page, room, f"mine_{run}", good)
-    walk.make_a_project(page, room, f"mine_{run}", good)
-    walk.make_keys(page, room, f"new-{run}", good)
-    page.goto(f"{room}/runs/{run}/participants")
+    walk.make_a_study(page, pages_url, f"mine_{run}", good)
+    walk.make_a_project(page, pages_url, f"mine_{run}", good)
+    walk.make_keys(page, pages_url, f"new-{run}", good)
+    page.goto(f"{pages_url}/runs/{run}/participants")
     page.locator("tbody a").first.click()
     expect(page.get_by_text("Trial by trial", exact=True).first).to_be_visible()
     good("participant")
@@ -181,21 +172,14 @@ def test_every_page_is_good_and_what_people_typed_never_runs(
     good("film")
     page.go_back()
     walk.settle(page, HOSTILE, good, says="Nothing is left to do")
-    page.goto(f"{room}/runs/{run}")
+    page.goto(f"{pages_url}/runs/{run}")
     page.get_by_label("More places in each list").fill("2")
     page.get_by_role("button", name="Add places").press("Enter")
     expect(page.get_by_text("/ 12")).to_be_visible()
-    walk.recruit(page, room, run, good)
-    walk.share_a_report(page, room, site.app, run, report, good)
-    page.goto(f"{room}/runs/none")
+    walk.recruit(page, pages_url, run, good)
+    walk.share_a_report(page, pages_url, site.app, run, report, good)
+    page.goto(f"{pages_url}/runs/none")
     good("error")
-    speak(page, room, "ar", "rtl")
-    turn(page, "light at a desk")
-    for name in (f"runs/{run}", f"runs/{run}/participants", f"runs/{run}/money", "studies"):
-        page.goto(f"{room}/{name}")
-        look_at(f"arabic_{name.replace('/', '_')}", "light at a desk", known=False)
-    turn(page, "dark on a phone")
-    speak(page, room, "en", "ltr")
-    walk.set_a_second_factor_up(page, room, f"owner-{run}", PASSWORD, good)
+    walk.set_a_second_factor_up(page, pages_url, f"owner-{run}", PASSWORD, good)
     seen.refuse_unseen()
     assert alerts == []

@@ -1,4 +1,4 @@
-"""The room in Chromium: two researchers, a queue that nobody works off, a database that dies."""
+"""Researcher pages in Chromium: two researchers, a stopped queue, a dead database."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 from sqlalchemy import event
 
-from tests.browser.browser_steps import enter_room, minimal
+from tests.browser.browser_steps import enter_researcher_pages, minimal
 from webapp.core.clock import utc_now
 from webapp.database.models import Run
 from webapp.runs.unblind import unblind
@@ -19,14 +19,14 @@ PASSWORD = "correct horse battery"
 
 @pytest.fixture
 def signed_in(site, new_context):
-    """Return a function that opens a browser of a researcher, at a page of the room."""
+    """Return a function that opens a browser of a researcher, at a page."""
 
     def page_of(name: str, path: str):
         with site.sessions.begin() as session:
             hashed = hash_password(PASSWORD)
             add_user(session, name, Role.OWNER, hashed, by="a test", now=utc_now())
         page = new_context().new_page()
-        enter_room(page, f"{site.origin}/researcher/{path}", name, PASSWORD)
+        enter_researcher_pages(page, f"{site.origin}/researcher/{path}", name, PASSWORD)
         return page
 
     return page_of

@@ -1,5 +1,5 @@
 # ruff: noqa: F811 - fixtures that another file has
-"""Studies' whole lives in the room: launched, published at stand-ins, watched, paid, put away.
+"""Studies' whole lives on researcher pages: launched, published, watched, paid, put away.
 
 Programs take part by the queue that a process of its own looks after, as on a server.
 """
@@ -90,7 +90,7 @@ def test_a_study_is_published_by_its_link_watched_exported_and_archived(lab, pag
 def test_two_people_edit_a_study_and_one_deletes_it_while_somebody_takes_part(
     lab, page, sign_in, new_context
 ):
-    page.goto(f"{lab.room}/studies")
+    page.goto(f"{lab.researcher_url}/studies")
     page.locator("form[action$=copy] select").select_option("minimal")
     page.locator("form[action$=copy] [name=name]").fill("ours")
     page.get_by_role("button", name="Copy", exact=True).click()
@@ -112,7 +112,7 @@ def test_two_people_edit_a_study_and_one_deletes_it_while_somebody_takes_part(
     consent(taking_part, link)
     start(taking_part)
     answer_by_click(taking_part, 2)
-    bens.goto(f"{lab.room}/studies")
+    bens.goto(f"{lab.researcher_url}/studies")
     bens.get_by_role("row", name=re.compile("^ours")).get_by_label("I am sure").check()
     bens.get_by_role("button", name="Delete ours").click()
     expect(bens.get_by_role("row", name=re.compile("^ours"))).to_have_count(0)
@@ -128,7 +128,7 @@ def test_a_study_with_code_of_its_own_is_refused_whoever_asks(lab, page, tmp_pat
     own = text.replace('"sentence_pair"', '"mine:RESPONSE"')
     (study / "study.toml").write_text(own, "utf-8")
     (study / "mine.py").write_text("RESPONSE = None\n", "utf-8")
-    page.goto(f"{lab.room}/launch")
+    page.goto(f"{lab.researcher_url}/launch")
     archive = shutil.make_archive(str(tmp_path / "own"), "zip", tmp_path, "minimal")
     page.get_by_label("Zip file").set_input_files(archive)
     page.get_by_role("button", name="Upload and check").click()
@@ -137,7 +137,7 @@ def test_a_study_with_code_of_its_own_is_refused_whoever_asks(lab, page, tmp_pat
 
 
 def test_power_is_simulated_by_the_queue_and_what_works_there_is_cancelled(lab, page):
-    page.goto(f"{lab.room}/studies/power?study=minimal")
+    page.goto(f"{lab.researcher_url}/studies/power?study=minimal")
     page.get_by_label("Participants per list").fill("3")
     page.get_by_label("Simulated studies for each number").fill("2")
     page.get_by_role("button", name="Simulate", exact=True).click()

@@ -1,4 +1,4 @@
-"""Every command and its page in the researcher's room, or why it has none.
+"""Every command and its researcher page, or why it has none.
 
 ``python -m tests.documentation.researcher_commands`` writes the table into docs/researcher.md.
 """
@@ -12,15 +12,15 @@ import click
 import parallax
 
 PAGE = Path(__file__).parents[2] / "docs" / "researcher.md"
-BEGIN, END = "<!-- commands of the room -->\n", "<!-- /commands of the room -->"
+BEGIN, END = "<!-- commands and pages -->\n", "<!-- /commands and pages -->"
 
 _SHELL = "none: it needs the server's shell"
-_MODELS = "none: models are trained where they compute; the room scores with installed ones"
-_FIELD = "none: it prepares materials on one's own computer; the room takes the table that results"
+_MODELS = "none: models are trained where they compute; the pages score with installed ones"
+_FIELD = "none: it prepares materials on one's own computer; the pages take the table that results"
 _ARCHIVE = "none: it works on the folder that *Export* sends, on whose computer it is"
 _IMPORT = "none: what comes from elsewhere is read on the server, where its files lie"
 _PLATFORM = "none: it sets the platform up, once; *Recruitment* has what is done daily"
-# The room's page of each command; one that ends in * stands for all that begin so.
+# The page of each command; one that ends in * stands for all that begin so.
 PAGES = {
     "study new": "*Studies*, From a table",
     "study check": "*Studies*, the editor; *Launch a study*",
@@ -133,7 +133,7 @@ def table() -> str:
             rows[-1][1].append(command)
         else:
             rows.append((page, [command]))
-    lines = ["| Command | Page in the room |", "|---|---|"]
+    lines = ["| Command | Page |", "|---|---|"]
     for page, names in rows:
         lines.append(f"| {', '.join(f'`{name}`' for name in names)} | {page} |")
     return "\n".join(lines) + "\n"

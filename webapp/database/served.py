@@ -20,8 +20,8 @@ def set_up_for_serving(engine: Engine) -> None:
 
     A transaction that does nothing for two minutes is ended: a process that hangs must not keep
     what it locked. SQLite's locks end with the process, and its supervisor ends one that hangs.
-    The researcher's room reads tables as a whole; where it has a process of its own, that plans
-    as PostgreSQL does by itself.
+    Researcher pages read tables as a whole; where they have a process of their own, that one
+    plans as PostgreSQL does by itself.
     """
     if engine.dialect.name == "sqlite":
         return

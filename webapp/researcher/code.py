@@ -1,4 +1,4 @@
-"""The step between the password and the room: a code of the second factor."""
+"""The sign-in step after the password: a code of the second factor."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Studies that are written in the room: their files, read and saved a text at a time.
+"""Studies that are written in the browser: their files, read and saved a text at a time.
 
 A study lies in a folder of the instance, apart from every run: a run has a frozen copy of its own,
 so nothing here changes what people already see.

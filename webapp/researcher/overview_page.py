@@ -27,7 +27,7 @@ from webapp.sessions.consent_texts import consent_texts
 from webapp.sessions.lookup import find_run
 
 live_pages = Blueprint("live", __name__)
-# Of the one process that answers for the room.
+# In the one process that answers researchers.
 WATCHERS = 40
 _EVERY_S = 3.0
 # By writing alone a server learns that a browser has gone: so seldom a place is kept for nobody.
@@ -36,7 +36,7 @@ _NOTHING_NEW = ":\n\n"  # a comment, which a browser passes over
 # The browser connects again by itself; a worker that is to end never waits long for a watcher.
 _ROUNDS = 7
 _PARTS = "parallax_live_parts"
-_room = BoundedSemaphore(WATCHERS)
+_watcher_slots = BoundedSemaphore(WATCHERS)
 # By run: when the part was made, and its HTML.
 _Parts = dict[str, tuple[float, str]]
 
@@ -97,7 +97,7 @@ def _facts(ref: str) -> dict[str, object]:
 @allowed(Right.SEE)
 def watch(ref: str) -> ResponseReturnValue:
     """Send the live part now, and again whenever it has changed."""
-    if not _room.acquire(blocking=False):
+    if not _watcher_slots.acquire(blocking=False):
         raise RequestError(
             (
                 "Too many pages are watching runs at the moment, so this page does not update by "
@@ -109,7 +109,7 @@ def watch(ref: str) -> ResponseReturnValue:
     try:
         first = live_part(ref)  # what goes wrong is told before the stream begins
     except BaseException:
-        _room.release()
+        _watcher_slots.release()
         raise
     parts: _Parts = current_app.extensions.setdefault(_PARTS, {})
     # Every part is made in a request of its own, so none stays open while nothing is sent.
@@ -120,7 +120,7 @@ def watch(ref: str) -> ResponseReturnValue:
     events = _events(ref, parts, made, still_in)
     response = Response(events, mimetype="text/event-stream")
     # Called also where the browser went away before the first event.
-    response.call_on_close(_room.release)
+    response.call_on_close(_watcher_slots.release)
     response.headers["X-Accel-Buffering"] = "no"
     return response
 

@@ -1,4 +1,4 @@
-"""A user's own password: changed in the room, or given anew by a link that an owner made."""
+"""A user's own password: changed on a page, or set anew by a link that an owner made."""
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue

@@ -1,4 +1,4 @@
-"""Projects in the room: their members, invitations and limits."""
+"""Pages of projects: members, invitations and limits."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Reading a report in the room, and sharing it by a link."""
+"""Reading a report in the browser, and sharing it by a link."""
 
 from flask import Blueprint, g, redirect, request, send_file, url_for
 from flask.typing import ResponseReturnValue

@@ -1,4 +1,4 @@
-"""A run's reports: made by long jobs, read in the room, and shared by links."""
+"""A run's reports: made by long jobs, read in the browser, shared by links."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -210,8 +210,8 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     Attributes:
         managed: Whether a service manager wants to hear of it.
         private_port: Where it is asked for metrics and readiness; None where nobody asks.
-        serves_researchers: Whether it is the one that answers for the researcher's room.
-        doors: The pair by which the room's requests are handed on, inside first; None where each
+        serves_researchers: Whether it is the one that answers researchers.
+        doors: The pair by which researcher requests are handed on, inside first; None where each
             process answers them itself.
     """
 

@@ -104,7 +104,7 @@ def on_starting(server: "Arbiter") -> None:
 
 
 def pre_fork(server: "Arbiter", worker: "Worker") -> None:
-    """Let the last of the processes that have the same settings be the room's."""
+    """Let the last of the processes that have the same settings answer researchers."""
     if worker.cfg.workers == 1:
         return
     # Made once, by the first process of all; a reload takes them over.
@@ -118,7 +118,7 @@ def pre_fork(server: "Arbiter", worker: "Worker") -> None:
 
 
 def nworkers_changed(server: "Arbiter", new: int, _before: int | None) -> None:
-    """Keep as many processes as the settings say: TTOU might end the room's, and no other begins.
+    """Keep as many processes as the settings say: TTOU might end the researchers'.
 
     None at all is another matter: a new server takes over.
     """

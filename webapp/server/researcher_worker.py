@@ -1,9 +1,9 @@
-"""The researcher's room has a process of its own: no participant waits for what a page computes.
+"""Researcher pages have a process of their own: no participant waits for what a page computes.
 
 A process answers one request at a time while it computes, so participants' answers would wait for
 the pages that researchers open. Where there are several, gunicorn starts one more, of lower
 priority and with few connections to the database. The others let participants in, and hand on to
-it what is asked of the room: each request with a connection of its own, by the one pair of sockets
+it requests for researcher pages: each with a connection of its own, by the one pair of sockets
 that all of them inherit. So no port and no file leads there, and what is asked while the process
 begins anew waits for it.
 
@@ -40,11 +40,11 @@ _LOG = logging.getLogger(__name__)
 
 
 class ResearcherPagesElsewhere:
-    """What a process of participants answers with: the room's requests go to the room's process.
+    """What a process of participants answers with: researcher requests go to their process.
 
     Args:
-        app: Answers everything else, and the room's requests too once this process is to end: then
-            the room's ends as well.
+        app: Answers everything else, and researcher requests too once this process is to end: then
+            their process ends as well.
         door: The end of the pair at which requests are handed on.
         is_staying: Whether this process is not to end.
     """
@@ -66,7 +66,7 @@ class ResearcherPagesElsewhere:
             status, headers = reply.head()
         except (OSError, ConcurrentObjectUseError) as error:
             # It ended, more ask than it can take, or no file can be opened any more.
-            _LOG.warning("the room's process did not answer: %s", error)
+            _LOG.warning("the process of researcher pages did not answer: %s", error)
             start_response("503 Service Unavailable", [
                 ("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store"),
                 ("Content-Length", str(len(_GONE))), ("Retry-After", "5"),

@@ -18,7 +18,7 @@ from webapp.users.users import UserError, set_password
 
 _FILE = "shared"
 VALID = timedelta(hours=24)
-# Where the room takes one; the token is in the query, which web servers in front do not log.
+# The page that takes one; the token is in the query, which web servers in front do not log.
 PATH_OF_LINK = f"{RESEARCHER_PATH}/new-password"
 
 

@@ -70,7 +70,7 @@ def open_session(session: Session, user: User, browser: str, now: datetime) -> s
     return token
 
 
-# Written once: every page of the room asks it.
+# Compiled once: every researcher page runs it.
 _WHOSE = (
     select(User, SignIn)
     .join(SignIn, SignIn.user_id == User.id)

@@ -1,4 +1,4 @@
-"""The room's process: no participant waits for it, and what is handed on to it arrives whole."""
+"""The process of researcher pages: no participant waits for it; what is handed on arrives whole."""
 
 import io
 import json
@@ -21,7 +21,7 @@ from webapp.server import process as server
 from webapp.server.researcher_worker import NICER, ResearcherPagesElsewhere, ResearcherServer
 
 pytestmark = pytest.mark.one_database
-RESEARCHER_PATH = "/researcher/sign-in"
+SIGN_IN = "/researcher/sign-in"
 
 
 @pytest.fixture
@@ -46,18 +46,18 @@ def researcher_worker(instance: Path) -> int:
     usual = os.getpriority(os.PRIO_PROCESS, server.running(instance).pid)
     of_process = {each: os.getpriority(os.PRIO_PROCESS, each) for each in processes(instance)}
     nicer = [pid for pid, priority in of_process.items() if priority == usual + NICER]
-    assert (len(of_process), len(nicer)) == (3, 1), "two for participants, one for the room"
+    assert (len(of_process), len(nicer)) == (3, 1), "two for participants, one for researchers"
     return nicer[0]
 
 
-def test_the_rooms_process_from_its_beginning_to_the_servers_end(http, url, instance, run):
+def test_the_researcher_worker_from_its_beginning_to_the_servers_end(http, url, instance, run):
     """One server goes through all of it: each of its starts takes seconds of a processor."""
-    assert http.get(RESEARCHER_PATH).status_code == 200
+    assert http.get(SIGN_IN).status_code == 200
     participants_are_let_in_while_it_does_nothing_at_all(http, instance, run)
     a_body_that_is_refused_before_it_is_whole_takes_nothing_of_the_next_request(url)
     the_number_of_processes_is_the_setting_alone(http, instance)
     what_is_asked_while_it_is_dead_is_answered_by_the_next(url, instance)
-    a_reload_answers_the_room_all_the_time_and_a_stop_ends_its_process(url, instance)
+    a_reload_answers_researchers_all_the_time_and_a_stop_ends_their_process(url, instance)
 
 
 def participants_are_let_in_while_it_does_nothing_at_all(http, instance, run) -> None:
@@ -65,7 +65,7 @@ def participants_are_let_in_while_it_does_nothing_at_all(http, instance, run) ->
     os.kill(pid, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as other:
         try:
-            asked = other.submit(http.get, RESEARCHER_PATH)
+            asked = other.submit(http.get, SIGN_IN)
             assert http.get(f"/run/{run.ref}").status_code == 200
             agreed = http.post(f"/run/{run.ref}", data={"decision": "accept"})
             assert agreed.status_code == 303
@@ -102,7 +102,7 @@ def the_number_of_processes_is_the_setting_alone(http, instance) -> None:
         # Whoever is asked after the signal was looked at finds the same processes.
         until(lambda: "the setting workers" in (instance / "server.log").read_text())
     assert researcher_worker(instance) == pid
-    assert http.get(RESEARCHER_PATH).status_code == 200
+    assert http.get(SIGN_IN).status_code == 200
 
 
 def what_is_asked_while_it_is_dead_is_answered_by_the_next(url, instance) -> None:
@@ -110,21 +110,21 @@ def what_is_asked_while_it_is_dead_is_answered_by_the_next(url, instance) -> Non
     os.kill(pid, signal.SIGSTOP)
     with ThreadPoolExecutor(1) as other:
         # On a connection of its own: an earlier one's last reply may have lost its end.
-        asked = other.submit(httpx.get, f"{url}{RESEARCHER_PATH}", timeout=PATIENCE_S)
+        asked = other.submit(httpx.get, f"{url}{SIGN_IN}", timeout=PATIENCE_S)
         os.kill(pid, signal.SIGKILL)
         assert asked.result().status_code == 200
-    assert httpx.get(f"{url}{RESEARCHER_PATH}", timeout=PATIENCE_S).status_code == 200
+    assert httpx.get(f"{url}{SIGN_IN}", timeout=PATIENCE_S).status_code == 200
     assert researcher_worker(instance) != pid
 
 
-def a_reload_answers_the_room_all_the_time_and_a_stop_ends_its_process(url, instance) -> None:
+def a_reload_answers_researchers_all_the_time_and_a_stop_ends_their_process(url, instance) -> None:
     def answered() -> httpx.Response:
-        return httpx.get(f"{url}{RESEARCHER_PATH}", timeout=PATIENCE_S).raise_for_status()
+        return httpx.get(f"{url}{SIGN_IN}", timeout=PATIENCE_S).raise_for_status()
 
     before = processes(instance)
     server.reload(instance)
     until(lambda: answered() and not any(Path(f"/proc/{each}").exists() for each in before))
-    # The old ones may have ended before the new one answers for the room.
+    # The old ones may have ended before the new one answers researchers.
     answered()
     now = researcher_worker(instance)
     server.stop(instance)
@@ -132,14 +132,14 @@ def a_reload_answers_the_room_all_the_time_and_a_stop_ends_its_process(url, inst
 
 
 class Pair:
-    """Both sides of the room's door, in this process."""
+    """Both sides of the researchers' door, in this process."""
 
     def __init__(self, app: Callable[[dict, Callable], object]) -> None:
         inside, outside = plain_socket.socketpair(plain_socket.AF_UNIX, plain_socket.SOCK_DGRAM)
         self.is_staying = True
         self._outside = socket(fileno=outside.detach())
-        self._room = ResearcherServer(app, socket(fileno=inside.detach()), 10)
-        self._room.start()
+        self._inside_server = ResearcherServer(app, socket(fileno=inside.detach()), 10)
+        self._inside_server.start()
         self._door = ResearcherPagesElsewhere(self._here, self._outside, lambda: self.is_staying)
 
     @staticmethod
@@ -159,12 +159,12 @@ class Pair:
         return said[0], dict(said[1]), content
 
     def close(self) -> None:
-        self._room.stop()
+        self._inside_server.stop()
         self._outside.close()
 
 
 def echo(environ: dict, start: Callable) -> list[bytes]:
-    start("201 Created", [("X-Where", "room"), ("X-Sign", "é")])
+    start("201 Created", [("X-Where", "researchers"), ("X-Sign", "é")])
     facts = {name: value for name, value in environ.items() if isinstance(value, (str, bool))}
     return [json.dumps(facts).encode(), b"", b"\0", environ["wsgi.input"].read()]
 
@@ -177,7 +177,7 @@ def test_a_request_and_its_reply_arrive_as_they_were_sent(size):
             "/researcher/é\udc80", body, REMOTE_ADDR="::1", HTTP_X="ÿ", object=object()
         )
     facts, _, sent_back = content.partition(b"\0")
-    assert (status, headers) == ("201 Created", {"X-Where": "room", "X-Sign": "é"})
+    assert (status, headers) == ("201 Created", {"X-Where": "researchers", "X-Sign": "é"})
     said = json.loads(facts)
     assert (said["PATH_INFO"], said["REMOTE_ADDR"]) == ("/researcher/é\udc80", "::1")
     assert (said["HTTP_X"], "object" in said, said["wsgi.input_terminated"]) == ("ÿ", False, True)
@@ -185,10 +185,10 @@ def test_a_request_and_its_reply_arrive_as_they_were_sent(size):
 
 
 @pytest.mark.parametrize("path", ["/", "/p/x/answers", "/researchers", "/researcher.css"])
-def test_what_is_not_of_the_room_is_answered_here_and_everything_at_the_end(path):
+def test_what_researchers_did_not_ask_is_answered_here_and_everything_at_the_end(path):
     with closing(Pair(echo)) as pair:
         assert pair.ask(path)[1] == {"X-Where": "here"}
-        assert pair.ask("/researcher")[1]["X-Where"] == "room"
+        assert pair.ask("/researcher")[1]["X-Where"] == "researchers"
         pair.is_staying = False
         assert pair.ask("/researcher/")[1] == {"X-Where": "here"}
 

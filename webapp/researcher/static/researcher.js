@@ -1,4 +1,4 @@
-// What every page of the room has. On a phone each row of a table is a card: its cells then say which
+// The script of every researcher page. On a phone each row of a table is a card: its cells then say which
 // column they are of. The roles are written out because a browser forgets that a table is one when its
 // cells are no cells.
 function label(table) {

@@ -1,4 +1,4 @@
-"""Settling a payment in doubt on the room's page: whatever is pressed, one person is paid once."""
+"""Settling a payment in doubt on the run's page: whatever is pressed, one person is paid once."""
 
 import re
 from dataclasses import dataclass
