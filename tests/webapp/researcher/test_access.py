@@ -13,7 +13,6 @@ ROUTES = {
     "sign_in.show": ("GET", "nobody"),
     "sign_in.enter": ("POST", "nobody"),
     "sign_in.leave": ("POST", "member"),
-    "language.choose": ("POST", "member"),
     "sign_in.show_sessions": ("GET", "member"),
     "sign_in.leave_everywhere": ("POST", "member"),
     "sign_in.leave_elsewhere": ("POST", "member"),
