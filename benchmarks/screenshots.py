@@ -197,13 +197,13 @@ def take_room(browser: Browser, images: Path) -> None:
             page.locator("main button").first.click()
             page.goto(f"{address}/researcher/runs/{run}")
             page.locator(".charts canvas").first.wait_for()
-            save(page, images, "room_run")
+            save(page, images, "researcher_run")
             page.goto(f"{address}/researcher/runs/{run}/participants/{found['bot']}")
-            save(page, images, "room_participant")
+            save(page, images, "researcher_participant")
             small = browser.new_page(**PHONE | {"color_scheme": "dark"})
             small.context.add_cookies(page.context.cookies())
             small.goto(f"{address}/researcher/runs/{run}/participants")
-            save(small, images, "room_phone")
+            save(small, images, "researcher_phone")
             with sessions.begin() as session:
                 of_run = session.query(Run).filter_by(ref=run).one()
                 unblind(session, of_run, by="a picture", reason="a film is shown", now=utc_now())
@@ -212,7 +212,7 @@ def take_room(browser: Browser, images: Path) -> None:
             page.goto(f"{address}/researcher/runs/{run}/film?{two}")
             page.locator(".player").wait_for()
             page.evaluate(AFTER_A_CHOICE)
-            save(page, images, "room_film")
+            save(page, images, "researcher_film")
 
 
 def main() -> None:

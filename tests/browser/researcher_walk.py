@@ -1,6 +1,6 @@
 """A walk through every researcher page.
 
-The browser tests look at each page that it comes to; ``benchmarks/room_pictures.py`` takes its
+The browser tests look at each page that it comes to; ``benchmarks/researcher_pictures.py`` takes its
 picture.
 """
 

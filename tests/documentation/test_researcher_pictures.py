@@ -9,7 +9,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_every_page_of_the_room_has_a_picture_and_every_picture_is_shown():
-    text = (DOCS / "room_pictures.md").read_text("utf-8")
-    shown = re.findall(r"images/room/(\w+)\.png", text)
-    assert sorted(shown) == sorted(path.stem for path in (DOCS / "images/room").glob("*.png"))
+    text = (DOCS / "researcher_pictures.md").read_text("utf-8")
+    shown = re.findall(r"images/researcher/(\w+)\.png", text)
+    assert sorted(shown) == sorted(path.stem for path in (DOCS / "images/researcher").glob("*.png"))
     assert pages() <= set(shown), f"no picture of {sorted(pages() - set(shown))}"

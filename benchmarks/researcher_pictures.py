@@ -1,6 +1,6 @@
 """Take pictures of every page of the researcher's room: light and dark at a desk, and on a phone.
 
-Usage: python benchmarks/room_pictures.py [--chromium PATH] [--out docs/images/room]
+Usage: python benchmarks/researcher_pictures.py [--chromium PATH] [--out docs/images/researcher]
 
 The pages show a run with planted problems (``benchmarks/planted.py``), and the walk of the browser
 tests comes to each of them (``tests/browser/researcher_walk.py``). A picture holds a page three
