@@ -1,4 +1,4 @@
-"""Every page of the researcher's room has a picture, and every picture is shown."""
+"""Every researcher page has a picture, and every picture is shown."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from tests.browser.researcher_seen import pages
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_every_page_of_the_room_has_a_picture_and_every_picture_is_shown():
+def test_every_researcher_page_has_a_picture_and_every_picture_is_shown():
     text = (DOCS / "researcher_pictures.md").read_text("utf-8")
     shown = re.findall(r"images/researcher/(\w+)\.png", text)
     assert sorted(shown) == sorted(path.stem for path in (DOCS / "images/researcher").glob("*.png"))
