@@ -1,0 +1,47 @@
+"""Runs small enough to compute every number of a finding by hand, ready for ``Finding.run``."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from analysis.data.join import Joined
+from analysis.data.participant_flow import flow
+from analysis.findings.finding import Given
+from analysis.findings.findings import Context, Findings
+from analysis.options import ComparisonOptions
+from analysis.tables.provenance import Provenance
+from tests.analysis.rated_study import island_run
+
+RUN = island_run(n_people=4, frames=4)
+
+
+def given_of(
+    judgments: pd.DataFrame,
+    *,
+    conditions: Sequence[str] = ("a", "b"),
+    readings: pd.DataFrame | None = None,
+) -> Given:
+    """Return what findings are made from: a study of one sentence per trial, whose answers these are.
+
+    Args:
+        judgments: One row per answer, with item_id, construction, condition and frame.
+        conditions: The items' conditions, in their order.
+        readings: The times of what was read.
+    """
+    items = judgments[["item_id", "construction", "condition", "frame"]].drop_duplicates()
+    items = items.assign(features="", kind="target")
+    order = {name: place for place, name in enumerate(conditions)}
+    items = items.sort_values("condition", key=lambda one: one.map(order), kind="stable")
+    run = replace(RUN, items=items.reset_index(drop=True), readings=readings)
+    origin = Provenance(
+        run=run.facts, flow=flow(RUN), n_judgments=len(judgments), n_items=len(items), models=[],
+        resamples=100, seed=1, code_version="v9",
+    )  # fmt: skip
+    data = Joined(judgments, {}, run.items)
+    return Given(run, [], [], data, ComparisonOptions(), Context(run.study, origin))
+
+
+def frame_of(findings: Findings, name: str) -> pd.DataFrame:
+    """Return the rows of a table."""
+    return next(table.frame for table in findings.tables if table.name == name)
