@@ -6,6 +6,7 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis.data.join import Joined
+from analysis.data.own_columns import PREFIX
 from analysis.data.participant_flow import flow
 from analysis.findings.finding import Given
 from analysis.findings.findings import Context, Findings
@@ -22,14 +23,16 @@ def given_of(
     conditions: Sequence[str] = ("a", "b"),
     readings: pd.DataFrame | None = None,
 ) -> Given:
-    """Return what findings are made from: a study of one sentence per trial, whose answers these are.
+    """Return what findings are made from, for a study whose answers these are.
 
     Args:
         judgments: One row per answer, with item_id, construction, condition and frame.
         conditions: The items' conditions, in their order.
         readings: The times of what was read.
     """
-    items = judgments[["item_id", "construction", "condition", "frame"]].drop_duplicates()
+    columns = ["item_id", "construction", "condition", "frame"]
+    own = [name for name in judgments if name.startswith(PREFIX)]
+    items = judgments[[*columns, *own]].drop_duplicates()
     items = items.assign(features="", kind="target")
     order = {name: place for place, name in enumerate(conditions)}
     items = items.sort_values("condition", key=lambda one: one.map(order), kind="stable")
@@ -45,3 +48,16 @@ def given_of(
 def frame_of(findings: Findings, name: str) -> pd.DataFrame:
     """Return the rows of a table."""
     return next(table.frame for table in findings.tables if table.name == name)
+
+
+def with_others(given: Given, others: pd.DataFrame) -> Given:
+    """Return the same with answers to fillers and catch trials, whose items the run has too."""
+    columns = ["item_id", "construction", "condition", "frame", "kind"]
+    items = pd.concat([given.run.items, others[columns].drop_duplicates()], ignore_index=True)
+    data = replace(given.data, others=others.reset_index(drop=True), items=items)
+    return replace(given, data=data, run=replace(given.run, items=items))
+
+
+def with_options(given: Given, options: ComparisonOptions) -> Given:
+    """Return the same with what a comparison was asked for."""
+    return replace(given, options=options)
