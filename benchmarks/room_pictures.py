@@ -3,9 +3,9 @@
 Usage: python benchmarks/room_pictures.py [--chromium PATH] [--out docs/images/room]
 
 The pages show a run with planted problems (``benchmarks/planted.py``), and the walk of the browser
-tests comes to each of them (``tests/browser/room_walk.py``). A picture holds a page three times,
-beside each other, so that a page that looks wrong anywhere is seen at a glance. The machine needs a
-font with Japanese signs, such as Debian's fonts-ipafont-gothic.
+tests comes to each of them (``tests/browser/researcher_walk.py``). A picture holds a page three
+times, beside each other, so that a page that looks wrong anywhere is seen at a glance. The machine
+needs a font with Japanese signs, such as Debian's fonts-ipafont-gothic.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from webapp.users.roles import Role
 from webapp.users.users import add_user
 
 sys.path.append(str(Path(__file__).parents[1]))
-from tests.browser import room_walk as walk
+from tests.browser import researcher_walk as walk
 from tests.prerequisites import CHROMIUM
 from tests.webapp.payments.platform_double import WritingDouble
 

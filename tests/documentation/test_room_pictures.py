@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tests.browser.room_seen import pages
+from tests.browser.researcher_seen import pages
 
 DOCS = Path(__file__).parents[2] / "docs"
 
