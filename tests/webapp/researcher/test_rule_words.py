@@ -1,10 +1,10 @@
 """What each rule found, in words."""
 
 from experiment.exclusion.rules import RULES
-from webapp.researcher import shown
+from webapp.researcher import template_globals
 
 
 def test_every_rule_has_words_and_one_of_a_plug_in_is_named():
     built_in = set(RULES) - {name for name in RULES if ":" in name}
-    assert set(shown._WORDS) == built_in
-    assert shown.said_of_rule("our_own") == 'fail the rule "our_own"'
+    assert set(template_globals._WORDS) == built_in
+    assert template_globals.said_of_rule("our_own") == 'fail the rule "our_own"'
