@@ -1,11 +1,10 @@
-"""Take pictures of every page of the researcher's room: light and dark at a desk, and on a phone.
+"""Take pictures of every researcher page: light and dark at a desk, and on a phone.
 
-Usage: python benchmarks/room_pictures.py [--chromium PATH] [--out docs/images/room]
+Usage: python benchmarks/researcher_pictures.py [--chromium PATH] [--out docs/images/researcher]
 
 The pages show a run with planted problems (``benchmarks/planted.py``), and the walk of the browser
 tests comes to each of them (``tests/browser/researcher_walk.py``). A picture holds a page three
-times, beside each other, so that a page that looks wrong anywhere is seen at a glance. The machine
-needs a font with Japanese signs, such as Debian's fonts-ipafont-gothic.
+times, beside each other, so that a page that looks wrong anywhere is seen at a glance.
 """
 
 import argparse
@@ -133,40 +132,35 @@ def take(browser: Browser, folder: Path, out: Path) -> None:
     """Take every picture of an installation that is made in a folder."""
     app, run, found = installed(folder)
     with served(app) as address:
-        room = f"{address}/researcher"
+        pages_url = f"{address}/researcher"
         page = browser.new_page(viewport=DESK)  # type: ignore[arg-type]
         page.set_default_timeout(PATIENCE_MS)
         expect.set_options(timeout=PATIENCE_MS)
         shot = Pictures(page, out).take
-        page.goto(f"{room}/sign-in")
+        page.goto(f"{pages_url}/sign-in")
         shot("sign_in")
         sign_in(page)
-        write(page, f"{room}/", {"run": run, "late": found["late"]})
+        write(page, f"{pages_url}/", {"run": run, "late": found["late"]})
         html = do_jobs(folder, run)
         for name, path in walk.addresses(run).items():
-            page.goto(f"{room}/{path}")
+            page.goto(f"{pages_url}/{path}")
             shot(name)
-        here = f"{room}/runs/{run}"
+        here = f"{pages_url}/runs/{run}"
         page.goto(f"{here}/participants/{found['late']}")
         shot("participant")
         page.goto(f"{here}/film?who={found['late']}&beside={found['double_device']}")
         shot("film")
-        walk.make_a_study(page, room, "my_study", shot)
-        walk.make_a_project(page, room, "reading-lab", shot)
-        walk.make_keys(page, room, "ben", shot)
+        walk.make_a_study(page, pages_url, "my_study", shot)
+        walk.make_a_project(page, pages_url, "reading-lab", shot)
+        walk.make_keys(page, pages_url, "ben", shot)
         page.goto(f"{here}/participants/{found['bot']}")
         reason = "The answers came faster than anybody reads."
         walk.settle(page, reason, shot, says="with the platform's fee")
-        walk.recruit(page, room, run, shot)
-        walk.share_a_report(page, room, app, run, html, shot)
-        page.goto(f"{room}/runs/none")
+        walk.recruit(page, pages_url, run, shot)
+        walk.share_a_report(page, pages_url, app, run, html, shot)
+        page.goto(f"{pages_url}/runs/none")
         shot("error")
-        for language, name in (("ar", "right_to_left"), ("ja", "japanese")):
-            speak(page, room, language)
-            page.goto(here)
-            shot(name)
-        speak(page, room, "en")
-        walk.set_a_second_factor_up(page, room, "anna", PASSWORD, shot)
+        walk.set_a_second_factor_up(page, pages_url, "anna", PASSWORD, shot)
 
 
 def sign_in(page: Page) -> None:
@@ -175,14 +169,6 @@ def sign_in(page: Page) -> None:
     page.locator("[type=password]").fill(PASSWORD)
     page.locator("main button").first.click()
     page.get_by_role("heading", name="Runs").wait_for()
-
-
-def speak(page: Page, room: str, language: str) -> None:
-    """Choose the room's language."""
-    page.goto(f"{room}/sessions")
-    page.locator("select[name=language]").select_option(language)
-    with page.expect_navigation():
-        page.locator("form:has(select[name=language]) button").click()
 
 
 def do_jobs(folder: Path, run: str) -> str:
@@ -196,9 +182,9 @@ def do_jobs(folder: Path, run: str) -> str:
     return report
 
 
-def write(page: Page, room: str, names: dict[str, str]) -> None:
+def write(page: Page, pages_url: str, names: dict[str, str]) -> None:
     """Send the forms that somebody would have filled in before."""
-    page.goto(room)
+    page.goto(pages_url)
     token = page.locator("[name=form_token]").first.get_attribute("value")
     for path, form in WRITTEN:
         fields = [("form_token", str(token))]
@@ -206,8 +192,10 @@ def write(page: Page, room: str, names: dict[str, str]) -> None:
             values = value if isinstance(value, list) else [value]
             fields += [(name, each.format(**names)) for each in values]
         body = "&".join(f"{name}={value}".replace(" ", "+") for name, value in fields)
-        kind = {"Content-Type": "application/x-www-form-urlencoded", "Origin": room[:-12]}
-        answer = page.context.request.post(room + path.format(**names), data=body, headers=kind)
+        kind = {"Content-Type": "application/x-www-form-urlencoded", "Origin": pages_url[:-12]}
+        answer = page.context.request.post(
+            pages_url + path.format(**names), data=body, headers=kind
+        )
         assert answer.ok, (path, answer.status, answer.text()[:400])
 
 
@@ -215,7 +203,7 @@ def main() -> None:
     """Take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chromium", default=CHROMIUM.find())
-    parser.add_argument("--out", type=Path, default=IMAGES / "room")
+    parser.add_argument("--out", type=Path, default=IMAGES / "pages_url")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
