@@ -10,13 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import item_row, load_items
+from experiment.materials.read import item_row, load_items, materials_hash
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
-from experiment.tables.column import TableSchema
+from experiment.tables.column import PROGRAM, TableSchema
 from experiment.tables.files import write_table
-from experiment.tables.judge import PROGRAM
 from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import (
     EXPORT_TABLES,

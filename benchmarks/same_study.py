@@ -27,8 +27,12 @@ import pyarrow.parquet as pq
 from experiment.records import Kind, Side
 from experiment.responses.registry import response_of
 from experiment.seeds import generator
-from experiment.simulation.population import accuracy_of, assign_responders, reaction_time_ms
-from experiment.simulation.responders import load_responder
+from experiment.simulation.responders import (
+    accuracy_of,
+    assign_responders,
+    load_responder,
+    reaction_time_ms,
+)
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
 from webapp.simulation.visit import INPUT_METHODS

@@ -15,14 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from experiment.materials.treebank.conllu import Sentence, read_treebank
-from experiment.materials.treebank.constructions import extract
-from experiment.materials.treebank.conventions import PAPER
-from experiment.materials.treebank.features import mark_verb_number
+from experiment.materials.treebank.build import AnyWord
+from experiment.materials.treebank.conllu import Sentence, mark_verb_number, read_treebank
+from experiment.materials.treebank.constructions import PAPER, extract
 from experiment.materials.treebank.nonce import NonceWords, nonce_tests
-from experiment.materials.treebank.originals import originals
-from experiment.materials.treebank.paradigms import Paradigms
-from experiment.materials.treebank.vocabulary import AnyWord
+from experiment.materials.treebank.originals import Paradigms, originals
 
 Made = TypeVar("Made")
 
