@@ -16,7 +16,6 @@ from webapp.database.backup.encryption import readable
 from webapp.database.backup.routine import age_s, last_backup
 from webapp.database.backup.sqlite import whole
 from webapp.database.key_identity import recognise, replace_keys
-from webapp.database.schema import schema_problem
 from webapp.database.use import alone
 from webapp.errors import WebappError
 from webapp.gate import told
@@ -85,14 +84,12 @@ def restore_(
         restoring(folder)
         told.restoring(folder)
         content = backup.restore()
-        problem = schema_problem(content.revision)
-        if not problem:
-            (replace_keys if keys_lost else recognise)(engine, keys)
-            with engine.connect().execution_options(reading=True) as connection:
-                restored(connection, folder)
-            with engine.begin() as connection:
-                told.restored(connection)
-        gone = 0 if problem else carry_out_again(folder, engine, utc_now())
+        (replace_keys if keys_lost else recognise)(engine, keys)
+        with engine.connect().execution_options(reading=True) as connection:
+            restored(connection, folder)
+        with engine.begin() as connection:
+            told.restored(connection)
+        gone = carry_out_again(folder, engine, utc_now())
         close_doors(engine, utc_now())
     click.echo(f"The database holds {content} again.")
     click.echo(said)
@@ -102,8 +99,6 @@ def restore_(
         "are those of the backup: compare them with parallax users list."
     )
     tell_erased(folder, gone)
-    if problem:
-        click.echo(problem)
 
 
 @click.command("drill")
