@@ -12,7 +12,7 @@ from analysis.findings.told import POINTS
 from analysis.findings.told import sentences as design_sentences
 from analysis.report.verdict import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
-from analysis.statistics.rating_contrasts import with_z_scores
+from analysis.statistics.contrasts import with_z_scores
 from analysis.tables.provenance import AskedFor
 
 
