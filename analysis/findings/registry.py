@@ -6,6 +6,7 @@ from analysis.findings.accuracy import ACCURACY
 from analysis.findings.curves import CURVES
 from analysis.findings.design_model import DESIGN_MODEL, RATING_MODEL
 from analysis.findings.differences import DIFFERENCES
+from analysis.findings.fillers_and_catch import OTHER_KINDS, OTHER_RATED, OTHER_YES_NO
 from analysis.findings.finding import Finding, Given
 from analysis.findings.flow import FLOW
 from analysis.findings.human_baseline import HUMAN_BASELINE
@@ -18,7 +19,6 @@ from analysis.findings.metrics_table import METRICS
 from analysis.findings.mixed import MIXED
 from analysis.findings.multiverse import MULTIVERSE
 from analysis.findings.option_shares import OPTIONS
-from analysis.findings.other_kinds import OTHER_KINDS, OTHER_RATED, OTHER_YES_NO
 from analysis.findings.people import PEOPLE
 from analysis.findings.plan import PLAN
 from analysis.findings.rating_models import RATING_MODELS

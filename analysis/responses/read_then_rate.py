@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pandas as pd
 
 from analysis.findings.design_model import RATING_MODEL
+from analysis.findings.fillers_and_catch import OTHER_RATED
 from analysis.findings.finding import Given
 from analysis.findings.measures import RATING_EFFECTS, READING_EFFECTS
-from analysis.findings.other_kinds import OTHER_RATED
 from analysis.findings.rating_models import RATING_MODELS
 from analysis.findings.ratings import RATINGS
 from analysis.findings.reading_model import READING_MODEL

@@ -14,9 +14,9 @@ from analysis.findings.maze_accuracy import MAZE_ACCURACY
 from analysis.findings.measures import READING_EFFECTS
 from analysis.findings.reading_model import READING_MODEL
 from analysis.findings.reading_questions import QUESTIONS
+from analysis.findings.summary_sentences import corrected
 from analysis.findings.surprisal_shape import SURPRISAL_SHAPE
 from analysis.findings.surprisal_times import SURPRISAL_TIMES
-from analysis.findings.told import corrected
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
 from experiment.responses.registry import response_of

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
+from analysis.findings.fillers_and_catch import OTHER_RATED, OTHER_YES_NO
 from analysis.findings.late_answers import shares_late
 from analysis.findings.measures import CHOICE_EFFECTS
 from analysis.findings.option_shares import option_findings
-from analysis.findings.other_kinds import OTHER_RATED, OTHER_YES_NO
 from analysis.findings.reading_questions import QUESTIONS
 from analysis.findings.surprisal_times import SURPRISAL_TIMES
 from analysis.options import ComparisonOptions
