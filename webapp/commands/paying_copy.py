@@ -1,4 +1,4 @@
-"""``parallax paying-copy``: which copy of an installation may pay and publish, and another instead."""
+"""``parallax paying-copy``: which copy of an installation may pay, and how another may."""
 
 from pathlib import Path
 
@@ -24,8 +24,8 @@ _IN_DOUBT = (PaymentState.CALLING, PaymentState.ORDERED, PaymentState.UNKNOWN)
 NOT_EXCLUDED = (
     "What nobody can exclude: a copy that is switched off and started again later, or a clone of "
     "the whole machine, still believes that it may pay. Before you take over from a copy that is "
-    "gone, make sure that nobody will start it again. Wait until the platform shows what it ordered "
-    "last (some minutes): an order that does not show yet would be paid again."
+    "gone, make sure that nobody will start it again. Wait until the platform shows what it "
+    "ordered last (some minutes): an order that does not show yet would be paid again."
 )
 
 

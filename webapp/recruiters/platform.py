@@ -15,7 +15,6 @@ from experiment.payment.cost import Charge
 from webapp.errors import WebappError
 from webapp.recruiters.statuses import AssignmentStatus
 
-
 _P, _R = ParamSpec("_P"), TypeVar("_R")
 
 
