@@ -5,6 +5,7 @@ and each function says what that means.
 """
 
 import os
+import sys
 from pathlib import Path
 
 try:
@@ -19,10 +20,6 @@ try:
     import resource
 except ModuleNotFoundError:  # Windows
     resource = None  # type: ignore[assignment]
-try:
-    import winreg
-except ModuleNotFoundError:  # every system but Windows
-    winreg = None  # type: ignore[assignment]
 try:
     import msvcrt
 except ModuleNotFoundError:  # every system but Windows
@@ -72,7 +69,9 @@ def unlock_file(descriptor: int) -> None:
 
 def machine_id() -> str:
     """Return what systemd or Windows calls this machine; empty where it has no such name."""
-    if winreg is not None:
+    if sys.platform == "win32":
+        import winreg
+
         with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, _WINDOWS_ID) as key:
             return str(winreg.QueryValueEx(key, "MachineGuid")[0])
     try:

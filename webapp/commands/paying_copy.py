@@ -37,7 +37,7 @@ def group() -> None:
 @group.command()
 @with_instance
 def show(instance: Path) -> None:
-    """Show which copy of this installation has the right to pay."""
+    """Show which copy has the right to pay."""
     folder = open_instance(instance)
     with reading(open_sessions(instance)) as session:
         connection = session.connection()
@@ -54,7 +54,7 @@ def show(instance: Path) -> None:
 @click.option("--to", "request", required=True, help="What the other copy's take-over printed.")
 @with_instance
 def hand_over(request: str, instance: Path) -> None:
-    """Hand the right to pay over to another copy of this installation.
+    """Hand the right to pay over to another copy.
 
     Nothing is paid or published here any more. It waits for calls that are being made, and refuses
     while a payment or an offer is in doubt.
@@ -79,7 +79,7 @@ def hand_over(request: str, instance: Path) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @with_instance
 def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
-    """Take over the right to pay from another copy of this installation.
+    """Take over the right to pay from another copy.
 
     Afterwards every open run must be reconciled before anything is paid: the other copy may have
     paid meanwhile.

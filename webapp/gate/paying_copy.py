@@ -23,8 +23,9 @@ from enum import StrEnum
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Dialect, select, text
+from sqlalchemy import Connection, Dialect, Pool, select, text
 
 from experiment.machine import machine_id
 from webapp.core.keys import Keys
@@ -310,23 +311,18 @@ def _stamps(dialect: Dialect) -> Prepared:
 
 def _database(connection: Connection) -> str:
     """Return what tells the database from a copy of it, as far as it can be told."""
-    return _identity(connection.dialect, connection)
-
-
-_IDENTITIES = "parallax_database_identity"
-
-
-def _identity(dialect: Dialect, connection: Connection) -> str:
-    known: str | None = getattr(dialect, _IDENTITIES, None)
-    if known is None:
-        known = _read_identity(connection)
-        setattr(dialect, _IDENTITIES, known)
-    return known
-
-
-def _read_identity(connection: Connection) -> str:
     if connection.dialect.name == "sqlite":
         return f"{machine_id()} {Path(str(connection.engine.url.database)).resolve()}"
+    pool = connection.engine.pool
+    if pool not in _IDENTITIES:
+        _IDENTITIES[pool] = _postgres_identity(connection)
+    return _IDENTITIES[pool]
+
+
+_IDENTITIES = WeakKeyDictionary[Pool, str]()
+
+
+def _postgres_identity(connection: Connection) -> str:
     allowed = "SELECT has_function_privilege('pg_control_system()', 'execute')"
     system = ""
     if connection.scalar(text(allowed)):

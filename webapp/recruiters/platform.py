@@ -15,7 +15,8 @@ from experiment.payment.cost import Charge
 from webapp.errors import WebappError
 from webapp.recruiters.statuses import AssignmentStatus
 
-_P, _R = ParamSpec("_P"), TypeVar("_R")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 class PlatformError(WebappError):
