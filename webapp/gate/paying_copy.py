@@ -1,7 +1,7 @@
 """Which copy of an installation may pay and publish: one alone, the paying copy.
 
-A backup restored elsewhere, or a copied folder, knows the same debts as the original. Some platforms
-pay an order again that comes twice, so two live copies would pay everybody twice, and no look at
+A backup restored elsewhere, or a copied folder, knows the same debts as the original. A platform may
+pay a repeated order again, so two live copies would pay everybody twice, and no look at
 the platform before an order prevents it at the same moment. So the database names the paying copy,
 and a card in the instance folder shows that it is this one. The card is good only in the folder, on
 the machine and for the database that it was written for: neither a copied folder nor a copied
