@@ -1,12 +1,12 @@
 """Which copy of an installation may pay and publish: one alone, the paying copy.
 
-A backup restored elsewhere, or a copied folder, knows the same debts as the original. A platform may
-pay a repeated order again, so two live copies would pay everybody twice, and no look at
-the platform before an order prevents it at the same moment. So the database names the paying copy,
-and a card in the instance folder shows that it is this one. The card is good only in the folder, on
-the machine and for the database that it was written for: neither a copied folder nor a copied
-database takes it along. Every call that moves money or places holds the card's lock (``acting``),
-so the right is handed over while no call is being made.
+A backup restored elsewhere, or a copied folder, knows the same debts as the original. A platform
+may pay a repeated order again, so two live copies would pay everybody twice, and no look at the
+platform before an order prevents it at the same moment. So the database names the paying copy, and
+a card in the instance folder shows that it is this one. The card is good only in the folder, on the
+machine and for the database that it was written for: neither a copied folder nor a copied database
+takes it along. Every call that moves money or places holds the card's lock (``acting``), so the
+right is handed over while no call is being made.
 
 Machines that share a PostgreSQL database are one copy: each has a card of the same name.
 """
