@@ -1,7 +1,6 @@
 """A walk through every researcher page.
 
-The browser tests look at each page that it comes to; ``benchmarks/room_pictures.py`` takes its
-picture.
+The browser tests look at each page; ``benchmarks/researcher_pictures.py`` takes its picture.
 """
 
 import re
