@@ -12,8 +12,3 @@ depends_on = None
 
 def upgrade() -> None:
     """Leave the database as it is."""
-
-
-def downgrade() -> None:
-    """Refuse: no schema is older."""
-    raise NotImplementedError("no schema is older than the baseline")
