@@ -1,4 +1,4 @@
-"""Whoever records an answer keeps the same rules: the table of ``answer_cases.py``, case by case."""
+"""Whoever records an answer keeps the same rules: those of ``answer_cases.py``, case by case."""
 
 import json
 import logging
@@ -138,7 +138,7 @@ IMPORTED = [case for case in CASES if case.imported is not None]
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory) -> tuple[str, dict[str, list[tuple[int, str]]]]:
-    """What the import says of the cases, each in a session of its own, and what it stored of each."""
+    """What the import says of each case in a session of its own, and what it stores of it."""
     root = tmp_path_factory.mktemp("imported")
     of = ("--instance", str(root / "instance"))
     study = larger_minimal(root, len(IMPORTED))
