@@ -70,7 +70,7 @@ _RUN = {
     ),
     "summarise": Lazy(
         "webapp.commands.integrity",
-        "Bring up to date what RUN's participants are sorted by in the researcher's room.",
+        "Bring up to date what RUN's participants are sorted by on the researcher pages.",
     ),
     "erase": Lazy("webapp.commands.forget", "Erase what a participant of RUN gave, by their CODE."),
     "correct": Lazy(
@@ -110,6 +110,10 @@ _PAY = {
     "statement": Lazy(
         "webapp.commands.statement",
         "State what each RUN spent and still owes, with the platform's fees.",
+    ),
+    "paying-copy": Lazy(
+        "webapp.commands.paying_copy:group",
+        "Show or move the right to pay, which one copy of an installation has.",
     ),
 }
 _ANALYSIS = {

@@ -133,7 +133,13 @@ TESTED_ELSEWHERE = {
 # they write a page of the documentation anew.
 NOT_RUN = {
     *("crowding_phone", "eight_commands", "firefox", "maze_published", "reading_pictures"),
-    *("reading_published", "reading_timing", "rolling_upgrade", "room_pictures", "static_faults"),
+    *(
+        "reading_published",
+        "reading_timing",
+        "rolling_upgrade",
+        "researcher_pictures",
+        "static_faults",
+    ),
     *("crowding_hour", "example_reports", "off_site", "store_clients"),
 }
 # Run by other scripts, in the Python of an environment that has others' programs.
