@@ -1,15 +1,14 @@
 """What each page of the researcher's room costs when a run is large.
 
-Usage: python benchmarks/room.py [--people 100000] [--postgresql] [--block 10]
-       [--times 10] [--keep FOLDER] [--study NAME]
+Usage: python benchmarks/room.py [--people 100000] [--postgresql] [--times 10]
+       [--keep FOLDER] [--study NAME]
 
 A run of the founding study (76 trials), or of ``--study``, is filled by SQL with so many people and
 their answers. Then each page is asked for so many times. Printed are the least, the median and the
 largest processor time of the server's thread (the least is nearest to the page's own: where other
 programs share a processor and its caches, the same work takes longer), the median time on the wall
 (PostgreSQL's work stands in that alone), statements and bytes. The first request of each page,
-which compiles its template, is not counted. Last, people answer at the same run on a server of its
-own, alone and while pages are opened.
+which compiles its template, is not counted.
 """
 
 import argparse
@@ -27,7 +26,6 @@ from statistics import median
 from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
-from room_answers import answers_beside_pages
 from sqlalchemy import Connection, event, text
 
 from experiment.studies.load import load_study
@@ -47,7 +45,6 @@ from webapp.runs.unblind import unblind
 from webapp.services import EXTENSION, Services
 from webapp.sessions.lookup import find_run
 from webapp.users.roles import Role
-from webapp.users.sign_in import open_session
 from webapp.users.users import add_user
 
 sys.path.append(str(Path(__file__).parents[1]))
@@ -68,10 +65,7 @@ def main() -> None:
     parser.add_argument("--postgresql", action="store_true")
     parser.add_argument("--keep", type=Path, help="keep the installation in this folder, "
                         "with its SQLite database; what lies there is measured again")  # fmt: skip
-    parser.add_argument("--times", type=int, default=10, help="how often each page is asked for; "
-                        "0: no page is, only people answer")  # fmt: skip
-    parser.add_argument("--block", type=float, default=10.0, help="seconds of people who answer, "
-                        "of which there are 40; 0 for none")  # fmt: skip
+    parser.add_argument("--times", type=int, default=10, help="how often each page is asked for")
     options = parser.parse_args()
     if options.keep and options.postgresql:
         parser.error("--keep: a database of PostgreSQL is filled anew each time")
@@ -89,7 +83,7 @@ def main() -> None:
 
 def measure(folder: Path, url: str | None, options: argparse.Namespace) -> None:
     """Fill a run and print what its pages cost."""
-    people, block_s, times = options.people, options.block, options.times
+    people, times = options.people, options.times
     study = load_study(options.study)
     folder.mkdir(exist_ok=True)
     if url:
@@ -106,9 +100,8 @@ def measure(folder: Path, url: str | None, options: argparse.Namespace) -> None:
         run = find_run(session, kept.read_text(encoding="utf-8"))
     here = signed_in(app)
     here.get("/researcher/")
-    if times:
-        cpu = f"{'least':>7}{'CPU ms':>8}{'most':>7}"
-        print(f"{'page':<36}{cpu}{'wall ms':>9}{'statements':>12}{'KB':>7}")
+    cpu = f"{'least':>7}{'CPU ms':>8}{'most':>7}"
+    print(f"{'page':<36}{cpu}{'wall ms':>9}{'statements':>12}{'KB':>7}")
     last = (people - 1) // 50 + 1
     table = f"/researcher/runs/{run.ref}/participants"
     pages = {
@@ -135,18 +128,7 @@ def measure(folder: Path, url: str | None, options: argparse.Namespace) -> None:
         "launch": "/researcher/launch",
     }
     for name, address in pages.items():
-        if times:
-            print(f"{name:<36}{cost(here, address, services.engine, times)}", flush=True)
-    if not block_s:
-        return
-    with services.sessions.begin() as session:
-        name = f"viewer.{now:%d.%H.%M.%S}"
-        viewer = add_user(session, name, Role.OWNER, "", by="benchmark", now=now)
-        token = open_session(session, viewer, "", now)
-    services.engine.dispose()
-    addresses = list(pages.values())
-    for line in answers_beside_pages(folder, run.ref, addresses, token, block_s):
-        print(line, flush=True)
+        print(f"{name:<36}{cost(here, address, services.engine, times)}", flush=True)
 
 
 def ref_of(number: int) -> str:

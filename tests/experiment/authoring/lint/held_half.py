@@ -3,8 +3,8 @@
 
 import random
 
-from benchmarks.lint_mistakes.planting import Mistake, Planted, any_text, targets
-from benchmarks.lint_mistakes.tables import Table
+from tests.experiment.authoring.lint.planting import Mistake, Planted, any_text, targets
+from tests.experiment.authoring.lint.tables import Table
 
 
 def _whole(table: Table) -> bool:

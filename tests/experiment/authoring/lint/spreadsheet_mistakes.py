@@ -1,7 +1,6 @@
-"""What people do to spreadsheets: kinds of mistakes that the taxonomy does not have.
+"""Mistakes that people make in spreadsheets, each planted into the same 2 x 2 table.
 
-They were written after the lint, from what is done to tables and not from what it reads; each is
-planted into the same 2 x 2 table. ``MISTAKES`` has for each what a message must say of it.
+``MISTAKES`` has for each what a message must say of it.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,7 +12,7 @@ STRUCTURE, LENGTH, KIND, GOOD, BAD, NUMBER = range(1, 7)
 Table = list[list[str]]
 
 
-class Outside(NamedTuple):
+class Slip(NamedTuple):
     """A mistake: what it does to the table, and what must be said of it (a pattern)."""
 
     spoil: Callable[[Table], Table]
@@ -88,68 +87,66 @@ def _doubled(made: Table) -> Table:
 
 
 _ALL, _TARGETS, _HALF = range(1, 57), range(1, 49), range(25, 49)
-MISTAKES: Mapping[str, Outside] = {
-    "a level in capitals once": Outside(_cell(5, STRUCTURE, str.upper), r"line 6\b.*\"PP\""),
-    "a level in capitals in half of the items": Outside(
+MISTAKES: Mapping[str, Slip] = {
+    "a level in capitals once": Slip(_cell(5, STRUCTURE, str.upper), r"line 6\b.*\"PP\""),
+    "a level in capitals in half of the items": Slip(
         _cells([n for n in _HALF if (n - 1) % 4 < 2], STRUCTURE, str.upper), r"line 26\b.*\"PP\""
     ),
-    "a level with a hyphen and with a low line": Outside(
+    "a level with a hyphen and with a low line": Slip(
         lambda made: _cells(_HALF, STRUCTURE, _replaced("-", "_"))(
             _cells(_TARGETS, STRUCTURE, lambda one: f"{one}-1")(made)
         ),
         r"line 26\b.*_1",
     ),
-    "two spaces inside a level": Outside(
+    "two spaces inside a level": Slip(
         lambda made: _cell(5, STRUCTURE, _replaced(" ", "  "))(
             _cells(_TARGETS, STRUCTURE, lambda one: f"{one} phrase")(made)
         ),
         r"line 6\b.*pp  phrase",
     ),
-    "a level left out": Outside(_cell(5, LENGTH, _to("")), r"line 6\b.*column \"length\""),
-    "ditto marks": Outside(_cells((2, 3, 4), STRUCTURE, _to('"')), r"line 3\b.*\"structure\""),
-    "a level filled down with numbers": Outside(
+    "a level left out": Slip(_cell(5, LENGTH, _to("")), r"line 6\b.*column \"length\""),
+    "ditto marks": Slip(_cells((2, 3, 4), STRUCTURE, _to('"')), r"line 3\b.*\"structure\""),
+    "a level filled down with numbers": Slip(
         lambda made: [
             row if n not in range(1, 5) else [row[0], f"pp{n}", *row[2:]]
             for n, row in enumerate(made)
         ],
         r"line 2\b.*\"pp1\"",
     ),
-    "a level exchanged in one row": Outside(
-        _cell(2, LENGTH, _to("short")), r"line 3\b.*twice in pp"
-    ),
-    "an item's number used again": Outside(_cells(range(45, 49), 0, _to("1")), r"line 46\b.*twice"),
-    "a question mark behind a number": Outside(_cell(5, 0, _to("2?")), r"line 6\b.*\"2\?\""),
-    "one condition of one item missing": Outside(_without(6), r"\"2\" has no row in pp / long"),
-    "a row shifted by one": Outside(_shifted, r"line 9\b"),
-    "decimal commas in some rows": Outside(
+    "a level exchanged in one row": Slip(_cell(2, LENGTH, _to("short")), r"line 3\b.*twice in pp"),
+    "an item's number used again": Slip(_cells(range(45, 49), 0, _to("1")), r"line 46\b.*twice"),
+    "a question mark behind a number": Slip(_cell(5, 0, _to("2?")), r"line 6\b.*\"2\?\""),
+    "one condition of one item missing": Slip(_without(6), r"\"2\" has no row in pp / long"),
+    "a row shifted by one": Slip(_shifted, r"line 9\b"),
+    "decimal commas in some rows": Slip(
         _cells(range(20, 30), NUMBER, _replaced(".", ",")), r"line 21\b.*column \"frequency\""
     ),
-    "a doubt behind a number": Outside(_cell(7, NUMBER, _to("1.2?")), r"line 8\b.*\"1.2\?\""),
-    "a formula's error among numbers": Outside(_cell(4, NUMBER, _to("#N/A")), r"line 5\b.*#N/A"),
-    "a formula's error in a sentence": Outside(_cell(4, GOOD, _to("#REF!")), r"line 5\b.*#REF"),
-    "a formula in place of a sentence": Outside(
+    "a doubt behind a number": Slip(_cell(7, NUMBER, _to("1.2?")), r"line 8\b.*\"1.2\?\""),
+    "a formula's error among numbers": Slip(_cell(4, NUMBER, _to("#N/A")), r"line 5\b.*#N/A"),
+    "a formula's error in a sentence": Slip(_cell(4, GOOD, _to("#REF!")), r"line 5\b.*#REF"),
+    "a formula in place of a sentence": Slip(
         _cell(4, GOOD, _to('=CONCATENATE(A2," is old.")')), r"line 5\b.*CONCATENATE"
     ),
-    "curly quotation marks in one condition": Outside(_quoted, r"straight quotation marks"),
-    "a row of totals": Outside(_with(["", "", "", "", "Total", "56", ""]), r"line 58\b"),
-    "a row of means": Outside(_with(["Mean", "", "", "", "", "", "1.7"]), r"line 58\b"),
-    "a title above the header": Outside(_with(["My experiment", *[""] * 6], 0), r"My experiment"),
-    "the header again in the middle": Outside(_with(_HEADER, 30), r"line 31\b"),
-    "the table lies on its side": Outside(
+    "curly quotation marks in one condition": Slip(_quoted, r"straight quotation marks"),
+    "a row of totals": Slip(_with(["", "", "", "", "Total", "56", ""]), r"line 58\b"),
+    "a row of means": Slip(_with(["Mean", "", "", "", "", "", "1.7"]), r"line 58\b"),
+    "a title above the header": Slip(_with(["My experiment", *[""] * 6], 0), r"My experiment"),
+    "the header again in the middle": Slip(_with(_HEADER, 30), r"line 31\b"),
+    "the table lies on its side": Slip(
         lambda made: [list(row) for row in zip(*made, strict=True)], r"line 1\b"
     ),
-    "two columns of one name": Outside(_doubled, r"\"good\" occurs 2 times"),
-    "no kind at the fillers": Outside(_cells(range(49, 57), KIND, _to("")), r"line 50\b"),
-    "a space that does not break": Outside(
+    "two columns of one name": Slip(_doubled, r"\"good\" occurs 2 times"),
+    "no kind at the fillers": Slip(_cells(range(49, 57), KIND, _to("")), r"line 50\b"),
+    "a space that does not break": Slip(
         _cell(3, BAD, _replaced(" are", "\u00a0are")), r"stray white space.*rc_short"
     ),
-    "a space without width": Outside(_cell(3, BAD, _replaced("are", "\u200bare")), "line 4"),
-    "an entity of HTML": Outside(_cell(3, GOOD, _replaced("The", "The&nbsp;")), r"line 4\b"),
-    "letters of another encoding": Outside(
+    "a space without width": Slip(_cell(3, BAD, _replaced("are", "\u200bare")), "line 4"),
+    "an entity of HTML": Slip(_cell(3, GOOD, _replaced("The", "The&nbsp;")), r"line 4\b"),
+    "letters of another encoding": Slip(
         _cell(3, GOOD, _replaced("old", "caf\u00c3\u00a9")), r"line 4\b.*encodings"
     ),
-    "a full stop of another script": Outside(_cell(5, GOOD, _replaced(".", "\u3002")), r"line 6\b"),
-    "an asterisk before every bad sentence": Outside(
+    "a full stop of another script": Slip(_cell(5, GOOD, _replaced(".", "\u3002")), r"line 6\b"),
+    "an asterisk before every bad sentence": Slip(
         _cells(_ALL, BAD, lambda text: f"*{text}"), r"line 2\b.*mark"
     ),
 }

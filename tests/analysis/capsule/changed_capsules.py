@@ -1,24 +1,14 @@
-"""Capsules that were changed: 100 plainly, 100 so that the manifest still fits.
-
-python -m benchmarks.capsules [--each 100]
-
-A plain change flips one byte of one file. A consistent one also writes the manifest anew: over
-changed results; over changed data, from which the results are computed again; or over a rule that
-is changed in the study and in its frozen plan. What refuses each is counted.
-"""
+"""Capsules that were changed, plainly or so that the manifest still fits."""
 
 import json
 import random
 import shutil
 import zipfile
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import click
-
-from analysis.capsule.pack import MANIFEST, RESULTS, RUN, Choices, hashes, pack, recompute, zipped
+from analysis.capsule.pack import MANIFEST, RESULTS, RUN, Choices, hashes, recompute, zipped
 from analysis.capsule.reproduce import reproduce
 from analysis.errors import AnalysisError
 from experiment.plan import frozen, to_json
@@ -26,7 +16,6 @@ from experiment.studies.load import load_study
 from experiment.tables.codebook import datapackage
 from experiment.tables.files import read_table, write_table
 from experiment.tables.schemas import EXPORT_TABLES, RESPONSES
-from experiment.version import code_version
 from tests.analysis import small_run
 
 CHOICES = Choices(resamples=100, seed=1, metric="sum", margin=None)
@@ -140,46 +129,3 @@ def refused_by(capsule: Path, registered: str = "", plan: str = "") -> str:
             raise
         return "hash"
     return ""
-
-
-def campaign(each: int) -> list[str]:
-    """Return what was found, line by line."""
-    rng, counts = random.Random(1), Counter[tuple[str, str]]()
-    with TemporaryDirectory() as name:
-        folder = Path(name)
-        scores = small_run.write_scores(folder / "scores.parquet")
-        export, capsule = write_export(folder / "export"), folder / "capsule.zip"
-        registered = pack(export, [scores], None, CHOICES, capsule)
-        plan = frozen(PLAN, "2026-02-01").sha256
-        assert refused_by(capsule, registered, plan) == ""
-        changed = folder / "changed.zip"
-        for _ in range(each):
-            plain(capsule, changed, rng)
-            counts["plain", refused_by(changed)] += 1
-        kinds = [results, results, data, rule]
-        for number in range(each):
-            change = kinds[number % len(kinds)]
-            consistent(capsule, changed, rng, change)
-            alone = refused_by(changed)
-            counts[change.__name__, alone] += 1
-            if not alone:
-                how = "registered plan" if refused_by(changed, plan=plan) else ""
-                how = how or (
-                    "registered capsule" if refused_by(changed, registered) else "nothing"
-                )
-                counts[change.__name__, how] += 1
-    return [f"{kind:<8} refused by {how or 'no hash and no recomputation'}: {n}"
-            for (kind, how), n in sorted(counts.items())]  # fmt: skip
-
-
-@click.command()
-@click.option("--each", default=100, show_default=True, help="How many of each kind.")
-def main(each: int) -> None:
-    """Change capsules and count what refuses them."""
-    click.echo(f"python -m benchmarks.capsules --each {each}; {code_version()}; one small run.")
-    for line in campaign(each):
-        click.echo(line)
-
-
-if __name__ == "__main__":
-    main()

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from benchmarks.lint_mistakes.tables import Table
+from tests.experiment.authoring.lint.tables import Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from benchmarks.store_faults.place import SAYS, TRIALS, WAIT_MS, Found, Place, finish, look
 from marketplace.stores.datapipe import Experiment
 from tests.browser.browser_steps import answer_by_key, expect_page, questionnaire, start
 from tests.browser.static_site import command
+from tests.browser.store_place import SAYS, TRIALS, WAIT_MS, Found, Place, finish, look
 
 
 def arrive(page: Page, link: str) -> None:
