@@ -142,7 +142,7 @@ def look(page: Page, place: Place, found: Found, *, over: bool = True) -> None:
         unsaid = 0 if said else len(waiting) if over else waiting.count("answer")
         if not unsaid:
             break
-        page.wait_for_timeout(_BETWEEN_MS)
+        page.evaluate("(ms) => new Promise((done) => setTimeout(done, ms))", _BETWEEN_MS)
     acknowledged = {check for check, _, sent in journal if sent}
     found.acknowledged += len(acknowledged)
     found.lost += len(acknowledged - held)
