@@ -70,7 +70,7 @@ _RUN = {
     ),
     "summarise": Lazy(
         "webapp.commands.integrity",
-        "Bring up to date what RUN's participants are sorted by in the researcher's room.",
+        "Bring up to date what RUN's participants are sorted by on the researcher pages.",
     ),
     "erase": Lazy("webapp.commands.forget", "Erase what a participant of RUN gave, by their CODE."),
     "correct": Lazy(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 from experiment.materials.render import render, split_lower_case_tokens, split_tokens
@@ -40,6 +41,7 @@ def answering(
     device: Device,
     terms: Terms,
     how: Weights = AS_USUAL,
+    ledger: Path | None = None,
     *,
     chat: bool = False,
 ) -> Answering:
@@ -51,6 +53,7 @@ def answering(
         device: Where a network computes.
         terms: On what terms a server is asked.
         how: In which form a model on this machine is loaded.
+        ledger: The file that keeps what calls of a server cost.
         chat: Whether prompts are a person's turn in a chat.
 
     Raises:
@@ -58,7 +61,7 @@ def answering(
         ParallaxError: The study names an unknown rendering.
     """
     if model.startswith(API_PREFIX):
-        server = ServerAnswerer(parse_server(model), terms, chat=chat)
+        server = ServerAnswerer(parse_server(model), terms, ledger, chat=chat)
         people = render(study.materials.shown_to_people)
         # How long a prompt may be, only the server knows, and says.
         return Answering(server, people, lambda _: None, server)

@@ -1,7 +1,7 @@
 """A taker's folder: what it holds, who is writing it, and what was begun there before."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,6 +43,16 @@ class TakersFolder:
         return self.path / REPLIES
 
 
+def refuse_foreign_files(path: Path, readings: Iterable[str]) -> None:
+    """Raise a WritingError if a folder holds something that no take with these readings wrote."""
+    refuse_overwrite(path, {*_OWN, *readings, *_readings_there(path)})
+
+
+def has_begun(path: Path) -> bool:
+    """Return whether a take was begun in a folder."""
+    return (path / MANIFEST).is_file()
+
+
 @contextmanager
 def takers_folder(
     path: Path, key: Mapping[str, object], readings: list[str], now: datetime
@@ -59,7 +69,7 @@ def takers_folder(
         AnalysisError: Another take writes there, or was begun there of something else.
         WritingError: The folder holds something else, or cannot be written.
     """
-    refuse_overwrite(path, {*_OWN, *readings, *_readings_there(path)})
+    refuse_foreign_files(path, readings)
     begun = _begun(path)
     if begun:
         _refuse_other(path, begun, key)

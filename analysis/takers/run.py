@@ -7,7 +7,14 @@ from pathlib import Path
 
 from analysis.takers.answering import Answering, answering
 from analysis.takers.export import write_sittings
-from analysis.takers.folder import TakersFolder, finish, takers_folder
+from analysis.takers.folder import (
+    REPLIES,
+    TakersFolder,
+    finish,
+    has_begun,
+    refuse_foreign_files,
+    takers_folder,
+)
 from analysis.takers.plan import Factors, Plan, make_plan, refuse_tier
 from analysis.takers.rows import Taker
 from analysis.takers.source import find_source
@@ -48,16 +55,20 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
         now: The time.
 
     Raises:
-        ParallaxError: Something of the request cannot be done; nothing is written then.
+        ParallaxError: Something of the request cannot be done; nothing is written then but, in
+            OUT, what the probe of a server cost.
         LmError: The model cannot be had, or cannot read a text.
     """
     source = find_source(request.study, request.seed)
+    # The probe of a server costs something already, and is in the ledger of the take.
+    refuse_foreign_files(request.out, request.readings)
     model = answering(
         request.model,
         source.study,
         request.device,
         request.terms,
         request.how,
+        request.out / REPLIES,
         chat=request.chat,
     )
     plan = make_plan(
@@ -74,7 +85,7 @@ def run_take(request: Request, now: datetime) -> Iterator[str]:
     _refuse_images(plan, model)
     for reading in plan.readings:
         model.refuse_too_long(one for _, one in longest_questions(plan, reading))
-    if not request.out.exists():
+    if not has_begun(request.out):
         _refuse_low_cap(plan, model)
     key = {**plan.key(), "model": request.model, "model_identity": model.answerer.identity}
     with takers_folder(request.out, key, [each.name for each in plan.readings], now) as folder:
@@ -95,7 +106,7 @@ def _taken(plan: Plan, model: Answering, folder: TakersFolder) -> Iterator[str]:
     )
     server = model.server
     if server:
-        server.keep_in(folder.replies)
+        server.go_on()
     with reply_store(folder.replies) as store:
         for reading in plan.readings:
             sittings = take(plan, reading, lambda asked: store.answered(answerer, asked))
@@ -149,11 +160,11 @@ def _refuse_images(plan: Plan, model: Answering) -> None:
 
 
 def _refuse_low_cap(plan: Plan, model: Answering) -> None:
-    """Raise an LmError if the worst case of all calls is above the cap."""
+    """Raise an LmError if the cap is passed in the worst case where each call is made once."""
     server = model.server
     if server is None or server.budget.cap is None:
         return
-    worst = sum(
+    worst = server.budget.spent + sum(
         server.worst(question) * len(sitting.session.trials)
         for reading in plan.readings
         for sitting, question in longest_questions(plan, reading)

@@ -29,7 +29,7 @@ _ALTERNATIVES = 20
 
 
 class ServerAnswerer:
-    """A server that answers questions, each call reserved at its worst cost before it is made.
+    """A server that answers questions.
 
     Attributes:
         tier: What the server tells, as the probe found.
@@ -40,16 +40,19 @@ class ServerAnswerer:
     Args:
         server: The server and its model.
         terms: On what terms it is asked.
+        ledger: The file that keeps what calls cost, those of the probe among them; None: memory.
         chat: Whether it is asked as a chat, where no probabilities are read, only samples.
 
     Raises:
         LmError: The server does not answer, a price is unknown, or the cap is reached.
     """
 
-    def __init__(self, server: ServerModel, terms: Terms, *, chat: bool = False) -> None:
+    def __init__(
+        self, server: ServerModel, terms: Terms, ledger: Path | None = None, *, chat: bool = False
+    ) -> None:
         self._server, self.terms, self._as_chat = server, terms, chat
-        self.budget = Budget(terms)
-        self.client = Client(server, terms.key)
+        self.budget = Budget(terms, ledger)
+        self.client = Client(server, self.budget, terms.key)
         self.tier, self.tier_note = self._found_tier()
         self.workers = terms.concurrency
 
@@ -88,13 +91,12 @@ class ServerAnswerer:
             self.budget.forget_take()
             raise
 
-    def keep_in(self, path: Path) -> None:
-        """Keep on disk what calls cost, and which take they belong to, with what is there already.
+    def go_on(self) -> None:
+        """Repeat calls under the keys of the command that began this take, if there was one.
 
         Raises:
-            LmError: The file cannot be used.
+            LmError: The ledger cannot be used.
         """
-        self.budget.keep_in(path)
         self.client.take = self.budget.take(self.client.take)
 
     def worst(self, question: Question) -> float:
@@ -184,21 +186,16 @@ class ServerAnswerer:
         named = "max_completion_tokens" if self.terms.effort else "max_tokens"
         return self._paid(path, str(body), int(str(most)), **{named: most}, **body)
 
-    def _paid(self, path: str, asked: str, most: int, **body: object) -> dict[str, Any]:
-        reservation = self.budget.reserve(self.budget.worst(asked, most))
-        answer = self.client.post(path, **body)
-        usage = answer.get("usage") or {}
-        if {"prompt_tokens", "completion_tokens"} <= set(usage):
-            self.budget.settle(
-                reservation, int(usage["prompt_tokens"]), int(usage["completion_tokens"])
-            )
-        return answer
+    def _paid(self, path: str, asked: str, most: int, /, **body: object) -> dict[str, Any]:
+        return self.client.post(path, self.budget.worst(asked, most), **body)
 
     def refuse_images(self) -> None:
         """Raise an LmError if the server takes no images in a chat."""
-        said = [{"role": "user", "content": content(f"{POINT} Which color is this?")}]
+        prompt = f"{POINT} Which color is this?"
+        messages = [{"role": "user", "content": content(prompt)}]
+        named = "max_completion_tokens" if self.terms.effort else "max_tokens"
         try:
-            self._probing("chat/completions", messages=said, max_tokens=1)
+            self._paid("chat/completions", prompt, 1, messages=messages, **{named: 1})
         except LmError as error:
             raise LmError(
                 f"{self._server.url} was given an image and gave no answer ({error}). The study's "

@@ -1,6 +1,9 @@
-"""What calls cost: the worst case is reserved before each, so that a cap holds."""
+"""What calls of a server cost: each attempt is reserved at its worst before it is made."""
 
 import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from threading import Lock
 
@@ -8,108 +11,168 @@ from lm.errors import LmError
 from lm.servers.images import tokens_at_most
 from lm.servers.spec import Terms
 
-_TABLE = "CREATE TABLE IF NOT EXISTS spent (id INTEGER PRIMARY KEY, cost REAL NOT NULL)"
-_NAMED = "CREATE TABLE IF NOT EXISTS take (name TEXT NOT NULL)"
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS spent (id INTEGER PRIMARY KEY, cost REAL NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS take (name TEXT NOT NULL)",
+)
 _MILLION = 1_000_000
+# Another command's transaction is over in milliseconds.
+_BUSY_TIMEOUT_S = 30
 
 
 class Budget:
-    """The costs of a take's calls: one that was interrupted counts at its worst.
+    """The ledger of a take's calls, and the cap on their sum.
+
+    An attempt is in the ledger at its worst cost before it is made, and at the cost that its reply
+    names afterwards. An attempt that was interrupted, or whose reply names no cost, stays at its
+    worst. Commands that use one file share the cap.
 
     Args:
         terms: The prices and the cap.
+        ledger: The file that keeps the costs; it is made at the first call that can cost
+            something. Without one they are kept in memory.
 
     Raises:
-        LmError: A price is unknown, or nothing bounds the calls.
+        LmError: A price is unknown, no amount, or nothing bounds the calls.
     """
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, ledger: Path | None = None) -> None:
         if terms.price_in is None or terms.price_out is None:
             raise LmError(
                 "what the server asks for tokens is unknown, so its calls could cost anything. "
                 "Give --price-in and --price-out per million tokens, and --cap; 0 for a server of "
                 "your own."
             )
+        amounts = {"price-in": terms.price_in, "price-out": terms.price_out, "cap": terms.cap or 0}
+        for name, amount in amounts.items():
+            if not isfinite(amount) or amount < 0:
+                raise LmError(f"--{name} {amount:g} is no amount of money. Give 0 or more.")
         if terms.cap is None and (terms.price_in or terms.price_out):
             raise LmError("calls cost something, but nothing bounds them. Give a --cap.")
-        self._in, self._out, self.cap = terms.price_in, terms.price_out, terms.cap
-        self._lock = Lock()
-        self._connection = _opened(":memory:")
-
-    def keep_in(self, path: Path) -> None:
-        """Keep the costs on disk from now on, with those that are there already.
-
-        Raises:
-            LmError: The file cannot be used.
-        """
-        with self._lock:
-            before = self._connection
-            self._connection = _opened(str(path))
-            rows = before.execute("SELECT cost FROM spent").fetchall()
-            with self._connection:
-                self._connection.executemany("INSERT INTO spent (cost) VALUES (?)", rows)
-            before.close()
-
-    def take(self, name: str) -> str:
-        """Return the take's name as it was first kept here; ``name``, if it was not yet."""
-        with self._lock, self._connection:
-            found = self._connection.execute("SELECT name FROM take").fetchone()
-            if not found:
-                self._connection.execute("INSERT INTO take VALUES (?)", (name,))
-        return str(found[0]) if found else name
-
-    def forget_take(self) -> None:
-        """Let the take have another name when it goes on."""
-        with self._lock, self._connection:
-            self._connection.execute("DELETE FROM take")
+        self._price_in, self._price_out, self.cap = terms.price_in, terms.price_out, terms.cap
+        self._ledger, self._lock = ledger, Lock()
+        self._connection: sqlite3.Connection | None = None
+        self._excess = 0.0
 
     def worst(self, prompt: str, most_tokens: int) -> float:
-        """Return what a call can cost at most."""
-        n_in = tokens_at_most(prompt) + 1
-        return (n_in * self._in + most_tokens * self._out) / _MILLION
+        """Return what an attempt can cost at most: a token for each byte, and the whole answer."""
+        return self._cost(tokens_at_most(prompt) + 1, most_tokens)
 
     def reserve(self, worst: float) -> int:
-        """Set aside what a call can cost at most, and return the reservation's number.
+        """Set aside what an attempt can cost at most, and return the reservation's number.
 
         Raises:
             LmError: The cap does not leave that much; nothing is set aside.
         """
-        with self._lock, self._connection:
-            spent = self._sum()
+        if not worst:
+            return 0
+        worst += self._excess
+        with self._transaction() as connection:
+            spent = _sum(connection)
             if self.cap is not None and spent + worst > self.cap:
                 raise LmError(
                     f"the cap of {self.cap:g} is reached: {spent:.6g} are spent or set aside, and "
                     f"the next call can cost {worst:.6g}. What was answered is kept. Run the same "
                     "command with a higher --cap to go on."
                 )
-            cursor = self._connection.execute("INSERT INTO spent (cost) VALUES (?)", (worst,))
+            cursor = connection.execute("INSERT INTO spent (cost) VALUES (?)", (worst,))
             return int(cursor.lastrowid or 0)
 
-    def settle(self, reservation: int, tokens_in: int, tokens_out: int) -> None:
-        """Replace a reservation by what the call cost."""
-        cost = (tokens_in * self._in + tokens_out * self._out) / _MILLION
-        with self._lock, self._connection:
-            self._connection.execute("UPDATE spent SET cost = ? WHERE id = ?", (cost, reservation))
+    def settle(self, reservation: int, usage: object) -> None:
+        """Replace a reservation by the cost of the tokens that a reply counts, if it counts them.
+
+        A server may count more than the worst case, such as a prompt of its own. Later attempts
+        are reserved with as much more.
+        """
+        tokens = _tokens(usage)
+        if not reservation or tokens is None:
+            return
+        cost = self._cost(*tokens)
+        with self._transaction() as connection:
+            [(reserved,)] = connection.execute("SELECT cost FROM spent WHERE id = ?", [reservation])
+            connection.execute("UPDATE spent SET cost = ? WHERE id = ?", (cost, reservation))
+            self._excess += max(0.0, cost - reserved)
+
+    def release(self, reservation: int) -> None:
+        """Take back a reservation whose attempt cannot have been billed."""
+        self.settle(reservation, {"prompt_tokens": 0, "completion_tokens": 0})
 
     @property
     def spent(self) -> float:
         """What is spent or set aside."""
+        if not (self._connection or (self._ledger and self._ledger.exists())):
+            return 0.0
+        with self._transaction() as connection:
+            return _sum(connection)
+
+    def take(self, name: str) -> str:
+        """Return the take's name as it was first kept here; ``name``, if it was not yet."""
+        with self._transaction() as connection:
+            row = connection.execute("SELECT name FROM take").fetchone()
+            if not row:
+                connection.execute("INSERT INTO take VALUES (?)", (name,))
+        return str(row[0]) if row else name
+
+    def forget_take(self) -> None:
+        """Let the take have another name when it goes on."""
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM take")
+
+    def _cost(self, tokens_in: int, tokens_out: int) -> float:
+        return (tokens_in * self._price_in + tokens_out * self._price_out) / _MILLION
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Hold the ledger against other threads and commands, and commit unless the block fails.
+
+        Raises:
+            LmError: The ledger cannot be used.
+        """
         with self._lock:
-            return self._sum()
+            try:
+                self._connection = connection = self._connection or self._opened()
+                # The sum is read under the same lock as the row that it allows.
+                connection.execute("BEGIN IMMEDIATE")
+                with connection:
+                    yield connection
+            except (sqlite3.Error, OSError) as error:
+                raise LmError(
+                    f"{self._ledger}: the costs of calls cannot be kept there ({error}). Name "
+                    "another folder, and see that its disk has space."
+                ) from error
 
-    def _sum(self) -> float:
-        [(spent,)] = self._connection.execute("SELECT coalesce(sum(cost), 0) FROM spent")
-        return float(spent)
+    def _opened(self) -> sqlite3.Connection:
+        if self._ledger:
+            self._ledger.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(
+            self._ledger or ":memory:",
+            timeout=_BUSY_TIMEOUT_S,
+            check_same_thread=False,
+            isolation_level=None,
+        )
+        for table in _TABLES:
+            connection.execute(table)
+        return connection
 
 
-def _opened(path: str) -> sqlite3.Connection:
-    try:
-        connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
-        with connection:
-            connection.execute(_TABLE)
-            connection.execute(_NAMED)
-    except sqlite3.Error as error:
-        raise LmError(
-            f"{path}: the costs of calls cannot be kept there ({error}). Name another folder."
-        ) from error
-    return connection
+def _sum(connection: sqlite3.Connection) -> float:
+    [(spent,)] = connection.execute("SELECT coalesce(sum(cost), 0) FROM spent")
+    return float(spent)
+
+
+def _tokens(usage: object) -> tuple[int, int] | None:
+    """Return the tokens of prompt and answer that a reply counts; None where it does not say.
+
+    Some servers leave thoughts out of the answer's tokens, and count them in the total alone.
+    """
+    if not isinstance(usage, Mapping):
+        return None
+    read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
+    if not (_is_count(read) and _is_count(written)):
+        return None
+    total = usage.get("total_tokens")
+    return read, max(written, total - read) if _is_count(total) else written
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -1,4 +1,4 @@
-"""Calls of an OpenAI-compatible server: repeated where that can help, checked as they come."""
+"""Calls of an OpenAI-compatible server: repeated where that can help, each attempt paid for."""
 
 import hashlib
 import json
@@ -11,6 +11,7 @@ from weakref import finalize
 import httpx
 
 from lm.errors import LmError
+from lm.servers.budget import Budget
 from lm.servers.spec import ServerModel
 
 # Too many requests, and what a proxy says of a server that is starting or overloaded.
@@ -18,42 +19,62 @@ _PASSING = {408, 409, 425, 429, 500, 502, 503, 504}
 _TRIES = 8
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 60.0
 _TIMEOUT_S = 600.0
+# No request went out, so nothing can have been billed.
+_NEVER_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.UnsupportedProtocol,
+)
 
-Call = dict[str, Any]
+Reply = dict[str, Any]
 
 
 class Client:
     """The server's calls as dictionaries.
 
     Attributes:
-        fingerprint: The model's name and fingerprint as the first answer gave them; empty before.
+        fingerprint: The model's name and fingerprint as the first reply gave them; empty before.
         take: What tells this take's calls from those of others, which may ask the same.
 
     Args:
         server: The server and its model.
+        budget: Where every attempt is reserved and settled.
         key: Sent as a bearer token; empty for none.
         wait: Waits so many seconds.
+        timeout_s: How long a reply may take.
     """
 
     def __init__(
-        self, server: ServerModel, key: str = "", wait: Callable[[float], None] = time.sleep
+        self,
+        server: ServerModel,
+        budget: Budget,
+        key: str = "",
+        wait: Callable[[float], None] = time.sleep,
+        timeout_s: float = _TIMEOUT_S,
     ) -> None:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._http = httpx.Client(timeout=_TIMEOUT_S, headers=headers)
+        self._http = httpx.Client(timeout=timeout_s, headers=headers)
         finalize(self, self._http.close)
-        self._server, self._wait = server, wait
+        self._server, self._budget, self._wait = server, budget, wait
+        self._timeout_s = timeout_s
         self.fingerprint = ""
         self.take = secrets.token_hex(8)
 
-    def post(self, path: str, **body: object) -> Call:
-        """Return a call's answer.
+    def post(self, path: str, worst: float, /, **body: object) -> Reply:
+        """Return a call's reply.
+
+        Args:
+            path: What is called, below the server's address.
+            worst: What one attempt can cost at most.
+            **body: What is asked.
 
         Raises:
             LmError: The server refuses, does not answer however often it is asked, or answers
-                with another model than at first.
+                with another model than at first; or the cap allows no further attempt.
         """
-        found = self._tried(path, {"model": self._server.model, **body})
-        seen = f"{found.get('model', '')} {found.get('system_fingerprint') or ''}".strip()
+        reply = self._tried(path, worst, {"model": self._server.model, **body})
+        seen = f"{reply.get('model', '')} {reply.get('system_fingerprint') or ''}".strip()
         if self.fingerprint and seen != self.fingerprint:
             raise LmError(
                 f"{self._server.url}: the model has changed in mid-run: it was "
@@ -61,9 +82,9 @@ class Client:
                 "from what comes after. Name a new folder with --out to begin again."
             )
         self.fingerprint = seen
-        return found
+        return reply
 
-    def _tried(self, path: str, body: Call) -> Call:
+    def _tried(self, path: str, worst: float, body: Reply) -> Reply:
         reason, wait_s = "", _FIRST_WAIT_S
         # A server that honours it answers a call that is repeated as it did before, and bills once.
         same = hashlib.sha256(json.dumps([self.take, path, body]).encode()).hexdigest()
@@ -72,17 +93,14 @@ class Client:
                 self._wait(wait_s)
                 wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
             try:
-                response = self._http.post(
-                    f"{self._server.url}/{path}", json=body, headers={"Idempotency-Key": same}
-                )
-                if response.status_code == httpx.codes.OK:
-                    answer = response.json()
-                    if isinstance(answer, dict):
-                        return answer
-                    reason = "an answer that is no JSON object"
-                    continue
-            except (httpx.TransportError, ValueError) as error:
-                reason = _why_lost(error)
+                response, reply = self._attempt(path, worst, body, same)
+            except httpx.RequestError as error:
+                reason = self._why_lost(error)
+                continue
+            if response.status_code == httpx.codes.OK:
+                if reply is not None:
+                    return reply
+                reason = "the answer is no JSON object, or was cut off in the middle"
                 continue
             reason = f"status {response.status_code}: {response.text[:200].strip()}"
             if response.status_code not in _PASSING:
@@ -94,19 +112,53 @@ class Client:
             "answered is kept: the same command goes on from there."
         )
 
+    def _attempt(
+        self, path: str, worst: float, body: Reply, key: str
+    ) -> tuple[httpx.Response, Reply | None]:
+        """Make one attempt, and enter what it cost: its worst, unless the server says otherwise."""
+        reservation = self._budget.reserve(worst)
+        try:
+            response = self._http.post(
+                f"{self._server.url}/{path}",
+                json=body,
+                headers={"Idempotency-Key": key},
+            )
+        except _NEVER_SENT:
+            self._budget.release(reservation)
+            raise
+        reply = _json_object(response)
+        if reply is not None and "usage" in reply:
+            self._budget.settle(reservation, reply["usage"])
+        elif _refused_unread(response):
+            self._budget.release(reservation)
+        return response, reply
 
-def _why_lost(error: Exception) -> str:
-    """Return why no answer came, in words: the library's own are about sockets and characters."""
-    match error:
-        case httpx.TimeoutException():
-            return f"nothing came for {_TIMEOUT_S:.0f} seconds"
-        case httpx.ConnectError():
-            return "nothing listens at that address, or its name is not known"
-        case httpx.UnsupportedProtocol():
-            return "the address does not begin with http:// or https://"
-        case httpx.TransportError():
-            return "the connection broke before the answer was whole"
-    return "the answer is no JSON, or was cut off in the middle"
+    def _why_lost(self, error: httpx.RequestError) -> str:
+        """Return why no reply came, in words: the library's own are about sockets."""
+        match error:
+            case httpx.TimeoutException():
+                return f"nothing came for {self._timeout_s:g} seconds"
+            case httpx.ConnectError():
+                return "nothing listens at that address, or its name is not known"
+            case httpx.UnsupportedProtocol():
+                return "the address does not begin with http:// or https://"
+        return "the connection broke before the answer was whole"
+
+
+def _json_object(response: httpx.Response) -> Reply | None:
+    try:
+        reply = response.json()
+    except (ValueError, RecursionError):
+        return None
+    return reply if isinstance(reply, dict) else None
+
+
+def _refused_unread(response: httpx.Response) -> bool:
+    """Return whether a server refused a call before its model read it.
+
+    A request that timed out (408) is none: a proxy may say so of a model that was at work.
+    """
+    return response.is_client_error and response.status_code != httpx.codes.REQUEST_TIMEOUT
 
 
 def _asked_to_wait(response: httpx.Response) -> float:

@@ -54,14 +54,11 @@ def _writes(post: Post) -> None:
 
 def _echoes(post: Post) -> None:
     """Raise an LmError unless two texts that nobody asked about before are echoed as they are."""
-    seen = []
     for _ in range(2):
         text = f"the {secrets.token_hex(4)} of the {secrets.token_hex(4)} is the"
-        answer = post("completions", prompt=text, max_tokens=1, echo=True, logprobs=1)
-        found = echoed(answer, text)
-        if len(found) < len(text.split()) // 2:
+        reply = post("completions", prompt=text, max_tokens=1, echo=True, logprobs=1)
+        if len(echoed(reply, text)) < len(text.split()) // 2:
             raise LmError("the server gave fewer log-probabilities than the text has words")
-        seen.append([one for _, one in found])
 
 
 def alternatives(answer: dict[str, Any]) -> dict[str, float]:

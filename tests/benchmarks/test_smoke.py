@@ -73,7 +73,7 @@ RUNS = {
     "screenshots": [
         *("--chromium", "{chromium}", "--out", "{folder}", "--study", "minimal", "--trial", "3")
     ],
-    "room": ["--people", "60", "--times", "1", "--study", "minimal"],
+    "researcher_pages": ["--people", "60", "--times", "1", "--study", "minimal"],
     "takers": ["--comparisons", "6"],
     "training": ["--steps", "2", "--words", "200", "--hidden", "8", "--batch", "2"],
 }
@@ -86,7 +86,7 @@ TESTED_ELSEWHERE = {
     *("takers_http", "uptime"),
 }
 # They take pictures for the pages, or write a page of the documentation anew.
-NOT_RUN = {"example_reports", "room_pictures"}
+NOT_RUN = {"example_reports", "researcher_pictures"}
 # Run by other scripts, in the Python of an environment that has others' programs.
 RUN_ELSEWHERE = {"peer_scores_elsewhere", "scoring_peers"}
 

@@ -125,7 +125,7 @@ def _row(ref: str, one: Certificate, flags: dict[str, str]) -> tuple[object, ...
 @click.argument("run")
 @with_instance
 def summarise(run: str, instance: Path) -> None:
-    """Bring up to date what RUN's participants are sorted by in the researcher's room.
+    """Bring up to date what RUN's participants are sorted by on the researcher pages.
 
     A periodic job does it when there are new answers. It changes no answer and no verdict.
     """

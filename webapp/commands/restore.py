@@ -97,9 +97,9 @@ def restore_(
     click.echo(f"The database holds {content} again.")
     click.echo(said)
     click.echo(
-        "Everybody is signed out of the room. Programs' tokens and invitations are ended: make new "
-        "ones. Accounts, roles, members of projects, passwords and second factors are "
-        "those of the backup: compare them with parallax users list."
+        "Everybody is signed out of the researcher pages. Programs' tokens and invitations are "
+        "ended: make new ones. Accounts, roles, members of projects, passwords and second factors "
+        "are those of the backup: compare them with parallax users list."
     )
     tell_erased(folder, gone)
     if problem:

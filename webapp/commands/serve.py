@@ -23,7 +23,7 @@ from webapp.server import process as server
     "--workers",
     type=click.IntRange(min=1),
     help=(
-        "How many processes answer participants; beside several, the researcher's room has one "
+        "How many processes answer participants; with several, researchers have one "
         "more.  [default: the setting workers]"
     ),
 )

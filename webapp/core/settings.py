@@ -154,8 +154,8 @@ class Settings(BaseModel):
     workers: int = Field(
         default=2,
         ge=1,
-        description="how many processes answer participants; beside several, the researcher's room"
-        " has one more",
+        description="how many processes answer participants; with several, researchers have"
+        " one more",
     )
     connections: int = Field(
         default=1000, ge=1, description="how many connections each process keeps open at a time"

@@ -4,7 +4,7 @@ from sqlalchemy import Engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from webapp.core.processes import OF_THE_ROOM
+from webapp.core.processes import OF_RESEARCHERS
 from webapp.database.pool import CountedPool
 
 _IDLE_TRANSACTION = "2min"
@@ -20,8 +20,8 @@ def set_up_for_serving(engine: Engine) -> None:
 
     A transaction that does nothing for two minutes is ended: a process that hangs must not keep
     what it locked. SQLite's locks end with the process, and its supervisor ends one that hangs.
-    The researcher's room reads tables as a whole; where it has a process of its own, that plans
-    as PostgreSQL does by itself.
+    Researcher pages read tables as a whole; where they have a process of their own, that one
+    plans as PostgreSQL does by itself.
     """
     if engine.dialect.name == "sqlite":
         return
@@ -30,7 +30,7 @@ def set_up_for_serving(engine: Engine) -> None:
     def prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
         cursor = connection.cursor()
         cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_TRANSACTION}'")
-        for setting in () if CountedPool.most == OF_THE_ROOM else _BY_INDEX:
+        for setting in () if CountedPool.most == OF_RESEARCHERS else _BY_INDEX:
             cursor.execute(setting)
         cursor.close()
         connection.commit()

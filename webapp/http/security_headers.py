@@ -5,7 +5,7 @@ from functools import partial
 
 from flask import Flask, Response, current_app, g, request
 
-from webapp.core.urls import is_loopback, is_of_room
+from webapp.core.urls import is_loopback, is_researcher_path
 
 _PUBLIC = "parallax_public"
 _CONTENT_SECURITY_POLICY = "; ".join(
@@ -102,7 +102,7 @@ def _policy(fetched: str, ancestors: tuple[str, ...], platforms: tuple[str, ...]
     if own is not None:
         return own
     # The researchers' pages, which nobody may frame: a click there may pay.
-    if is_of_room(request.path):
+    if is_researcher_path(request.path):
         return f"{fetched}; form-action 'self'; frame-ancestors 'none'"
     sites = g.get("platform_sites")
     framing = dict.fromkeys(("'self'", *ancestors, *(platforms if sites is None else sites)))

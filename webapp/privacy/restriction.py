@@ -1,6 +1,6 @@
 """Restricting: somebody's data stay stored, and are used for nothing until they allow it again.
 
-No export, rule, score, report or page of the researcher's room has them. Nobody is rejected or
+No export, rule, score, report or researcher page has them. Nobody is rejected or
 given a bonus by what they answered meanwhile. What they are owed for their time is paid: it is
 their own claim.
 """

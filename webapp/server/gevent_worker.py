@@ -29,10 +29,10 @@ from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
 )
 
 from webapp.core.clock import clock_watch
-from webapp.core.processes import OF_THE_ROOM
+from webapp.core.processes import OF_RESEARCHERS
 from webapp.server.headers import Headers
 from webapp.server.open_files import SpareDescriptor, is_out_of_files
-from webapp.server.room_process import NICER, RoomElsewhere, RoomServer
+from webapp.server.researcher_worker import NICER, ResearcherPagesElsewhere, ResearcherServer
 from webapp.server.service_manager import tell_alive
 
 if TYPE_CHECKING:
@@ -210,14 +210,14 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     Attributes:
         managed: Whether a service manager wants to hear of it.
         private_port: Where it is asked for metrics and readiness; None where nobody asks.
-        has_room: Whether it is the one that answers for the researcher's room.
-        doors: The pair by which the room's requests are handed on, inside first; None where each
+        serves_researchers: Whether it is the one that answers researchers.
+        doors: The pair by which researcher requests are handed on, inside first; None where each
             process answers them itself.
     """
 
     managed = False
     private_port: "PrivatePort | None" = None
-    has_room = False
+    serves_researchers = False
     doors: "tuple[plain_socket.socket, plain_socket.socket] | None" = None
     _told = -_ALIVE_EVERY_S
 
@@ -231,11 +231,11 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
 
     def load_wsgi(self) -> None:
         """Make the app, with signs of life: a database that is away may be asked for long."""
-        if self.has_room:
+        if self.serves_researchers:
             # Imported when the process has modules of its own, as the app is.
             from webapp.database.pool import CountedPool
 
-            CountedPool.most = OF_THE_ROOM
+            CountedPool.most = OF_RESEARCHERS
         # What is read for the app stays until the end. The collector of garbage took a quarter of
         # the time to look for some of it meanwhile, and as long again when the process ended.
         gc.disable()
@@ -249,7 +249,7 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     def run(self) -> None:
         """Answer until the process is told to stop, and then what it was asked before."""
         servers = self._servers()
-        if self.has_room:
+        if self.serves_researchers:
             os.nice(NICER)
         for server in servers:
             server.start()
@@ -271,16 +271,16 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
                     server.hang_up()
             self._go_on()
 
-    def _servers(self) -> "Sequence[_Server | RoomServer]":
+    def _servers(self) -> "Sequence[_Server | ResearcherServer]":
         if self.doors is None:
             return [_Server(self, listening, self.wsgi) for listening in self.sockets]
         inside, outside = self.doors
-        door = socket(fileno=os.dup((inside if self.has_room else outside).fileno()))
-        if self.has_room:
+        door = socket(fileno=os.dup((inside if self.serves_researchers else outside).fileno()))
+        if self.serves_researchers:
             for listening in self.sockets:  # whoever listens on while others have ended takes calls
                 listening.close()
-            return [RoomServer(self.wsgi, door, self.worker_connections)]
-        app = RoomElsewhere(self.wsgi, door, lambda: self.alive)
+            return [ResearcherServer(self.wsgi, door, self.worker_connections)]
+        app = ResearcherPagesElsewhere(self.wsgi, door, lambda: self.alive)
         return [_Server(self, listening, app) for listening in self.sockets]
 
     def _go_on(self) -> None:

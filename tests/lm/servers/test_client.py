@@ -4,8 +4,9 @@ import httpx
 import pytest
 
 from lm.errors import LmError
+from lm.servers.budget import Budget
 from lm.servers.client import Client
-from lm.servers.spec import ServerModel
+from lm.servers.spec import ServerModel, Terms
 
 
 @pytest.mark.parametrize(
@@ -15,8 +16,9 @@ from lm.servers.spec import ServerModel
         (httpx.ConnectError("[Errno 111] refused"), "nothing listens at that address, or its name"),
         (httpx.UnsupportedProtocol("no scheme"), "does not begin with http:// or https://"),
         (httpx.RemoteProtocolError("peer closed"), "the connection broke before the answer was"),
-        (httpx.Response(200, text='{"choices": ['), "the answer is no JSON, or was cut off"),
-        (httpx.Response(200, text="[]"), "an answer that is no JSON object"),
+        (httpx.Response(200, text='{"choices": ['), "the answer is no JSON object, or was cut"),
+        (httpx.Response(200, text="[]"), "the answer is no JSON object"),
+        (httpx.DecodingError("bad gzip"), "the connection broke before the answer was"),
         (httpx.Response(404, text="no such model"), "status 404: no such model"),
     ],
 )
@@ -29,9 +31,10 @@ def test_no_answer_is_told_in_words(
         return happens
 
     monkeypatch.setattr(httpx.Client, "post", post)
-    client = Client(ServerModel("http://127.0.0.1:9/v1", "toy"), wait=lambda _: None)
+    free = Budget(Terms(price_in=0.0, price_out=0.0))
+    client = Client(ServerModel("http://127.0.0.1:9/v1", "toy"), free, wait=lambda _: None)
     with pytest.raises(LmError) as error:
-        client.post("completions", prompt="The")
+        client.post("completions", 0.0, prompt="The")
     assert said in str(error.value)
     assert "Errno" not in str(error.value)
     assert type(happens).__name__ not in str(error.value)

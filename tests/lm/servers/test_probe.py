@@ -1,15 +1,12 @@
 """What a server's own answers say of it, without a server."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lm.answering.answerer import Tier
 from lm.errors import LmError
-from lm.servers.budget import Budget
 from lm.servers.probe import find_tier
-from lm.servers.spec import Terms
 
 
 def answers(content: str | None) -> Any:
@@ -34,13 +31,3 @@ def test_a_text_echoed_as_one_token_has_no_log_probabilities_of_words():
     tier, why = find_tier(answers("1"))
     assert tier is Tier.SAMPLES
     assert "the server gave fewer log-probabilities than the text has words" in why
-
-
-def test_a_file_that_keeps_no_costs_is_named(tmp_path: Path):
-    path = tmp_path / "replies.sqlite"
-    path.write_text("the costs of 2025, in a spreadsheet's own words" * 30)
-    budget = Budget(Terms(price_in=0.0, price_out=0.0))
-    with pytest.raises(
-        LmError, match=r"replies.sqlite: the costs of calls cannot be kept there \(f"
-    ):
-        budget.keep_in(path)

@@ -57,7 +57,7 @@ def keep(request, sessions, shell, app, tmp_path, monkeypatch):
 
 @pytest.fixture
 def said_everywhere(sessions):
-    """Return a function that gives what every page of the room and the doctor say."""
+    """Return a function that gives what every researcher page and the doctor say."""
 
     def read() -> str:
         with reading(sessions) as session:

@@ -194,7 +194,7 @@ def test_a_restored_backup_signs_nobody_in_and_opens_no_old_link(
     owner.post("/sessions/end")
     sessions.kw["bind"].dispose()
     said = shell("db", "restore", str(tmp_path / "backup"), "--replace")
-    assert "Everybody is signed out of the room." in said
+    assert "Everybody is signed out of the researcher pages." in said
     assert "/sign-in" in owner.get("/").location
     assert set_by_link(browser(), token).status_code == 404
     asked = {"headers": {"Authorization": f"Bearer {program}"}}
@@ -215,7 +215,9 @@ def test_sessions_end_also_in_a_backup_of_an_earlier_schema(
     engine.dispose()
     shell("db", "backup", str(tmp_path / "older"))
     said = shell("db", "restore", str(tmp_path / "older"), "--replace")
-    assert "Everybody is signed out of the room." in said and "parallax db upgrade" in said
+    assert (
+        "Everybody is signed out of the researcher pages." in said and "parallax db upgrade" in said
+    )
     shell("db", "upgrade")
     assert "/sign-in" in owner.get("/").location
 

@@ -19,7 +19,7 @@ class User(Base):
     password_hash: Mapped[str]  # argon2id; empty for who signs in elsewhere
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
     disabled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # In which the room speaks to them; where it is none, the browser's wish counts.
+    # No longer read: researcher pages are in English. It stays for the sake of the schema.
     language: Mapped[str | None]
 
 
