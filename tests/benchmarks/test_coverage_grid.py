@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.statistics.accuracy import people_accuracy
-from analysis.statistics.rating_contrasts import contrasts
+from analysis.statistics.contrasts import contrasts
 from analysis.statistics.withheld import CONTRAST, MEAN, SHARE
 from benchmarks.coverage_grid import GRID, Cell, draw, intervals, measure, truth
 
