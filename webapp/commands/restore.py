@@ -7,6 +7,7 @@ import click
 from webapp.commands.database import opened, refuse_while_serving, tell_erased
 from webapp.commands.erasure_record import newest_record
 from webapp.commands.options import with_instance
+from webapp.commands.paying_copy import NOT_EXCLUDED
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.keys import read_keys
@@ -16,16 +17,18 @@ from webapp.database.backup.encryption import readable
 from webapp.database.backup.routine import age_s, last_backup
 from webapp.database.backup.sqlite import whole
 from webapp.database.key_identity import recognise, replace_keys
-from webapp.database.schema import schema_problem
 from webapp.database.use import alone
 from webapp.errors import WebappError
-from webapp.gate import told
+from webapp.gate import paying_copy, told
 from webapp.gate.backup import refuse_lost
 from webapp.gate.ledger import restored, restoring
 from webapp.privacy.restored import carry_out_again
 from webapp.recruiters.settings import load_settings
 from webapp.users.restored import close_doors
 
+_WITHOUT_RIGHT = (
+    "A restored database does not pay or publish before you give: parallax paying-copy take-over."
+)
 _PATH = click.Path(path_type=Path)
 _identity = click.option(
     "--identity",
@@ -83,16 +86,15 @@ def restore_(
             although_missing=without_record, although_keys_lost=keys_lost,
         )  # fmt: skip
         restoring(folder)
+        paying_copy.restoring(folder)
         told.restoring(folder)
         content = backup.restore()
-        problem = schema_problem(content.revision)
-        if not problem:
-            (replace_keys if keys_lost else recognise)(engine, keys)
-            with engine.connect().execution_options(reading=True) as connection:
-                restored(connection, folder)
-            with engine.begin() as connection:
-                told.restored(connection)
-        gone = 0 if problem else carry_out_again(folder, engine, utc_now())
+        (replace_keys if keys_lost else recognise)(engine, keys)
+        with engine.connect().execution_options(reading=True) as connection:
+            restored(connection, folder)
+        with engine.begin() as connection:
+            told.restored(connection)
+        gone = carry_out_again(folder, engine, utc_now())
         close_doors(engine, utc_now())
     click.echo(f"The database holds {content} again.")
     click.echo(said)
@@ -101,9 +103,8 @@ def restore_(
         "ended: make new ones. Accounts, roles, members of projects, passwords and second factors "
         "are those of the backup: compare them with parallax users list."
     )
+    click.echo(f"{_WITHOUT_RIGHT} {NOT_EXCLUDED}")
     tell_erased(folder, gone)
-    if problem:
-        click.echo(problem)
 
 
 @click.command("drill")
