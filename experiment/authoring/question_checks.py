@@ -197,7 +197,6 @@ def wording(examined: Examined) -> Iterator[ParallaxError]:
         where = examined.at("questionnaire", number, "when")
         yield from _unknown_levels(design, question.when, where)
     yield from _contradictions(examined)
-    yield from _rules(examined)
     yield from _without_effect(examined)
 
 
@@ -228,23 +227,6 @@ def _contradictions(examined: Examined) -> Iterator[ParallaxError]:
                     )
                     return
                 said[what] = number
-
-
-def _rules(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield rules that read an answer for which not everybody is asked."""
-    some = {question.name for question in examined.study.questionnaire if question.when}
-    for number, rule in enumerate(examined.study.exclusion):
-        given = rule.model_extra or {}
-        answers = given.get("right_answers")
-        read = {*answers} if isinstance(answers, Mapping) else set()
-        read.update([given["question"]] if isinstance(given.get("question"), str) else [])
-        for name in sorted(some & read):
-            yield StudyError(
-                f'the rule reads the answer to "{name}", which only participants of one level are '
-                "asked",
-                where=examined.at("exclusion", number),
-                expected="a question that everybody is asked",
-            )
 
 
 def _without_effect(examined: Examined) -> Iterator[ParallaxError]:
