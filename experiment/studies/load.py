@@ -13,6 +13,7 @@ from experiment.studies.catalogue import own_messages
 from experiment.studies.key_errors import KeyErrors
 from experiment.studies.study import EARLIER_RESPONSE, STUDY_FILE, Study
 from experiment.studies.toml_lines import TomlLines
+from experiment.untrusted import read_toml
 
 BUILT_IN = Path(__file__).parent
 _NUL = "\0"
@@ -91,7 +92,7 @@ def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> St
     try:
         # Editors on Windows write a byte order mark, which TOML does not know.
         text = toml.decode("utf-8-sig")
-        keys = tomllib.loads(text)
+        keys = read_toml(text)
     except UnicodeDecodeError as error:
         raise StudyError(
             f"the file is not UTF-8 text (byte {error.start})",

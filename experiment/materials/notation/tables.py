@@ -1,7 +1,6 @@
 """The tables and keys a grammar's file may have, and reading them."""
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,6 +10,7 @@ from experiment.errors import MaterialsError, said
 from experiment.materials.notation.source import Place, Source
 from experiment.plugins import unknown_name
 from experiment.records import Kind
+from experiment.untrusted import read_toml
 
 _NAME = r"^[A-Za-z]\w*$"
 _LINE = re.compile(r"at line (\d+)")
@@ -68,7 +68,7 @@ def read_tables(path: Path) -> tuple[GrammarTables, Source]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        tables = tomllib.loads(text)
+        tables = read_toml(text)
     except OSError as error:
         raise MaterialsError(
             f"the grammar cannot be read ({error.strerror})", where=str(path)
