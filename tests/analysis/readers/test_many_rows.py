@@ -5,12 +5,13 @@ import sys
 
 import pandas as pd
 
-from analysis.readers.delimited import open_text, read_delimited
+from analysis.readers.delimited import read_delimited
 from analysis.readers.judgments import interpreted, read_known_items
 from analysis.readers.mapping import read_mapping
 from analysis.readers.preview import judgments_table
 from analysis.readers.sources import read_source
 from benchmarks import import_large
+from experiment.materials.formats.delimited import open_text
 
 FEW, MANY = 20_000, 420_000
 # Ten million rows in 3 GiB, with 200 MiB for what does not grow.
