@@ -18,8 +18,8 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from analysis.capsule.pack import MANIFEST, RESULTS, RUN, Choices, hashes, pack, recompute, zipped
-from analysis.capsule.reproduce import reproduce
+from analysis.archive.pack import MANIFEST, RESULTS, RUN, Choices, hashes, pack, recompute, zipped
+from analysis.archive.reproduce import reproduce
 from analysis.errors import AnalysisError
 from experiment.plan import frozen, to_json
 from experiment.studies.load import load_study

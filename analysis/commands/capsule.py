@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from analysis.capsule.pack import Choices, pack
-from analysis.capsule.reproduce import reproduce
+from analysis.archive.pack import Choices, pack
+from analysis.archive.reproduce import reproduce
 from analysis.options import ComparisonOptions
 from analysis.scores.metrics import METRICS
 

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from analysis.capsule.pack import (
+from analysis.archive.pack import (
     MANIFEST,
     README,
     RESULTS,

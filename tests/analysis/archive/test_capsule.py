@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analysis.capsule.pack import MANIFEST, pack
-from analysis.capsule.reproduce import reproduce
+from analysis.archive.pack import MANIFEST, pack
+from analysis.archive.reproduce import reproduce
 from analysis.commands.capsule import capsule_command, reproduce_command
 from analysis.errors import AnalysisError
 from benchmarks import capsules
