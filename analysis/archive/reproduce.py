@@ -175,5 +175,5 @@ def _no_capsule(capsule: Path, problem: str) -> AnalysisError:
     return AnalysisError(
         f"the file is no capsule: {problem}",
         where=str(capsule),
-        expected="a file that `parallax capsule` wrote",
+        expected="a file that `parallax archive pack` wrote",
     )
