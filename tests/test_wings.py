@@ -41,6 +41,7 @@ WINGS = {
         ("experiment.materials.treebank", "experiment.commands.treebank"),
         ("treebank", "extract", "treebank.conllu"),
     ),
+    "researcher pages": Wing(("webapp.researcher",)),
     "n-gram models": Wing(("lm.ngram", "lm.commands.train_ngram")),
     "training": Wing(
         ("lm.training", "lm.commands.search", "lm.commands.recurrent"),
