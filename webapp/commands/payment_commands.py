@@ -10,7 +10,7 @@ import click
 
 from experiment.money import in_words
 from experiment.studies.study import Study
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions
 from webapp.commands.runs import link_base
 from webapp.core.clock import utc_now

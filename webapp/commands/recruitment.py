@@ -13,8 +13,7 @@ import click
 from experiment.money import in_words
 from experiment.payment.cost import refuse_out_of_bounds
 from experiment.tables.atomic_write import atomic_write
-from experiment.tables.spreadsheet import safe_csv
-from experiment.tables.text_table import text_table
+from experiment.tables.files import safe_csv, text_table
 from webapp.commands.offers import ask_return, demographics, screen_outs, stop_, webhooks
 from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.payment_commands import PublishedRun, open_published, with_live

@@ -7,7 +7,7 @@ from typing import TextIO
 
 import click
 
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
