@@ -2,7 +2,7 @@
 
 Usage: python benchmarks/screenshots.py [--chromium PATH] [--out docs/images]
                                         [--study marvin_linzen_2018] [--trial 12]
-       python benchmarks/screenshots.py --room
+       python benchmarks/screenshots.py --researcher
        python benchmarks/screenshots.py --examples
 """
 
@@ -177,7 +177,7 @@ AFTER_A_CHOICE = """() => {
 }"""
 
 
-def take_room(browser: Browser, images: Path) -> None:
+def take_researcher_pages(browser: Browser, images: Path) -> None:
     """Take the researcher's pages of a run with planted problems, and a bot among its people."""
     with tempfile.TemporaryDirectory() as folder:
         run, password, found = plant(Path(folder), others=30, seed=1, now=utc_now())
@@ -197,13 +197,13 @@ def take_room(browser: Browser, images: Path) -> None:
             page.locator("main button").first.click()
             page.goto(f"{address}/researcher/runs/{run}")
             page.locator(".charts canvas").first.wait_for()
-            save(page, images, "room_run")
+            save(page, images, "researcher_run")
             page.goto(f"{address}/researcher/runs/{run}/participants/{found['bot']}")
-            save(page, images, "room_participant")
+            save(page, images, "researcher_participant")
             small = browser.new_page(**PHONE | {"color_scheme": "dark"})
             small.context.add_cookies(page.context.cookies())
             small.goto(f"{address}/researcher/runs/{run}/participants")
-            save(small, images, "room_phone")
+            save(small, images, "researcher_phone")
             with sessions.begin() as session:
                 of_run = session.query(Run).filter_by(ref=run).one()
                 unblind(session, of_run, by="a picture", reason="a film is shown", now=utc_now())
@@ -212,7 +212,7 @@ def take_room(browser: Browser, images: Path) -> None:
             page.goto(f"{address}/researcher/runs/{run}/film?{two}")
             page.locator(".player").wait_for()
             page.evaluate(AFTER_A_CHOICE)
-            save(page, images, "room_film")
+            save(page, images, "researcher_film")
 
 
 def main() -> None:
@@ -221,18 +221,18 @@ def main() -> None:
     parser.add_argument("--chromium", default=CHROMIUM.find())
     parser.add_argument("--out", type=Path, default=IMAGES)
     parser.add_argument("--examples", action="store_true")
-    parser.add_argument("--room", action="store_true")
+    parser.add_argument("--researcher", action="store_true")
     parser.add_argument("--study", default="marvin_linzen_2018")
     parser.add_argument("--trial", type=int, default=12)
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    if options.examples or options.room:
+    if options.examples or options.researcher:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=options.chromium, args=SWITCHES)
             if options.examples:
                 take_examples(browser)
             else:
-                take_room(browser, options.out)
+                take_researcher_pages(browser, options.out)
             browser.close()
         return
     with (

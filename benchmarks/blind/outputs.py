@@ -22,12 +22,12 @@ from benchmarks.blind.routes import (
     NOT_GIVEN,
     READ_COMMANDS,
     commands,
-    is_of_room,
+    is_researcher_path,
     routes,
     why_not,
 )
 from benchmarks.blind.world import NOW, PROJECT, World
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification
 from webapp.notifications.causes import Cause, Way
@@ -83,7 +83,7 @@ class Reader:
         self._only = re.compile(only)
         with self._world.as_it_is() as app:
             self._app, self._browser = app, app.test_client()
-            self._browser.set_cookie(COOKIE, self._cookie, path=ROOM)
+            self._browser.set_cookie(COOKIE, self._cookie, path=RESEARCHER_PATH)
             self._report, self._link = self._world.report_of_before()
             return self._everything(report)
 
@@ -147,7 +147,7 @@ class Reader:
         headers, client, form = {}, self._app.test_client(), {}
         if rule.endpoint.startswith("api."):
             headers = {"Authorization": f"Bearer {self._token}"}
-        elif is_of_room(rule):
+        elif is_researcher_path(rule):
             client, form = self._browser, {"form_token": self._form}
         data = {**form, **(more or {})} if method == "POST" else None
         with client.open(path, method=method, headers=headers, data=data) as answer:

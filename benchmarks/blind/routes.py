@@ -6,7 +6,7 @@ import click
 from flask import Flask
 from werkzeug.routing import Rule
 
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.researcher.participants import SORTS
 
 _OWN = "a person's own session or data, by a link or code that nobody else has"
@@ -104,9 +104,9 @@ def why_not(method: str, rule: Rule) -> str | None:
     return next((why for name, why in NOT_READ.items() if asked.startswith(name)), None)
 
 
-def is_of_room(rule: Rule) -> bool:
+def is_researcher_path(rule: Rule) -> bool:
     """Return whether somebody must have signed in."""
-    return rule.rule.startswith(ROOM)
+    return rule.rule.startswith(RESEARCHER_PATH)
 
 
 def commands(

@@ -13,7 +13,7 @@ from experiment.studies.load import load_study
 from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.core.own_process import Done
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import Sessions
 from webapp.projects.projects import add_project
 from webapp.projects.rights import Scope
@@ -91,7 +91,7 @@ class Site:
     def owner(self) -> FlaskClient:
         """Return the browser of the installation's owner."""
         client = self.app.test_client()
-        client.set_cookie(COOKIE, self.cookie, path=ROOM)
+        client.set_cookie(COOKIE, self.cookie, path=RESEARCHER_PATH)
         return client
 
     def class_of(self, rule: Rule, method: str) -> str:
@@ -101,7 +101,7 @@ class Site:
             return "files"
         if named := _AREAS.get(area):
             return named
-        if not rule.rule.startswith(ROOM):
+        if not rule.rule.startswith(RESEARCHER_PATH):
             return "participants: pages" if method == "GET" else "participants: forms"
         if "/studies" in rule.rule or "/launch" in rule.rule:
             return "room: studies"
@@ -121,7 +121,7 @@ class Site:
             known["token"] = self._leaver
         if rule.endpoint == "assets.send":
             known |= {"name": "parallax.css", "version": self._version()}
-        if rule.rule.startswith(ROOM):
+        if rule.rule.startswith(RESEARCHER_PATH):
             known["filename"] = "researcher.css"
         known |= given or {}
         return re.sub(r"<(?:\w+:)?(\w+)>", lambda found: known[found[1]], rule.rule)
@@ -136,7 +136,7 @@ class Site:
         """Return who asks, as WSGI says it."""
         if rule.endpoint.startswith("api."):
             return {"HTTP_AUTHORIZATION": f"Bearer {self.bearer}"}
-        if rule.rule.startswith(ROOM):
+        if rule.rule.startswith(RESEARCHER_PATH):
             return {"HTTP_COOKIE": f"{COOKIE}={self.cookie}"}
         return {}
 
@@ -146,7 +146,7 @@ class Site:
             return {"json": _ANSWER}
         if rule.endpoint.startswith("consent."):
             return {"data": {"decision": "decline"}}
-        done = rule.rule.startswith(ROOM) and rule.endpoint not in _NOT_DONE
+        done = rule.rule.startswith(RESEARCHER_PATH) and rule.endpoint not in _NOT_DONE
         return {"data": {"form_token": self.form} if done else {"x": "y"}}
 
     def close(self) -> None:

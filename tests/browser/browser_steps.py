@@ -36,8 +36,8 @@ def minimal_with_24_trials(folder: Path) -> Path:
     return minimal(folder, trials_per_list="24", frames="12")
 
 
-def enter_room(page: Page, address: str, name: str, password: str) -> None:
-    """Open a page of the researchers' room and sign in, which leads back to it."""
+def enter_researcher_pages(page: Page, address: str, name: str, password: str) -> None:
+    """Open a researcher page and sign in, which leads back to it."""
     page.goto(address)
     for label, typed in (("Name", name), ("Password", password)):
         page.get_by_label(label).fill(typed)

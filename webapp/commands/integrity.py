@@ -11,7 +11,7 @@ import click
 from experiment.integrity.certificate import Certificate
 from experiment.integrity.humanness import HumannessScore, rates_of
 from experiment.studies.humanness import Rates
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.database.engine import reading
 from webapp.jobs.summaries import summarise as sessions_summarised
@@ -125,7 +125,7 @@ def _row(ref: str, one: Certificate, flags: dict[str, str]) -> tuple[object, ...
 @click.argument("run")
 @with_instance
 def summarise(run: str, instance: Path) -> None:
-    """Bring up to date what RUN's participants are sorted by in the researcher's room.
+    """Bring up to date what RUN's participants are sorted by on the researcher pages.
 
     A periodic job does it when there are new answers. It changes no answer and no verdict.
     """

@@ -2,8 +2,7 @@
 
 On participants' pages, what a study's own catalogue says comes first, then ours, then English.
 English that stands on a page of another language is marked as such, so that it is read and laid
-out as English. The researcher's room has catalogues of its own (``webapp.researcher.language``),
-which participants' pages never load.
+out as English. Researchers' pages are in English.
 """
 
 from collections.abc import Callable, Mapping
@@ -49,18 +48,6 @@ def set_language(language: str, own: Mapping[str, str] | None = None) -> None:
     flask_babel.refresh()
 
 
-def speak(language: str, translate: Callable[[str], str]) -> None:
-    """Answer the present request by catalogues in which every message is translated.
-
-    Args:
-        language: The language.
-        translate: Returns a message in it.
-    """
-    g.language, g.own_messages = language, {}
-    g.tongue = _Tongue({}, translate, is_whole=True)
-    flask_babel.refresh()
-
-
 def gettext(message: str, **values: object) -> str:
     """Return a message in the request's language, or as it stands where there is no request.
 
@@ -71,11 +58,6 @@ def gettext(message: str, **values: object) -> str:
     text, translated = _translation(message)
     said = text % values if values else text
     return said if translated else Untranslated(said)
-
-
-def N_(message: str) -> str:
-    """Return a message as it stands, which is translated where it is shown."""
-    return message
 
 
 def _on_page(message: str, **values: object) -> Markup:

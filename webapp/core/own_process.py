@@ -15,7 +15,6 @@ from pathlib import Path
 
 from experiment.machine import bound_process
 from experiment.plugins import OWN_CODE_VARIABLE
-from webapp.core.i18n import Untranslated
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.errors import RequestError
 
@@ -91,11 +90,11 @@ def _shortened(text: str) -> str:
 
 
 def _too_much(what: str, command: str, status: int = 413) -> RequestError:
-    told_in_english = Untranslated(
+    problem = (
         f"This took {what} and was ended. Nothing was stored. Make the study smaller, or do it on"
         f" the server, with the command: parallax {command}"
     )
-    return RequestError(told_in_english, status=status, code="too_slow")
+    return RequestError(problem, status=status, code="too_slow")
 
 
 def command_of(*arguments: str) -> list[str]:

@@ -2,12 +2,12 @@
 
 # Of each process: what its requests share, the lock of servers, and two for periodic jobs.
 _BESIDES = 3
-OF_PARTICIPANTS, OF_THE_ROOM = 16, 4
+OF_PARTICIPANTS, OF_RESEARCHERS = 16, 4
 OF_COMMANDS = 5
 
 
-def with_room(workers: int) -> int:
-    """Return how many processes a server has: beside several, the researcher's room has its own.
+def with_researcher_worker(workers: int) -> int:
+    """Return how many processes a server has: beside several, researchers have one.
 
     Args:
         workers: How many answer participants; who wants a single process gets a single one.
@@ -22,4 +22,6 @@ def connections_of(workers: int) -> int:
         workers: How many processes answer participants.
     """
     needed = workers * (OF_PARTICIPANTS + _BESIDES) + OF_COMMANDS
-    return needed if with_room(workers) == workers else needed + OF_THE_ROOM + _BESIDES
+    if with_researcher_worker(workers) > workers:
+        needed += OF_RESEARCHERS + _BESIDES
+    return needed

@@ -1,9 +1,9 @@
-"""Which addresses lead to this machine or to the researcher's room, and which hide what travels."""
+"""Which addresses lead to this machine or to researcher pages, and which are encrypted."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-ROOM = "/researcher"
+RESEARCHER_PATH = "/researcher"
 
 
 def is_loopback(url: str) -> bool:
@@ -20,6 +20,6 @@ def is_secure(url: str) -> bool:
     return urlsplit(url).scheme == "https" or is_loopback(url)
 
 
-def is_of_room(path: str) -> bool:
-    """Return whether a request's path leads to the researcher's room."""
-    return path == ROOM or path.startswith(f"{ROOM}/")
+def is_researcher_path(path: str) -> bool:
+    """Return whether a request's path leads to researcher pages."""
+    return path == RESEARCHER_PATH or path.startswith(f"{RESEARCHER_PATH}/")

@@ -43,7 +43,7 @@ def check(connection: Connection, _premises: Premises) -> Iterator[Objection]:
 
 @cache
 def _stamps(dialect: Dialect) -> Prepared:
-    """Return the statement that every page of the room asks, made once for each database."""
+    """Return the statement that every researcher page asks, made once for each database."""
     held = Stamp.name.startswith(_HELD, autoescape=True)
     return Prepared(select(Stamp.name, Stamp.value).where(held), dialect)
 

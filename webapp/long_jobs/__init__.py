@@ -1,1 +1,1 @@
-"""Long work that somebody asks for in the room; each process that looks after it does one."""
+"""Long jobs that a researcher asks for on a page; each worker process does one at a time."""

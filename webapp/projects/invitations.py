@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.core.i18n import gettext
 from webapp.database.models import Invitation, Membership, Project, User
 from webapp.errors import RequestError
 from webapp.projects.members import set_member
@@ -67,10 +66,9 @@ def invited_to(session: Session, code: str, now: datetime) -> tuple[Project, Inv
     ).first()
     if found is None:
         raise RequestError(
-            gettext(
-                "This code invites to nothing: it was mistyped, used, taken back, or is older than"
-                " %(days)s days. Ask the person who invited you for a new one.",
-                days=VALID_FOR.days,
+            (
+                "This code invites to nothing: it was mistyped, used, taken back, or is older than "
+                f"{VALID_FOR.days} days. Ask the person who invited you for a new one."
             ),
             status=404,
             code="no_invitation",
@@ -89,10 +87,7 @@ def accept(session: Session, code: str, user: User, now: datetime) -> Project:
     of_user = Membership.project_id == project.id, Membership.user_id == user.id
     if session.scalar(select(Membership.id).where(*of_user)) is not None:
         raise RequestError(
-            gettext(
-                "You are a member of %(project)s already. Somebody else can still use the code.",
-                project=project.name,
-            ),
+            f"You are a member of {project.name} already. Somebody else can still use the code.",
             status=409,
             code="member_already",
         )

@@ -4,14 +4,9 @@ Every route says which role it needs (``access.allowed``); a route that says not
 and a test reads the table of all routes against all roles.
 """
 
-from collections.abc import Callable
-
 from flask import Blueprint, Flask
-from jinja2 import pass_context
-from jinja2.runtime import Context
 
-from webapp.core.urls import ROOM
-from webapp.database.models import Payment
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.researcher.access import guarded
 from webapp.researcher.accounts import account_pages
 from webapp.researcher.api import api
@@ -22,14 +17,13 @@ from webapp.researcher.editor import editor_pages
 from webapp.researcher.film import film_pages
 from webapp.researcher.installation import installation_pages
 from webapp.researcher.joining import joining_pages
-from webapp.researcher.language import in_words, number, said, when
 from webapp.researcher.launch import launch_pages
 from webapp.researcher.links import link_pages
 from webapp.researcher.money import money_pages
 from webapp.researcher.notes import archive_pages, note_pages
 from webapp.researcher.notifications import notification_pages
 from webapp.researcher.overview_page import live_pages
-from webapp.researcher.own_account import language_pages, token_pages
+from webapp.researcher.own_account import token_pages
 from webapp.researcher.participants import participant_pages
 from webapp.researcher.passwords import password_pages
 from webapp.researcher.powering import power_pages
@@ -45,13 +39,13 @@ from webapp.researcher.second_factor import second_factor_pages
 from webapp.researcher.sign_in import sign_in_pages
 from webapp.researcher.signed_in_elsewhere import elsewhere_pages
 from webapp.researcher.studies import study_pages
+from webapp.researcher.template_globals import FILTERS
 
 _PAGES = (
     sign_in_pages,
     elsewhere_pages,
     code_pages,
     second_factor_pages,
-    language_pages,
     password_pages,
     account_pages,
     run_pages,
@@ -85,27 +79,8 @@ _PAGES = (
 def register_researcher_pages(app: Flask) -> None:
     """Add the pages that researchers meet."""
     for pages in _PAGES:
-        app.register_blueprint(guarded(pages), url_prefix=ROOM)
-    app.register_blueprint(api, url_prefix=f"{ROOM}/api")
+        app.register_blueprint(guarded(pages), url_prefix=RESEARCHER_PATH)
+    app.register_blueprint(api, url_prefix=f"{RESEARCHER_PATH}/api")
     files = Blueprint("researcher_files", __name__, static_folder="static")
-    app.register_blueprint(files, url_prefix=ROOM)
-    for name, shown in (("said", said), ("when", when), ("number", number), ("amount", _amount)):
-        app.add_template_filter(_at_each_request(shown), name)
-
-
-def _at_each_request(shown: Callable[..., str]) -> Callable[..., str]:
-    """Return a filter that a template asks each time.
-
-    What it says of a word in the template itself would else be written into the template, in the
-    language of whoever opened the page first.
-    """
-
-    @pass_context
-    def asked(_: Context, *values: object) -> str:
-        return shown(*values)
-
-    return asked
-
-
-def _amount(payment: Payment) -> str:
-    return in_words(payment.amount_minor, payment.currency)
+    app.register_blueprint(files, url_prefix=RESEARCHER_PATH)
+    app.jinja_env.filters |= FILTERS

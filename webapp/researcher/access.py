@@ -9,15 +9,14 @@ from flask import Blueprint, current_app, g, redirect, render_template, request,
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from webapp.core.i18n import gettext
-from webapp.core.urls import ROOM
+from webapp.core.i18n import SOURCE_LANGUAGE, set_language
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import SignIn, User
 from webapp.errors import RequestError
 from webapp.projects.rights import Right
 from webapp.researcher.boundary import not_allowed, refuse_outside
-from webapp.researcher.language import speak_to
-from webapp.researcher.shown import shown_everywhere
+from webapp.researcher.template_globals import template_globals
 from webapp.services import current_services
 from webapp.users.roles import Role
 from webapp.users.second_factor import Needed, factor_of
@@ -69,7 +68,7 @@ def guarded(pages: Blueprint) -> Blueprint:
     """Return the pages, each of which lets in only who may see it."""
     if not pages._got_registered_once:
         pages.before_request(_let_in)
-        pages.context_processor(shown_everywhere)
+        pages.context_processor(template_globals)
         pages.register_error_handler(RequestError, _refused)
     return pages
 
@@ -96,7 +95,7 @@ def _let_in() -> ResponseReturnValue | None:
     needed = needed_of(request.endpoint or "")
     token = request.cookies.get(COOKIE, "")
     found = _session_of(token)
-    speak_to(found[0].language if found else None)
+    set_language(SOURCE_LANGUAGE)
     if found is not None:
         g.user, here = found
         g.form_token = form_token(token)
@@ -132,10 +131,10 @@ def _to_second_factor(user: User) -> ResponseReturnValue | None:
 def _refused(error: RequestError) -> ResponseReturnValue:
     current_app.logger.info("%s %s: %s", request.method, request.endpoint, error.code)
     titles = {
-        HTTPStatus.NOT_FOUND: gettext("Not found"),
-        HTTPStatus.FORBIDDEN: gettext("Not allowed"),
+        HTTPStatus.NOT_FOUND: "Not found",
+        HTTPStatus.FORBIDDEN: "Not allowed",
     }
-    heading = titles.get(HTTPStatus(error.status)) or gettext("Nothing was done")
+    heading = titles.get(HTTPStatus(error.status)) or "Nothing was done"
     page = render_template("researcher/error.html", heading=heading, text=error.problem)
     return page, error.status
 
@@ -153,10 +152,7 @@ def _refuse_foreign_form(token: str) -> None:
     given = request.form.get("form_token", "").encode("utf-8", "replace")
     if token and not hmac.compare_digest(form_token(token).encode(), given):
         raise RequestError(
-            gettext(
-                "This form is too old, so nothing was done. Please load the page again and repeat"
-                " it."
-            ),
+            "This form is too old, so nothing was done. Please load the page again and repeat it.",
             status=403,
             code="old_form",
         )
@@ -168,7 +164,7 @@ def _way_back() -> str:
 
 def safe_way_back(address: str) -> str:
     """Return one of our addresses to open after signing in, whatever a link says."""
-    own = address.startswith(f"{ROOM}/") and "\\" not in address and "//" not in address
+    own = address.startswith(f"{RESEARCHER_PATH}/") and "\\" not in address and "//" not in address
     return address if own else url_for("runs.show_all")
 
 
@@ -177,7 +173,7 @@ def with_cookie(response: Response, token: str) -> Response:
     response.set_cookie(
         COOKIE,
         token,
-        path=ROOM,
+        path=RESEARCHER_PATH,
         secure=current_services().settings.link_base.startswith("https:"),
         httponly=True,
         samesite="Lax",
@@ -187,5 +183,5 @@ def with_cookie(response: Response, token: str) -> Response:
 
 def without_cookie(response: Response) -> Response:
     """Return the response, which ends the cookie."""
-    response.delete_cookie(COOKIE, path=ROOM, httponly=True, samesite="Lax")
+    response.delete_cookie(COOKIE, path=RESEARCHER_PATH, httponly=True, samesite="Lax")
     return response

@@ -8,7 +8,6 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.errors import ParallaxError
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import SecondFactor, SignIn, User
 from webapp.errors import RequestError
@@ -67,7 +66,7 @@ def change() -> ResponseReturnValue:
     with services.sessions.begin() as session:
         user = _named(session)
         if user.name == by:
-            problem = gettext("Another owner changes your own account.")
+            problem = "Another owner changes your own account."
             raise RequestError(problem, status=400, code="own_account")
         try:
             if act == "role":
@@ -76,7 +75,7 @@ def change() -> ResponseReturnValue:
                 done = accounts.disable_user if act == "disable" else accounts.enable_user
                 done(session, user, by=by, now=services.now())
             else:
-                raise RequestError(gettext("The form names no act."), status=400, code="no_act")
+                raise RequestError("The form names no act.", status=400, code="no_act")
         except accounts.UserError as error:
             raise _refused(error) from error
     return redirect(url_for("accounts.show"), 303)
@@ -117,7 +116,7 @@ def remove_factor() -> ResponseReturnValue:
         user = _named(session)
         if user.name == by:
             raise RequestError(
-                gettext("Remove your own second factor on its page, with one of its codes."),
+                "Remove your own second factor on its page, with one of its codes.",
                 status=400,
                 code="own_factor",
             )
@@ -136,7 +135,7 @@ def _role() -> Role:
     try:
         return Role(request.form.get("role", ""))
     except ValueError as error:
-        problem = gettext("There is no such role.")
+        problem = "There is no such role."
         raise RequestError(problem, status=400, code="bad_role") from error
 
 
@@ -150,7 +149,7 @@ def _named(session: Session) -> User:
 def _refused(error: ParallaxError) -> RequestError:
     said = f"{error.problem}. {error.remedy}" if error.remedy else error.problem
     return RequestError(
-        gettext("Nothing was changed: %(problem)s.", problem=said),
+        f"Nothing was changed: {said}.",
         status=400,
         code="bad_account",
     )

@@ -125,7 +125,7 @@ def _let_in() -> None:
     if found is None:
         raise RequestError(
             "This needs a token that is valid, in the header Authorization: Bearer TOKEN. Make one"
-            " in the researcher's room, under Tokens.",
+            " on the researcher pages, under Tokens.",
             status=401,
             code="no_token",
         )

@@ -7,7 +7,6 @@ from flask import g, request
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import Project, Run, User
 from webapp.errors import RequestError
@@ -41,10 +40,9 @@ def refuse_outside(user: User, needed: Right, only: int | None = None) -> None:
     if place is None:
         raise not_allowed(user, lowest_in_common(needed))
     raise RequestError(
-        gettext(
-            'Your role in this project does not include the right to "%(right)s".'
-            " Ask a manager of the project.",
-            right=gettext(needed),
+        (
+            f'Your role in this project does not include the right to "{needed}". Ask a '
+            "manager of the project."
         ),
         status=403,
         code="not_allowed",
@@ -54,11 +52,9 @@ def refuse_outside(user: User, needed: Right, only: int | None = None) -> None:
 def not_allowed(user: User, needed: Role) -> RequestError:
     """Return the refusal of what needs another role in the installation."""
     return RequestError(
-        gettext(
-            "Your role is %(role)s; this needs the role %(needed)s."
-            " Ask an owner of this installation.",
-            role=gettext(user.role),
-            needed=gettext(needed),
+        (
+            f"Your role is {user.role}; this needs the role {needed}. Ask an "
+            "owner of this installation."
         ),
         status=403,
         code="not_allowed",
@@ -90,13 +86,13 @@ def _place(session: Session) -> int | None:
 
 def _nothing_there() -> RequestError:
     if "ref" in (request.view_args or {}):
-        return RequestError(gettext(NO_RUN), status=404, code="unknown_run")
+        return RequestError(NO_RUN, status=404, code="unknown_run")
     name = (request.view_args or {}).get("project", request.values.get("project", ""))
     if not name:
         # What belongs to no project is open to roles of the installation alone.
         return not_allowed(g.user, Role.VIEWER)
     return RequestError(
-        gettext("There is no project at this address, or you are no member of it."),
+        "There is no project at this address, or you are no member of it.",
         status=404,
         code="unknown_project",
     )

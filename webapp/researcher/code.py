@@ -1,4 +1,4 @@
-"""The step between the password and the room: a code of the second factor."""
+"""The sign-in step after the password: a code of the second factor."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from itsdangerous import BadSignature
 from sqlalchemy.orm import Session
 from structlog.contextvars import bind_contextvars
 
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import User
 from webapp.errors import RequestError
@@ -21,7 +21,7 @@ from webapp.users.sign_in import digest_of, open_session
 code_pages = Blueprint("code", __name__)
 
 _HALF_WAY, _HALF_WAY_S = "parallax_half_way", 600
-_PATH = f"{ROOM}/sign-in"
+_PATH = f"{RESEARCHER_PATH}/sign-in"
 # Never the beginning of what an attempt at a provider is kept by: that is random.
 _KIND = "second factor"
 

@@ -1,4 +1,4 @@
-"""Studies that are written in the room: their files, read and saved a text at a time.
+"""Studies that are written in the browser: their files, read and saved a text at a time.
 
 A study lies in a folder of the instance, apart from every run: a run has a frozen copy of its own,
 so nothing here changes what people already see.
@@ -11,9 +11,7 @@ from pathlib import Path
 
 from experiment.studies.load import BUILT_IN, built_in_studies
 from experiment.studies.study import STUDY_FILE
-from webapp.core.i18n import gettext
 from webapp.errors import RequestError
-from webapp.researcher.language import number
 from webapp.researcher.uploads import uploads_of
 
 # Files that somebody writes by hand; others are replaced by uploading the study anew.
@@ -47,7 +45,7 @@ def own_study(instance: Path, project_id: int | None, called: str) -> Path:
         if (folder / STUDY_FILE).is_file():
             return folder
     raise RequestError(
-        gettext("There is no study %(name)s that can be edited here.", name=repr(called)),
+        f"There is no study {called!r} that can be edited here.",
         status=404,
         code="unknown_study",
     )
@@ -70,16 +68,13 @@ def read_text(folder: Path, name: str) -> str:
         RequestError: It has no such file, or the file is no text in UTF-8.
     """
     if name not in texts_of(folder):
-        problem = gettext("The study has no text %(name)s.", name=repr(name))
+        problem = f"The study has no text {name!r}."
         raise RequestError(problem, status=404, code="unknown_text")
     try:
         return (folder / name).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise RequestError(
-            gettext(
-                "%(name)s is not written in UTF-8. Save it in UTF-8 and upload the study again.",
-                name=name,
-            ),
+            f"{name} is not written in UTF-8. Save it in UTF-8 and upload the study again.",
             status=409,
             code="no_utf8",
         ) from error
@@ -110,16 +105,15 @@ def save_text(folder: Path, name: str, text: str, seen: str) -> None:
         content = text.replace("\r\n", "\n").encode("utf-8")
     except UnicodeEncodeError as error:
         raise RequestError(
-            gettext("The text holds characters that cannot be stored. Nothing was stored."),
+            "The text holds characters that cannot be stored. Nothing was stored.",
             status=400,
             code="bad_text",
         ) from error
     if len(content) > LARGEST_TEXT_BYTES:
         raise RequestError(
-            gettext(
-                "The text has %(n)s bytes; %(most)s are allowed. Nothing was stored.",
-                n=number(len(content)),
-                most=number(LARGEST_TEXT_BYTES),
+            (
+                f"The text has {len(content):,} bytes; {LARGEST_TEXT_BYTES:,} are allowed. Nothing "
+                "was stored."
             ),
             status=413,
             code="long_text",

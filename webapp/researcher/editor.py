@@ -9,7 +9,6 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from experiment.authoring.show import SHOWN_BELOW
-from webapp.core.i18n import gettext
 from webapp.core.own_process import parallax
 from webapp.database.locks import exclusive
 from webapp.participant.markdown import as_html
@@ -106,16 +105,16 @@ def _looks(name: str, text: str) -> Markup:
     """Return a text as participants see it, as a table, or the place of a mistake in TOML."""
     suffix = Path(name).suffix
     if len(text) > _SHOWN:
-        return _paragraph(gettext("The text is too long to be shown while it is typed."))
+        return _paragraph("The text is too long to be shown while it is typed.")
     if suffix == ".md":
         return Markup('<article class="paper">{}</article>').format(as_html(text))
     if suffix == ".toml":
         try:
             tomllib.loads(text)
         except (ValueError, RecursionError) as error:
-            problem = gettext("This cannot be read as TOML: %(problem)s.", problem=error)
+            problem = f"This cannot be read as TOML: {error}."
             return Markup('<p class="problem">{}</p>').format(problem)
-        return _paragraph(gettext("This can be read as TOML. The checks tell what it means."))
+        return _paragraph("This can be read as TOML. The checks tell what it means.")
     if suffix not in (".tsv", ".csv"):
         return Markup("<pre>{}</pre>").format(text[:2000])
     read = csv.reader(text.splitlines()[: _ROWS + 1], delimiter="\t" if suffix == ".tsv" else ",")
@@ -129,7 +128,7 @@ def _looks(name: str, text: str) -> Markup:
     )
     table = Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>").format(head, body)
     wide = Markup('<div class="wide" tabindex="0" role="region" aria-label="{}">{}</div>')
-    return wide.format(gettext("Rows"), table)
+    return wide.format("Rows", table)
 
 
 def _paragraph(text: str) -> Markup:

@@ -10,13 +10,11 @@ from sqlalchemy.orm import Session
 from experiment.records import SIDES
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed
-from webapp.researcher.language import said
 from webapp.runs.people import AnsweredTrial, Record, record_of
 from webapp.runs.stored_answers import arrangement_of, given_of
 from webapp.runs.unblind import is_blind
@@ -37,9 +35,9 @@ def show(ref: str) -> ResponseReturnValue:
         run = find_run(session, ref)
         if is_blind(session, run):
             raise RequestError(
-                gettext(
-                    "A film shows every choice and its time, and the run is blind. Unblind the run"
-                    " first, on its page."
+                (
+                    "A film shows every choice and its time, and the run is blind. Unblind the run "
+                    "first, on its page."
                 ),
                 status=409,
                 code="blind",
@@ -47,7 +45,7 @@ def show(ref: str) -> ResponseReturnValue:
         study = services.study_of(session, run)
         films = [_film(session, run, study, each) for each in (who, beside) if each]
     if not films:
-        problem = gettext("The address names no participant.")
+        problem = "The address names no participant."
         raise RequestError(problem, status=404, code="no_film")
     shown = {"run": run, "study": study, "films": films, "who": who, "beside": beside}
     return render_template("researcher/film.html", **shown, words=_words())
@@ -56,18 +54,18 @@ def show(ref: str) -> ResponseReturnValue:
 def _words() -> dict[str, str]:
     """Return what the page's own program says, by what it calls each."""
     return {
-        "play": gettext("Play"),
-        "pause": gettext("Pause"),
-        "before": gettext("before the first trial"),
-        "seconds": gettext("{n} s"),
-        "after": gettext("after {n} ms"),
-        "by": gettext("by {input}"),
-        "hidden": gettext("the page was hidden"),
-        "unfocused": gettext("the page had lost the focus"),
-        "shown": gettext("shown {n} times"),
-        "pointer": gettext("pointer {n} px"),
-        "count": gettext("trial {n} of {all}, {time}"),
-        "gap": gettext("pause of {n} s"),
+        "play": "Play",
+        "pause": "Pause",
+        "before": "before the first trial",
+        "seconds": "{n} s",
+        "after": "after {n} ms",
+        "by": "by {input}",
+        "hidden": "the page was hidden",
+        "unfocused": "the page had lost the focus",
+        "shown": "shown {n} times",
+        "pointer": "pointer {n} px",
+        "count": "trial {n} of {all}, {time}",
+        "gap": "pause of {n} s",
     }
 
 
@@ -75,19 +73,13 @@ def _film(session: Session, run: Run, study: Study, ref: str) -> dict[str, Any]:
     record = record_of(session, run, ref)
     if record is None or not any(each.response for each in record.trials):
         raise RequestError(
-            gettext(
-                "The run %(ref)s has no participant %(who)s who answered a trial.",
-                ref=run.ref,
-                who=ref,
-            ),
+            f"The run {run.ref} has no participant {ref} who answered a trial.",
             status=404,
             code="unknown_participant",
         )
     if record.participant.restricted_at is not None:
         raise RequestError(
-            gettext(
-                "The participant %(who)s asked that their data be stored and not used.", who=ref
-            ),
+            f"The participant {ref} asked that their data be stored and not used.",
             status=409,
             code="restricted",
         )
@@ -126,8 +118,8 @@ def _scene(study: Study, answered: AnsweredTrial, first: datetime) -> dict[str, 
         "rt_ms": response.rt_ms,
         "texts": [{"side": side, "text": prefix + text} for side, text in sides if text],
         "chosen": response.chosen_side,
-        "said": said(response_of(study).said(arrangement_of(trial), given_of(response))),
-        "by": said(response.input_method),
+        "said": response_of(study).said(arrangement_of(trial), given_of(response)),
+        "by": response.input_method or "",
         "hidden": bool(response.was_hidden),
         "unfocused": bool(response.lost_focus),
         "shown": response.times_shown or 1,

@@ -7,7 +7,6 @@ from pathlib import Path
 from flask import Blueprint, current_app, redirect, render_template, url_for
 from werkzeug.wrappers import Response
 
-from webapp.core.i18n import gettext
 from webapp.core.own_process import parallax
 from webapp.errors import RequestError
 from webapp.long_jobs.records import OVER, Step
@@ -36,7 +35,7 @@ def show() -> str:
     checked = parallax(Path(current_app.instance_path), "doctor", "--json")
     if not checked.worked:
         raise RequestError(
-            gettext("The installation could not be checked: %(text)s", text=checked.text),
+            f"The installation could not be checked: {checked.text}",
             status=500,
             code="unchecked",
         )

@@ -4,12 +4,10 @@ from flask import Blueprint, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from experiment.errors import ParallaxError
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.projects.invitations import accept, invited_to
 from webapp.researcher.access import allowed
-from webapp.researcher.language import in_english
 from webapp.services import current_services
 from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
 from webapp.users.roles import Role
@@ -39,7 +37,7 @@ def join() -> ResponseReturnValue:
     except RequestError as error:
         return _form(error.problem), error.status
     except ParallaxError as error:
-        return _form(in_english(error)), 409
+        return _form(str(error)), 409
 
 
 def _join_newly(code: str) -> ResponseReturnValue:
@@ -47,9 +45,9 @@ def _join_newly(code: str) -> ResponseReturnValue:
     services, name = current_services(), request.form.get("name", "").strip()
     if _signs_in_elsewhere():
         raise RequestError(
-            gettext(
-                "Accounts are made by an owner of this installation. Sign in with yours first, and"
-                " then use the code."
+            (
+                "Accounts are made by an owner of this installation. Sign in with yours first, and "
+                "then use the code."
             ),
             status=403,
             code="sign_in_first",

@@ -8,7 +8,6 @@ from flask.typing import ResponseReturnValue
 
 from experiment.authoring.show import SHOWN_BELOW
 from experiment.studies.load import built_in_studies
-from webapp.core.i18n import gettext
 from webapp.core.own_process import parallax
 from webapp.errors import RequestError
 from webapp.projects.projects import ProjectError
@@ -119,11 +118,11 @@ def _asked(form: Mapping[str, str]) -> tuple[str, str, str, str]:
     recruiter, studies = form.get("recruiter", ""), known()
     problem = ""
     if study not in studies:
-        problem = gettext("There is no study %(name)s here.", name=repr(study))
+        problem = f"There is no study {study!r} here."
     elif not _SEED.fullmatch(seed):
-        problem = gettext("The seed must be a whole number, such as 1.")
+        problem = "The seed must be a whole number, such as 1."
     elif recruiter not in set(RECRUITERS):
-        problem = gettext("There is no recruiter %(name)s.", name=repr(recruiter))
+        problem = f"There is no recruiter {recruiter!r}."
     if problem:
         raise RequestError(problem, status=400, code="bad_launch")
     return study, studies[study], seed, recruiter

@@ -7,15 +7,13 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from experiment.errors import ParallaxError
-from experiment.tables.spreadsheet import safe_csv
-from webapp.core.i18n import N_
+from experiment.tables.files import safe_csv
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RunError
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.language import in_english
 from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.runs.links import (
     GivenLink,
@@ -35,9 +33,9 @@ from webapp.users.audit_log import record_act
 
 link_pages = Blueprint("links", __name__)
 _KINDS = {
-    SINGLE: N_("personal links, each for one person"),
-    CODE: N_("access codes, which people type in"),
-    MULTI: N_("a link for many people"),
+    SINGLE: "personal links, each for one person",
+    CODE: "access codes, which people type in",
+    MULTI: "a link for many people",
 }
 _MOST_CODES = 500
 _COLUMNS = ("label", "kind", "list", "link", "code", "came")
@@ -126,7 +124,7 @@ def whose(ref: str) -> str:
 @link_pages.errorhandler(ParallaxError)
 def refuse(error: ParallaxError) -> ResponseReturnValue:
     """Show the paragraph on the page of links."""
-    return _page((request.view_args or {})["ref"], problem=in_english(error)), 409
+    return _page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
 def _page(ref: str, *, told: list[tuple[str, str, str]] | None = None, problem: str = "") -> str:

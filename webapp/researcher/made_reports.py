@@ -4,7 +4,6 @@ from pathlib import Path
 
 from flask import current_app
 
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.long_jobs.outdated import stands
@@ -32,7 +31,7 @@ def report_job(ref: str, job_id: str) -> Job:
     except KeyError:
         job = None
     if job is None or job.subject != ref:
-        raise RequestError(gettext("The run has no such report."), status=404, code="no_report")
+        raise RequestError("The run has no such report.", status=404, code="no_report")
     return job
 
 
@@ -44,7 +43,7 @@ def made_report(job: Job) -> Path:
     """
     folder = jobs_here().folder(job.id) / MADE
     if job.state is not JobState.DONE or not folder.is_dir():
-        raise RequestError(gettext("The report is not made."), status=409, code="not_made")
+        raise RequestError("The report is not made.", status=409, code="not_made")
     return folder
 
 
@@ -60,9 +59,7 @@ def refuse_unreadable(job: Job) -> None:
     with reading(current_services().sessions) as session:
         if job.uses_people and is_blind(session, find_run(session, job.subject)):
             raise RequestError(
-                gettext(
-                    "The run is blind, so no report of it is shown. Unblind it first, on its page."
-                ),
+                "The run is blind, so no report of it is shown. Unblind it first, on its page.",
                 status=409,
                 code="blind",
             )
@@ -70,9 +67,9 @@ def refuse_unreadable(job: Job) -> None:
             return
     jobs_here().remove(job.id)
     raise RequestError(
-        gettext(
-            "Somebody has taken back or corrected their data since this report was made, so it was"
-            " deleted. Make it again."
+        (
+            "Somebody has taken back or corrected their data since this report was made, so it "
+            "was deleted. Make it again."
         ),
         status=410,
         code="report_outdated",

@@ -17,7 +17,6 @@ from webapp.payments.rewards import all_rewards, rejection_of, rewards_of, state
 from webapp.payments.run_payments import RunPayments, open_run_payments
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.language import in_english, in_words
 from webapp.researcher.money_shown import money_of
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -146,7 +145,7 @@ def carry_out(ref: str) -> ResponseReturnValue:
 @money_pages.errorhandler(ParallaxError)
 def refuse(error: ParallaxError) -> ResponseReturnValue:
     """Show the paragraph on the run's page of money."""
-    return _page((request.view_args or {})["ref"], problem=in_english(error)), 409
+    return _page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
 def compensation_link(ref: str) -> str:
@@ -182,7 +181,6 @@ def _confirm(
         proposal=proposal,
         notes=notes,
         has_changed=has_changed,
-        in_words=in_words,
     )
 
 
@@ -194,7 +192,6 @@ def _page(ref: str, problem: str = "") -> str:
         for_all=FOR_ALL,
         for_one=FOR_ONE,
         asked=asked,
-        in_words=in_words,
         looked=current_services().now().isoformat(),
         **money_of(ref),
     )

@@ -7,7 +7,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from webapp.core.i18n import gettext
 from webapp.database.models import Participant, Run
 from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
@@ -66,7 +65,7 @@ def _changed(ref: str, change: Callable[[Session, Run, Participant | None], None
             person = session.scalar(locked)
             if person is None:
                 raise RequestError(
-                    gettext("The run %(ref)s has no participant %(who)s.", ref=ref, who=who),
+                    f"The run {ref} has no participant {who}.",
                     status=404,
                     code="unknown_participant",
                 )
@@ -101,7 +100,7 @@ def _moved(ref: str, *, into: bool) -> Response:
         run: Run = find_run(session, ref)
         if into and run.closed_at is None:
             raise RequestError(
-                gettext("The run is open: people may still come. Close it first."),
+                "The run is open: people may still come. Close it first.",
                 status=409,
                 code="run_open",
             )

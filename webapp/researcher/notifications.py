@@ -7,7 +7,6 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification, User
 from webapp.errors import RequestError
@@ -16,7 +15,6 @@ from webapp.notifications.mail import checked_mail
 from webapp.notifications.notices import causes_of
 from webapp.notifications.outside import NotTold, checked_url
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.language import in_english
 from webapp.researcher.paging import whole_number
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
@@ -101,7 +99,7 @@ def take_away() -> ResponseReturnValue:
 @notification_pages.errorhandler(NotTold)
 def refuse(error: NotTold) -> ResponseReturnValue:
     """Show the paragraph above the list."""
-    return _page(in_english(error)), 400
+    return _page(str(error)), 400
 
 
 def shown_address(notification: Notification) -> str:
@@ -129,7 +127,7 @@ def _mine(session: Session) -> Notification:
     number = whole_number(typed, _DIGITS)
     found = session.get(Notification, number)
     if found is None or found.user_id != current_user().id:
-        raise RequestError(gettext("You have no such address."), status=404, code="no_notification")
+        raise RequestError("You have no such address.", status=404, code="no_notification")
     return found
 
 

@@ -3,13 +3,11 @@
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from functools import partial
 from threading import BoundedSemaphore
 
 from flask import Blueprint, Response, copy_current_request_context, current_app, render_template
 from flask.typing import ResponseReturnValue
 
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
@@ -18,8 +16,7 @@ from webapp.projects.projects import name_of_project
 from webapp.projects.rights import Right
 from webapp.recruiters.base import PayingRecruiter
 from webapp.researcher.access import allowed, may_still_see
-from webapp.researcher.charts import charts_said
-from webapp.researcher.language import in_words, present, speak_to
+from webapp.researcher.charts import charts_shown
 from webapp.runs.notes import written_about
 from webapp.runs.overview import overview
 from webapp.runs.second_person import asked_acts
@@ -30,7 +27,7 @@ from webapp.sessions.consent_texts import consent_texts
 from webapp.sessions.lookup import find_run
 
 live_pages = Blueprint("live", __name__)
-# Of the one process that answers for the room.
+# In the one process that answers researchers.
 WATCHERS = 40
 _EVERY_S = 3.0
 # By writing alone a server learns that a browser has gone: so seldom a place is kept for nobody.
@@ -39,9 +36,9 @@ _NOTHING_NEW = ":\n\n"  # a comment, which a browser passes over
 # The browser connects again by itself; a worker that is to end never waits long for a watcher.
 _ROUNDS = 7
 _PARTS = "parallax_live_parts"
-_room = BoundedSemaphore(WATCHERS)
-# Of a run in a language: when it was made, and what it says.
-_Parts = dict[tuple[str, str], tuple[float, str]]
+_watcher_slots = BoundedSemaphore(WATCHERS)
+# By run: when the part was made, and its HTML.
+_Parts = dict[str, tuple[float, str]]
 
 
 def run_page(ref: str, problem: str = "") -> str:
@@ -55,7 +52,7 @@ def run_page(ref: str, problem: str = "") -> str:
     services, run = current_services(), facts["run"]
     assert isinstance(run, Run)
     with reading(services.sessions) as session:
-        charts, charts_at = charts_said(session, run)
+        charts, charts_at = charts_shown(session, run)
         facts |= {"charts": charts, "charts_at": charts_at, "blind": is_blind(session, run)}
         facts["written"] = written_about(session, run)
     return render_template("researcher/run.html", problem=problem, utc=_utc, **facts)
@@ -65,15 +62,8 @@ def _utc(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def live_part(ref: str, language: str = "") -> str:
-    """Return the part of a run's page that changes while people take part.
-
-    Args:
-        ref: The run's reference.
-        language: In which it is said; empty for the present request's.
-    """
-    if language:
-        speak_to(language)
+def live_part(ref: str) -> str:
+    """Return the part of a run's page that changes while people take part."""
     return render_template("researcher/run_live.html", **_facts(ref))
 
 
@@ -96,7 +86,6 @@ def _facts(ref: str) -> dict[str, object]:
             "overdue": is_due(run, study, services.now()),
             "overview": found,
             "hourly_minor": found.hourly_minor(reward_minor),
-            "in_words": in_words,
             "unblinding": unblinding_of(session, run),
             "waiting": asked_acts(session, run, services.now()),
             "consent_texts": consent_texts(session, run),
@@ -108,9 +97,9 @@ def _facts(ref: str) -> dict[str, object]:
 @allowed(Right.SEE)
 def watch(ref: str) -> ResponseReturnValue:
     """Send the live part now, and again whenever it has changed."""
-    if not _room.acquire(blocking=False):
+    if not _watcher_slots.acquire(blocking=False):
         raise RequestError(
-            gettext(
+            (
                 "Too many pages are watching runs at the moment, so this page does not update by "
                 "itself."
             ),
@@ -120,25 +109,24 @@ def watch(ref: str) -> ResponseReturnValue:
     try:
         first = live_part(ref)  # what goes wrong is told before the stream begins
     except BaseException:
-        _room.release()
+        _watcher_slots.release()
         raise
     parts: _Parts = current_app.extensions.setdefault(_PARTS, {})
     # Every part is made in a request of its own, so none stays open while nothing is sent.
     still_in = copy_current_request_context(may_still_see)
-    made = copy_current_request_context(partial(live_part, language=present().language))
-    watched = (ref, present().language)
+    made = copy_current_request_context(live_part)
     # Whoever opens the page after an act must not be shown what was made before it.
-    parts[watched] = time.monotonic(), first
-    events = _events(watched, parts, made, still_in)
+    parts[ref] = time.monotonic(), first
+    events = _events(ref, parts, made, still_in)
     response = Response(events, mimetype="text/event-stream")
     # Called also where the browser went away before the first event.
-    response.call_on_close(_room.release)
+    response.call_on_close(_watcher_slots.release)
     response.headers["X-Accel-Buffering"] = "no"
     return response
 
 
 def _events(
-    watched: tuple[str, str],
+    ref: str,
     parts: _Parts,
     make: Callable[[str], str],
     still_in: Callable[[], bool],
@@ -152,10 +140,10 @@ def _events(
                 yield _NOTHING_NEW
             if not still_in():
                 return
-        made_at, part = parts.get(watched, (float("-inf"), ""))
+        made_at, part = parts.get(ref, (float("-inf"), ""))
         if time.monotonic() - made_at >= _EVERY_S:
-            part = make(watched[0])
-            parts[watched] = time.monotonic(), part
+            part = make(ref)
+            parts[ref] = time.monotonic(), part
         if part != sent:
             sent = part
             yield _event(part)

@@ -1,35 +1,19 @@
-"""A user's own account: the language of the room, and tokens for programs."""
+"""A user's tokens for programs."""
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from werkzeug.wrappers import Response
 
 from webapp.database.engine import reading
-from webapp.database.models import User
 from webapp.projects.projects import ProjectError, named_project, projects_of
 from webapp.projects.rights import Scope
 from webapp.projects.tokens import MOST_DAYS, make_token, revoke, tokens_of
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.language import in_english, room_languages
 from webapp.researcher.paging import whole_number
 from webapp.services import current_services
 from webapp.users.roles import Role
 
-language_pages = Blueprint("language", __name__)
 token_pages = Blueprint("tokens", __name__)
 _DIGITS = 8
-
-
-@language_pages.post("/language")
-@allowed(Role.MEMBER, before_second_factor=True)
-def choose() -> Response:
-    """Keep the language with the account; what is none of the room's means the browser's wish."""
-    chosen = request.form.get("language", "")
-    with current_services().sessions.begin() as session:
-        session.get_one(User, current_user().id).language = (
-            chosen if chosen in room_languages() else None
-        )
-    return redirect(url_for("sign_in.show_sessions"), 303)
 
 
 @token_pages.get("/tokens")
@@ -71,7 +55,7 @@ def end() -> ResponseReturnValue:
 @token_pages.errorhandler(ProjectError)
 def refuse(error: ProjectError) -> ResponseReturnValue:
     """Show the paragraph above the list."""
-    return _page(in_english(error)), 409
+    return _page(str(error)), 409
 
 
 def _page(problem: str = "") -> str:

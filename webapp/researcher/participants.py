@@ -10,14 +10,12 @@ from flask.typing import ResponseReturnValue
 from experiment.participation import State
 from experiment.records import SIDES, Side
 from experiment.responses.registry import response_of
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
 from webapp.privacy.corrections import correctable, corrected_since_verdict
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed
-from webapp.researcher.language import said
 from webapp.researcher.paging import page_asked_for
 from webapp.runs.integrity import flags_of
 from webapp.runs.notes import tags_in_use, tags_of_people, written_about
@@ -96,7 +94,7 @@ def _text_of_any_side(trial: ShownTrial, side: Side) -> str | None:
 def _flags(run: Run, judged: Judged | None) -> list[str]:
     texts = [] if judged is None else flag_texts(run, judged.certificate)
     # Each begins with the flag's name; a figure may follow.
-    return [re.sub(r"^\w+", lambda name: said(name[0]), text) for text in texts]
+    return [re.sub(r"^\w+", lambda name: name[0].replace("_", " "), text) for text in texts]
 
 
 def _wanted(sorts: Mapping[str, str]) -> Wanted:
@@ -122,9 +120,7 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         study, record = services.study_of(session, run), record_of(session, run, participant_ref)
         if record is None:
             raise RequestError(
-                gettext(
-                    "The run %(ref)s has no participant %(who)s.", ref=ref, who=participant_ref
-                ),
+                f"The run {ref} has no participant {participant_ref}.",
                 status=404,
                 code="unknown_participant",
             )

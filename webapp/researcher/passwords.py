@@ -1,15 +1,13 @@
-"""A user's own password: changed in the room, or given anew by a link that an owner made."""
+"""A user's own password: changed on a page, or set anew by a link that an owner made."""
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import User
 from webapp.errors import RequestError, WebappError
 from webapp.researcher.access import COOKIE, allowed, current_user, without_cookie
 from webapp.researcher.guesses import is_own_password
-from webapp.researcher.language import in_english
 from webapp.services import current_services
 from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
 from webapp.users.roles import Role
@@ -32,7 +30,7 @@ def change() -> ResponseReturnValue:
     """Store a new password, and sign out everywhere else."""
     services, user = current_services(), current_user()
     if not is_own_password(user, request.form.get("password", "")):
-        return _form(problem=gettext("The present password is not right.")), 401
+        return _form(problem="The present password is not right."), 401
     try:
         hashed = _new_password()
     except WebappError as error:
@@ -71,7 +69,7 @@ def take_link() -> ResponseReturnValue:
 def _new_password() -> str:
     new, again = request.form.get("new", ""), request.form.get("again", "")
     if new != again:
-        problem = gettext("The two new passwords differ. Type the same one twice.")
+        problem = "The two new passwords differ. Type the same one twice."
         raise RequestError(problem, status=400, code="passwords_differ")
     return hash_password(new)
 
@@ -84,7 +82,7 @@ def _in_words(error: WebappError) -> str:
         f"expected: {error.expected}" if error.expected else "",
         error.remedy,
     )
-    return in_english(" ".join(f"{each[0].upper()}{each[1:]}." for each in sentences if each))
+    return " ".join(f"{each[0].upper()}{each[1:]}." for each in sentences if each)
 
 
 def _form(problem: str = "") -> str:

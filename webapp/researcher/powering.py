@@ -6,13 +6,11 @@ from flask import Blueprint, redirect, render_template, request, send_file, url_
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from webapp.core.i18n import gettext
 from webapp.errors import RequestError
 from webapp.long_jobs.records import MADE, OVER, Job, JobState, Step
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.boundary import present_project
-from webapp.researcher.language import number
 from webapp.researcher.made_reports import jobs_here, made_report
 from webapp.researcher.paging import whole_number
 from webapp.researcher.reports import queue_of_jobs, refuse_too_many
@@ -41,23 +39,14 @@ def ask() -> ResponseReturnValue:
     difference = form.get("difference", "").strip()
     n = whole_number(simulations, 4)
     if not 2 <= n <= _MOST_SIMULATIONS:
-        raise _wrong(
-            gettext(
-                "The number of simulated studies must be from 2 to %(most)s.",
-                most=number(_MOST_SIMULATIONS),
-            )
-        )
+        raise _wrong(f"The number of simulated studies must be from 2 to {_MOST_SIMULATIONS:,}.")
     refuse_too_many(_subject(called))
     asked = ["power", "--out", "{folder}/report", "--per-list", ",".join(map(str, per_list))]
     asked += ["--simulations", str(n)]
     if difference:
         asked += ["--difference", str(_share(difference))]
-    title = gettext(
-        "%(n)s simulated studies each with %(numbers)s people a list",
-        n=n,
-        numbers=", ".join(map(str, per_list)),
-    )
-    steps = [Step(gettext("simulating the study"), [*asked, "--", known()[called]])]
+    title = f"{n} simulated studies each with {', '.join(map(str, per_list))} people a list"
+    steps = [Step("simulating the study", [*asked, "--", known()[called]])]
     who, now = current_user().name, current_services().now()
     job = jobs_here().add(_subject(called), title, who, now, steps)
     note("power asked for", study=called)
@@ -102,7 +91,7 @@ def _made() -> Path:
 
 def _study(called: str) -> str:
     if called not in known():
-        problem = gettext("There is no study %(name)s here.", name=repr(called))
+        problem = f"There is no study {called!r} here."
         raise RequestError(problem, status=404, code="unknown_study")
     return called
 
@@ -118,7 +107,7 @@ def _job(called: str, job_id: str) -> Job:
     except KeyError:
         job = None
     if job is None or job.subject != _subject(called):
-        problem = gettext("The study has no such simulation.")
+        problem = "The study has no such simulation."
         raise RequestError(problem, status=404, code="no_job")
     return job
 
@@ -128,12 +117,8 @@ def _numbers(typed: str) -> list[int]:
     found = sorted({whole_number(each, 4) for each in parts})
     if not found or len(found) > _MOST_NUMBERS or not 1 <= found[0] <= found[-1] <= _MOST_PEOPLE:
         raise _wrong(
-            gettext(
-                "Write from one to %(n)s numbers of participants per list, each from 1 to %(most)s,"
-                " with commas between them, such as: 5, 10, 20",
-                n=_MOST_NUMBERS,
-                most=_MOST_PEOPLE,
-            )
+            f"Write from one to {_MOST_NUMBERS} numbers of participants per list, each from 1 to "
+            f"{_MOST_PEOPLE}, with commas between them, such as: 5, 10, 20"
         )
     return found
 
@@ -144,13 +129,7 @@ def _share(typed: str) -> float:
     except ValueError:
         found = 0.0
     if not _SMALLEST <= found <= _LARGEST:
-        raise _wrong(
-            gettext(
-                "The difference must be a number from %(least)s to %(most)s.",
-                least=_SMALLEST,
-                most=_LARGEST,
-            )
-        )
+        raise _wrong(f"The difference must be a number from {_SMALLEST} to {_LARGEST}.")
     return found
 
 

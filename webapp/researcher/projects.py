@@ -1,4 +1,4 @@
-"""Projects in the room: their members, invitations and limits."""
+"""Pages of projects: members, invitations and limits."""
 
 from collections.abc import Callable
 
@@ -26,7 +26,6 @@ from webapp.projects.projects import (
 )
 from webapp.projects.rights import ProjectRole, Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.language import in_english
 from webapp.researcher.paging import whole_number
 from webapp.researcher.project_page import project_list, project_page
 from webapp.services import current_services
@@ -52,7 +51,7 @@ def add() -> ResponseReturnValue:
         with services.sessions.begin() as session:
             add_project(session, name, by=current_user().name, now=services.now())
     except ProjectError as error:
-        return project_list(in_english(error)), 409
+        return project_list(str(error)), 409
     return redirect(url_for("projects.show", project=name), 303)
 
 
@@ -142,7 +141,7 @@ def refuse(error: ParallaxError) -> ResponseReturnValue:
     with reading(current_services().sessions) as session:
         known = {each.name for each in projects_of(session, current_user())}
     name = (request.view_args or {}).get("project", "")
-    told = in_english(error)
+    told = str(error)
     return (project_page(name, told) if name in known else project_list(told)), 409
 
 

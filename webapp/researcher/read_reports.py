@@ -1,10 +1,9 @@
-"""Reading a report in the room, and sharing it by a link."""
+"""Reading a report in the browser, and sharing it by a link."""
 
 from flask import Blueprint, g, redirect, request, send_file, url_for
 from flask.typing import ResponseReturnValue
 from werkzeug.wrappers import Response
 
-from webapp.core.i18n import gettext
 from webapp.errors import RequestError
 from webapp.http.security_headers import PAGE_OF_ITS_OWN
 from webapp.long_jobs.records import Job
@@ -78,9 +77,7 @@ def read_shared() -> Response:
         job = None
     if job is None or not shared(jobs.folder(job.id), request.args.get("link", "")):
         raise RequestError(
-            gettext(
-                "This link is not right, or it was ended. Ask whoever sent it for another one."
-            ),
+            "This link is not right, or it was ended. Ask whoever sent it for another one.",
             status=404,
             code="no_shared_report",
         )

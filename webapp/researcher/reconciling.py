@@ -6,7 +6,6 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from experiment.errors import ParallaxError
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.payments.reconciliation.reconcile import (
@@ -20,7 +19,6 @@ from webapp.payments.run_payments import RunPayments, open_run_payments
 from webapp.payments.two_steps import settle_by_hand
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.language import in_words
 from webapp.researcher.money import compensation_link
 from webapp.researcher.money import refuse as refuse_on_money_page
 from webapp.researcher.paging import whole_number
@@ -46,7 +44,6 @@ def look(ref: str) -> str:
         found=found,
         agreement=in_agreement(ref, snapshot.statements),
         live=request.form.get("live", ""),
-        in_words=in_words,
     )
 
 
@@ -80,7 +77,7 @@ def settle(ref: str) -> ResponseReturnValue:
     payments, form = _open(ref), request.form
     number, said = whole_number(form.get("payment", ""), _DIGITS), form.get("seen", "")
     if said not in ("paid", "not paid"):
-        problem = gettext("Say whether the platform's own site shows the payment.")
+        problem = "Say whether the platform's own site shows the payment."
         raise RequestError(problem, status=400, code="not_said")
     settled = settle_by_hand(
         payments.sessions,
@@ -98,7 +95,7 @@ def _looked_at(text: str) -> datetime:
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        problem = gettext("The form is not whole. Open the page of the run's money again.")
+        problem = "The form is not whole. Open the page of the run's money again."
         raise RequestError(problem, status=400, code="not_said") from error
 
 

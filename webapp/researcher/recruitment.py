@@ -7,9 +7,9 @@ from itertools import chain
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from experiment import money
 from experiment.errors import ParallaxError
 from experiment.payment.cost import refuse_out_of_bounds
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
@@ -31,10 +31,8 @@ from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_
 from webapp.recruitment.terms import refuse_other_owner
 from webapp.recruitment.writing import Whom, checked_text, recipients, send
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.language import in_english, in_words, said
 from webapp.researcher.overview_page import run_page
 from webapp.researcher.paging import whole_number
-from webapp.researcher.words import WORDS
 from webapp.runs.answerable import refuse_unanswerable
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -65,9 +63,9 @@ def look(ref: str) -> ResponseReturnValue:
         live=_live(),
         states=[(hit, state, state.is_open(services.now())) for hit, state in states],
         progress=progress,
-        hourly=in_words(hourly_minor, study.currency) if hourly_minor is not None else None,
+        hourly=money.in_words(hourly_minor, study.currency) if hourly_minor is not None else None,
         writes=isinstance(platform, Messages),
-        balance=in_words(platform.balance_minor(), platform.currency),
+        balance=money.in_words(platform.balance_minor(), platform.currency),
     )
 
 
@@ -87,9 +85,7 @@ def go_on(ref: str) -> ResponseReturnValue:
     """Let people find the run's open offers for more hours from now."""
     hours = whole_number(request.form.get("hours", ""), _DIGITS)
     if not 1 <= hours <= _MOST_HOURS:
-        raise RequestError(
-            gettext("The hours must be a whole number."), status=400, code="bad_hours"
-        )
+        raise RequestError("The hours must be a whole number.", status=400, code="bad_hours")
     sessions, now = current_services().sessions, current_services().now()
     until = now + timedelta(hours=hours)
     return _moved(
@@ -109,10 +105,10 @@ def write(ref: str) -> ResponseReturnValue:
     try:
         whom = Whom(request.form.get("whom", ""))
     except ValueError as error:
-        problem = gettext("The form does not say to whom it is written.")
+        problem = "The form does not say to whom it is written."
         raise RequestError(problem, status=400, code="bad_whom") from error
     if not isinstance(platform, Messages):
-        problem = gettext("This platform cannot write to participants from here.")
+        problem = "This platform cannot write to participants from here."
         raise RequestError(problem, status=400, code="no_messages")
     with reading(current_services().sessions) as session:
         by_offer = recipients(session, ref, whom)
@@ -153,7 +149,7 @@ def carry_out(ref: str) -> ResponseReturnValue:
 @recruitment_pages.errorhandler(ParallaxError)
 def refuse(error: ParallaxError) -> ResponseReturnValue:
     """Show the paragraph on the run's own page."""
-    return run_page((request.view_args or {})["ref"], problem=in_english(error)), 409
+    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
 def _opened(ref: str) -> tuple[Run, Platform]:
@@ -191,9 +187,9 @@ def _confirm(
         run=run,
         endpoint=platform.endpoint,
         # What a platform alone has to say is in English.
-        rows=[(said(name) if name in WORDS else in_english(name), value) for name, value in rows],
+        rows=rows,
         is_empty=drafted.is_empty,
-        total=in_words(drafted.cost.total_minor, drafted.cost.currency),
+        total=money.in_words(drafted.cost.total_minor, drafted.cost.currency),
         agreed=digest_of(drafted, platform),
         live=_live(),
         has_changed=has_changed,

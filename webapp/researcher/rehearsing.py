@@ -3,13 +3,11 @@
 from flask import Blueprint, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.long_jobs.records import Step
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.language import ngettext, number
 from webapp.researcher.made_reports import jobs_here, note_of_report
 from webapp.researcher.paging import whole_number
 from webapp.researcher.reports import queue_of_jobs, refuse_too_many
@@ -32,21 +30,21 @@ def rehearse(ref: str) -> ResponseReturnValue:
         run = find_run(session, ref)
     if not run.simulated or run.closed_at is not None:
         raise RequestError(
-            gettext("Programs take part only in a simulated run that is open."),
+            "Programs take part only in a simulated run that is open.",
             status=409,
             code="not_simulated",
         )
     if not 1 <= people <= _MOST:
         raise RequestError(
-            gettext("The number of programs must be from 1 to %(most)s.", most=number(_MOST)),
+            f"The number of programs must be from 1 to {_MOST:,}.",
             status=400,
             code="bad_number",
         )
     refuse_too_many(ref)
     sent = ("simulate", ref, "--participants", str(people), "--workers", _AT_A_TIME)
-    steps = [Step(gettext("programs take part"), sent)]
+    steps = [Step("programs take part", sent)]
     who, now = current_user().name, services.now()
-    title = str(ngettext("%(n)s program", "%(n)s programs", people))
+    title = f"{people:,} program{'' if people == 1 else 's'}"
     job = jobs_here().add(ref, title, who, now, steps)
     note_of_report(ref, "programs asked to take part", programs=str(people))
     queue_of_jobs().put(job.id)

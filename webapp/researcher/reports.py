@@ -1,4 +1,4 @@
-"""A run's reports: made by long jobs, read in the room, and shared by links."""
+"""A run's reports: made by long jobs, read in the browser, shared by links."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,13 +9,11 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 from werkzeug.wrappers import Response
 
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.errors import RequestError, RunError
 from webapp.long_jobs.records import EXPORTED, OVER, JobState, Step
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.language import in_english
 from webapp.researcher.made_reports import jobs_here, note_of_report, report_job
 from webapp.researcher.overview_page import run_page
 from webapp.runs.unblind import refuse_blind
@@ -51,7 +49,7 @@ def make(ref: str) -> ResponseReturnValue:
     models = [name for name in request.form.getlist("model") if name in installed_models()]
     files = [file for file in request.files.getlist("scores") if file.filename]
     if len(models) + len(files) > _MOST_MODELS:
-        problem = gettext("At most %(n)s models.", n=_MOST_MODELS)
+        problem = f"At most {_MOST_MODELS} models."
         raise RequestError(problem, status=400, code="too_many_models")
     steps = _steps(ref, models, len(files))
     title = _title(models, len(files))
@@ -86,7 +84,7 @@ def delete(ref: str) -> Response:
 @reports_pages.errorhandler(RunError)
 def refuse(error: RunError) -> ResponseReturnValue:
     """Show the paragraph on the run's page: the run is blind."""
-    return run_page((request.view_args or {})["ref"], problem=in_english(error)), 409
+    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
 def refuse_too_many(ref: str) -> None:
@@ -98,10 +96,9 @@ def refuse_too_many(ref: str) -> None:
     waiting = [job for job in jobs_here().about(ref) if job.state not in OVER]
     if len(waiting) >= _MOST_WAITING:
         raise RequestError(
-            gettext(
-                "%(n)s reports or other jobs of this run are waiting or at work. Wait for them, or"
-                " cancel one.",
-                n=len(waiting),
+            (
+                f"{len(waiting)} reports or other jobs of this run are waiting or at work. "
+                "Wait for them, or cancel one."
             ),
             status=409,
             code="enough_jobs",
@@ -116,25 +113,25 @@ def installed_models() -> list[str]:
 
 def _steps(ref: str, models: Sequence[str], n_files: int) -> list[Step]:
     run = f"{{folder}}/{EXPORTED}"
-    steps = [Step(gettext("exporting the run"), ("export", ref, "--out", run))]
+    steps = [Step("exporting the run", ("export", ref, "--out", run))]
     scores = [f"{{folder}}/uploaded_{number}.parquet" for number in range(n_files)]
     for number, name in enumerate(models):
         out = f"{{folder}}/scores_{number}.parquet"
         model = str(_instance() / "models" / name)
         scored = ("lm", "score", "--only-judged", run, "--out", out, "--", model, f"{run}/study")
-        steps.append(Step(gettext("scoring with %(model)s", model=name), scored))
+        steps.append(Step(f"scoring with {name}", scored))
         scores.append(out)
     given = [option for path in scores for option in ("--scores", path)]
     report = ("compare", "--run", run, "--out", "{folder}/report", *given)
-    return [*steps, Step(gettext("comparing"), report)]
+    return [*steps, Step("comparing", report)]
 
 
 def _title(models: Sequence[str], n_files: int) -> str:
     """Return what a report is called, in the language of who asks for it."""
     if not models and not n_files:
-        return gettext("People")
-    of_models = ", ".join(models) or gettext("uploaded scores")
-    return gettext("People and %(models)s", models=of_models)
+        return "People"
+    of_models = ", ".join(models) or "uploaded scores"
+    return f"People and {of_models}"
 
 
 def _store_scores(folder: Path, files: Sequence[FileStorage]) -> None:

@@ -8,14 +8,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
-from webapp.core.i18n import gettext
 from webapp.database.models import Participant, Run
 from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
 from webapp.erasures.record import Record
 from webapp.errors import RequestError
-from webapp.privacy.corrections import correct, correctable
-from webapp.privacy.restriction import release, restrict
+from webapp.privacy.corrections import correct, correctable, release, restrict
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.services import current_services
@@ -66,7 +64,7 @@ def correct_answer(ref: str, participant_ref: str) -> Response:
         questions = correctable(session, services.study_of(session, run), person)
         if field not in {question.name for question in questions}:
             raise RequestError(
-                gettext('The participant was asked no question "%(name)s".', name=field),
+                f'The participant was asked no question "{field}".',
                 status=400,
                 code="no_question",
             )
@@ -83,9 +81,7 @@ def _reason() -> str:
     reason = request.form.get("reason", "").strip()
     if len(reason) < _SHORTEST_REASON:
         raise RequestError(
-            gettext(
-                "Please say in a few words how the participant asked for it. The reason is kept."
-            ),
+            "Please say in a few words how the participant asked for it. The reason is kept.",
             status=400,
             code="no_reason",
         )
@@ -101,9 +97,7 @@ def _changed(
         person = session.scalar(select(Participant).where(*of_run).with_for_update(of=Participant))
         if person is None:
             raise RequestError(
-                gettext(
-                    "The run %(ref)s has no participant %(who)s.", ref=ref, who=participant_ref
-                ),
+                f"The run {ref} has no participant {participant_ref}.",
                 status=404,
                 code="unknown_participant",
             )

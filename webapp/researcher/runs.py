@@ -16,7 +16,6 @@ from webapp.errors import RunError, WebappError
 from webapp.projects.projects import ProjectError, projects_of, runs_seen_by
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.language import in_english
 from webapp.researcher.overview_page import run_page
 from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.researcher.uploads import zipped
@@ -139,7 +138,7 @@ def download(ref: str) -> ResponseReturnValue:
 @run_pages.errorhandler(ProjectError)
 def refuse(error: WebappError) -> ResponseReturnValue:
     """Show the paragraph on the run's own page."""
-    return run_page((request.view_args or {})["ref"], problem=in_english(error)), 409
+    return run_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
 def decide(ref: str, *, by: str) -> Exclusion:

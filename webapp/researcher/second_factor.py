@@ -9,7 +9,6 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import SecondFactor, User
 from webapp.errors import RequestError
@@ -45,7 +44,7 @@ def start() -> ResponseReturnValue:
     """Make a secret, which counts once a first code confirms it."""
     services, user = current_services(), current_user()
     if not is_own_password(user, request.form.get("password", "")):
-        return _page(problem=gettext("The password is not right.")), 401
+        return _page(problem="The password is not right."), 401
     with services.sessions.begin() as session:
         begin(session, user, services.now())
     return redirect(url_for("second_factor.show"), 303)

@@ -17,7 +17,6 @@ from webapp.researcher.access import (
 )
 from webapp.researcher.code import ask_for_code
 from webapp.researcher.guesses import browser_family, guess_of
-from webapp.researcher.language import room_languages
 from webapp.researcher.paging import whole_number
 from webapp.researcher.signed_in_elsewhere import named_by_header
 from webapp.services import current_services
@@ -83,10 +82,7 @@ def show_sessions() -> str:
     with reading(current_services().sessions) as session:
         here = open_sessions_of(session, current_user(), now)
     this = digest_of(token)
-    languages = room_languages()
-    return render_template(
-        "researcher/sessions.html", sign_ins=here, this=this, languages=languages
-    )
+    return render_template("researcher/sessions.html", sign_ins=here, this=this)
 
 
 @sign_in_pages.post("/sessions/end-one")

@@ -11,8 +11,7 @@ from sqlalchemy import select
 from structlog.contextvars import bind_contextvars
 from werkzeug.wrappers import Response
 
-from webapp.core.i18n import gettext
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.models import User
 from webapp.errors import RequestError
 from webapp.researcher.access import allowed, safe_way_back, with_cookie
@@ -41,7 +40,7 @@ def ask() -> ResponseReturnValue:
         _ATTEMPT,
         services.tokens.sealed_attempt(kept),
         max_age=_ATTEMPT_S,
-        path=f"{ROOM}/sign-in",
+        path=f"{RESEARCHER_PATH}/sign-in",
         secure=services.settings.link_base.startswith("https:"),
         httponly=True,
         samesite="Lax",
@@ -62,16 +61,18 @@ def come_back() -> ResponseReturnValue:
     code = request.args.get("code", "")
     if not state or request.args.get("state", "") != state or not code:
         raise RequestError(
-            gettext(
-                "You are not signed in: the provider did not say so, or the attempt began in"
-                " another browser, or more than ten minutes ago. Please try once more."
+            (
+                "You are not signed in: the provider did not say so, or the attempt began in "
+                "another browser, or more than ten minutes ago. Please try once more."
             ),
             status=401,
             code="not_signed_in",
         )
     name = services.provider().name(Attempt(state, nonce, verifier), _back(), code)
     response = _enter(services, name, way_back)
-    response.delete_cookie(_ATTEMPT, path=f"{ROOM}/sign-in", httponly=True, samesite="Lax")
+    response.delete_cookie(
+        _ATTEMPT, path=f"{RESEARCHER_PATH}/sign-in", httponly=True, samesite="Lax"
+    )
     return response
 
 
@@ -82,7 +83,7 @@ def enter_by_header() -> ResponseReturnValue:
     services, name = current_services(), named_by_header()
     if not name:
         raise RequestError(
-            gettext("The web server that signs users in did not say who you are."),
+            "The web server that signs users in did not say who you are.",
             status=401,
             code="not_signed_in",
         )
@@ -107,11 +108,10 @@ def _enter(services: Services, name: str, way_back: str) -> Response:
             token = open_session(session, user, browser_family(), now)
     if token is None:
         raise RequestError(
-            gettext(
-                "You are known as %(name)s, but no user of that name has access. An owner of this "
-                "installation can add one on the server with: parallax users add %(name)s --role "
-                "ROLE --no-password",
-                name=name,
+            (
+                f"You are known as {name}, but no user of that name has access. An owner of this "
+                f"installation can add one on the server with: parallax users add {name} --role "
+                "ROLE --no-password"
             ),
             status=403,
             code="unknown_user",

@@ -16,7 +16,6 @@ from experiment.authoring.show import NEXT_STEPS
 from experiment.errors import StudyError
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import built_in_studies
-from webapp.core.i18n import gettext
 from webapp.core.own_process import parallax
 from webapp.database.locks import exclusive
 from webapp.errors import RequestError
@@ -57,7 +56,7 @@ def new() -> ResponseReturnValue:
     form, file = request.form, request.files.get("table")
     suffix = Path(file.filename or "").suffix.lower() if file else ""
     if file is None or suffix not in _TABLES:
-        return _page(gettext("Choose a table that ends in %(ends)s.", ends=", ".join(_TABLES)), 400)
+        return _page(f"Choose a table that ends in {', '.join(_TABLES)}.", 400)
     content = file.read()
     with _new_folder(form.get("name", ""), len(content)) as folder, counted():
         with tempfile.TemporaryDirectory() as temporary:
@@ -106,7 +105,7 @@ def delete() -> ResponseReturnValue:
     folder = own_study(instance(), present_project(), called)
     if not request.form.get("sure"):
         raise RequestError(
-            gettext("Tick the box to say that you are sure. Nothing was deleted."),
+            "Tick the box to say that you are sure. Nothing was deleted.",
             status=400,
             code="not_sure",
         )
@@ -162,11 +161,7 @@ def _new_folder(name: str, n_bytes: int) -> Iterator[Path]:
     study_name(Path("/") / name.replace("/", " "))
     if len(name) > _LONGEST_NAME:
         raise RequestError(
-            gettext(
-                "The name has %(n)s letters; %(most)s are allowed. Nothing was stored.",
-                n=len(name),
-                most=_LONGEST_NAME,
-            ),
+            f"The name has {len(name)} letters; {_LONGEST_NAME} are allowed. Nothing was stored.",
             status=400,
             code="long_name",
         )

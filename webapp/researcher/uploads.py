@@ -19,9 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from experiment.studies.load import built_in_studies
 from experiment.studies.study import STUDY_FILE
-from webapp.core.i18n import gettext
 from webapp.errors import RequestError
-from webapp.researcher.language import number
 
 LARGEST_ZIP_BYTES = 20 * 1024 * 1024
 _LARGEST_STUDY_BYTES = 60 * 1024 * 1024
@@ -90,9 +88,7 @@ def store_upload(
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             files = _files(archive)
     except _UNREADABLE as error:
-        raise _refused(
-            gettext("The file cannot be read as a zip file (%(error)s).", error=error)
-        ) from error
+        raise _refused(f"The file cannot be read as a zip file ({error}).") from error
     name, files = _study_folder(files)
     check_size(sum(map(len, files.values())))
     label = secrets.token_hex(4)
@@ -106,22 +102,14 @@ def store_upload(
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EACCES, errno.EROFS):
             raise
-        raise _refused(
-            gettext("A name in the zip file cannot be a file's or a folder's.")
-        ) from error
+        raise _refused("A name in the zip file cannot be a file's or a folder's.") from error
     return f"{name} ({label})"
 
 
 def _files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
     entries = [entry for entry in archive.infolist() if not entry.is_dir()]
     if len(entries) > _MOST_FILES:
-        raise _refused(
-            gettext(
-                "The zip file holds %(n)s files; %(most)s are allowed.",
-                n=len(entries),
-                most=_MOST_FILES,
-            )
-        )
+        raise _refused(f"The zip file holds {len(entries)} files; {_MOST_FILES} are allowed.")
     files = dict[PurePosixPath, bytes]()
     left = _LARGEST_STUDY_BYTES
     for entry in entries:
@@ -136,26 +124,16 @@ def _files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
             or "\0" in str(path)
         ):
             raise _refused(
-                gettext(
-                    "The zip file holds a path that leads out of its folder: %(path)s.",
-                    path=repr(entry.filename),
-                )
+                f"The zip file holds a path that leads out of its folder: {entry.filename!r}."
             )
         if stat.S_ISLNK(entry.external_attr >> 16):
-            raise _refused(
-                gettext("The zip file holds a link: %(path)s.", path=repr(entry.filename))
-            )
+            raise _refused(f"The zip file holds a link: {entry.filename!r}.")
         # What the file says of its own size may be a lie, so one byte more is asked for.
         with archive.open(entry) as stream:
             data = stream.read(left + 1)
         left -= len(data)
         if left < 0:
-            raise _refused(
-                gettext(
-                    "Unpacked, the study is larger than %(n)s bytes.",
-                    n=number(_LARGEST_STUDY_BYTES),
-                )
-            )
+            raise _refused(f"Unpacked, the study is larger than {_LARGEST_STUDY_BYTES:,} bytes.")
         files[path] = data
     return files
 
@@ -163,21 +141,15 @@ def _files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
 def _study_folder(files: dict[PurePosixPath, bytes]) -> tuple[str, dict[PurePosixPath, bytes]]:
     tops = {path.parts[0] for path in files}
     if len(tops) != 1 or PurePosixPath(next(iter(tops)), STUDY_FILE) not in files:
-        raise _refused(gettext("The zip file must hold one folder, and study.toml directly in it."))
+        raise _refused("The zip file must hold one folder, and study.toml directly in it.")
     (name,) = tops
     if not _NAME.fullmatch(name):
-        raise _refused(
-            gettext(
-                "%(name)s cannot be a study's name: use letters, digits, _ and -.", name=repr(name)
-            )
-        )
+        raise _refused(f"{name!r} cannot be a study's name: use letters, digits, _ and -.")
     return name, {path.relative_to(name): data for path, data in files.items()}
 
 
 def _refused(problem: str) -> RequestError:
-    return RequestError(
-        f"{problem} {gettext('Nothing was stored.')}", status=400, code="bad_upload"
-    )
+    return RequestError(f"{problem} Nothing was stored.", status=400, code="bad_upload")
 
 
 def zipped(folder: Path) -> io.BytesIO:

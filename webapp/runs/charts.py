@@ -18,7 +18,6 @@ from experiment.payment.payment import PaymentKind, PaymentState
 from experiment.responses.base import Gives
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
-from webapp.core.i18n import N_
 from webapp.database.models import (
     Participant,
     Payment,
@@ -97,7 +96,7 @@ def _recruitment(session: Session, run: Run, now: datetime) -> Chart | None:
     lines = {"agreed": until(begun, times), "finished": until(ended, times)}
     planned = {"planned": [places or 0] * len(times)}
     says = _says(
-        N_("%(n)s of %(planned)s planned participants finished."), n=len(ended), planned=places or 0
+        "%(n)s of %(planned)s planned participants finished.", n=len(ended), planned=places or 0
     )
     return _chart("Recruitment", says, "time", seconds(times), lines | planned, time=True)
 
@@ -117,11 +116,11 @@ def _minutes(session: Session, run: Run) -> Chart | None:
     bins = Counter(min(int(minutes / width), int(longest / width)) for minutes in took)
     edges = range(max(bins) + 1)
     beyond = sum(1 for minutes in took if minutes >= (max(bins) + 1) * width)
-    message = N_("Half of the %(n)s who finished took at most %(minutes)s minutes.")
+    message = "Half of the %(n)s who finished took at most %(minutes)s minutes."
     if beyond:
-        message = N_(
-            "Half of the %(n)s who finished took at most %(minutes)s minutes; the last bar holds"
-            " %(beyond)s who took longer still."
+        message = (
+            "Half of the %(n)s who finished took at most %(minutes)s minutes; the last bar holds "
+            "%(beyond)s who took longer still."
         )
     half = round(took[len(took) // 2], 1)
     says = _says(message, n=len(took), minutes=half, beyond=beyond)
@@ -148,7 +147,7 @@ def _attrition(session: Session, run: Run) -> Chart | None:
     last = max(reached)
     at_least = list(accumulate(reached[trial] for trial in range(last, 0, -1)))[::-1]
     says = _says(
-        N_("%(n)s of %(agreed)s who agreed answered trial %(last)s, the last."),
+        "%(n)s of %(agreed)s who agreed answered trial %(last)s, the last.",
         n=at_least[-1],
         agreed=agreed,
         last=last,
@@ -174,7 +173,7 @@ def _flags(session: Session, run: Run) -> Chart | None:
     xs = list(range((n_lists or 0) + 1))
     lines = {flag: [counts[flag, x] for x in xs] for flag in sorted({flag for flag, _ in counts})}
     says = _says(
-        N_("%(n)s flags of plausibility; each asks for a look, none is a verdict."),
+        "%(n)s flags of plausibility; each asks for a look, none is a verdict.",
         n=counts.total(),
     )
     return _chart("Flags", says, "list", xs, lines, kind="map")
@@ -192,7 +191,7 @@ def _money(session: Session, run: Run, now: datetime) -> Chart | None:
     times = ticks(run.launched_at, run.closed_at or now, [at for at, _ in rows])
     spent = [sum(minor for at, minor in rows if at <= tick) / 100 for tick in times]
     says = _says(
-        N_("%(amount)s %(currency)s spent, without the platform's fee."),
+        "%(amount)s %(currency)s spent, without the platform's fee.",
         amount=round(spent[-1], 2),
         currency=run.currency,
     )
@@ -225,7 +224,7 @@ def _accuracy(session: Session, run: Run, study: Study) -> Chart | None:
         return None
     names = sorted(n)
     says = _says(
-        N_("%(share)s %% of %(n)s answers chose as expected."),
+        "%(share)s %% of %(n)s answers chose as expected.",
         share=round(100 * n_right.total() / n.total()),
         n=n.total(),
     )

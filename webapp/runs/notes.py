@@ -12,7 +12,6 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, delete, select
 from sqlalchemy.orm import Session
 
-from webapp.core.i18n import gettext
 from webapp.database.models import Note, Participant, Run, Tag
 from webapp.errors import RequestError
 from webapp.users.audit_log import record_act
@@ -124,7 +123,7 @@ def remove(
     table = Tag if is_tag else Note
     found = select(table.id).where(table.id == number, *_about(table, run, participant))
     if session.scalar(found) is None:
-        raise RequestError(gettext("It was removed already."), status=404, code="no_note")
+        raise RequestError("It was removed already.", status=404, code="no_note")
     session.execute(delete(table).where(table.id == number))
     _tell(session, run, participant, who, f"{'tag' if is_tag else 'note'} removed", now)
 
@@ -146,40 +145,28 @@ def _refuse_bad(
     session: Session, run: Run, participant: Participant | None, text: str, names: set[str]
 ) -> None:
     if not text and not names:
-        raise _bad(gettext("Write a note, or tags, or both."))
+        raise _bad("Write a note, or tags, or both.")
     if len(text) > LONGEST_NOTE or "\x00" in text:
         raise _bad(
-            gettext(
-                "A note has at most %(most)s characters; this one has %(n)s.",
-                most=f"{LONGEST_NOTE:,}",
-                n=f"{len(text):,}",
-            )
+            f"A note has at most {f'{LONGEST_NOTE:,}'} characters; this one has {f'{len(text):,}'}."
         )
     for name in sorted(names):
         if not _TAG.fullmatch(name):
             raise _bad(
-                gettext(
-                    '"%(tag)s" is no tag: a tag begins with a letter or a digit and'
-                    " has at most %(most)s of letters, digits, spaces, and the signs . + -"
-                    " Separate tags by commas.",
-                    tag=name[: 2 * LONGEST_TAG],
-                    most=LONGEST_TAG,
-                )
+                f'"{name[: 2 * LONGEST_TAG]}" is no tag: a tag begins with a letter or a digit and '
+                f"has at most {LONGEST_TAG} of letters, digits, spaces, and the signs . + - "
+                "Separate tags by commas."
             )
     if text and len(written_about(session, run, participant).notes) >= _MOST_NOTES:
-        raise _bad(gettext("There are %(n)s notes already. Remove one first.", n=_MOST_NOTES))
+        raise _bad(f"There are {_MOST_NOTES} notes already. Remove one first.")
     if participant is None:
         return
     if participant.restricted_at is not None:
-        raise _bad(
-            gettext("This participant's data are stored and not used: nothing is added to them.")
-        )
+        raise _bad("This participant's data are stored and not used: nothing is added to them.")
     if text and run.identities_erased_at is not None:
         raise _bad(
-            gettext(
-                "What identifies the people of this run was erased, so no note is written about"
-                " them any more. Tags are possible."
-            )
+            "What identifies the people of this run was erased, so no note is written about them "
+            "any more. Tags are possible."
         )
 
 

@@ -1,7 +1,7 @@
 """Four eyes: what a study asks two people for is done when the second asks for exactly the same.
 
-The first request is stored, and nothing is done. A person is known by the name in the room, or by
-the operating system's user of a command.
+The first request is stored, and nothing is done. A person is known by the name of the account, or
+by the operating system's user of a command.
 """
 
 from collections.abc import Sequence
@@ -84,7 +84,7 @@ def first_of_two(sessions: Sessions, wanted: Wanted) -> str:
         f"nothing was done yet: the study asks two people for {act}, and you asked for {told}",
         where=f"run {run.ref}",
         expected="a second person who asks for exactly the same within "
-        f"{VALID_FOR.days} days, in the room or by the same command",
+        f"{VALID_FOR.days} days, on the run's page or by the same command",
         remedy="Tell a colleague. If what is to be done changes meanwhile, both ask again",
     )
 

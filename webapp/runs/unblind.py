@@ -13,7 +13,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.studies.study import Study
-from webapp.core.i18n import gettext
 from webapp.database.engine import Sessions
 from webapp.database.models import Run, Unblinding
 from webapp.database.retry import in_transaction
@@ -71,9 +70,7 @@ def refuse_no_reason(reason: str) -> None:
     """
     if len(reason) < _SHORTEST_REASON:
         raise RequestError(
-            gettext(
-                "Please say in a few words why you want to see the results now. The reason is kept."
-            ),
+            "Please say in a few words why you want to see the results now. The reason is kept.",
             status=400,
             code="no_reason",
         )

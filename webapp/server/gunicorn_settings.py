@@ -20,7 +20,7 @@ from webapp.core.instance import open_instance, write_for_owner_alone
 from webapp.core.logging import log_formatter
 from webapp.core.logging import write_logs as write_early_logs
 from webapp.core.metrics import FOLDER_VARIABLE
-from webapp.core.processes import with_room
+from webapp.core.processes import with_researcher_worker
 from webapp.core.settings import Settings
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
@@ -62,7 +62,7 @@ class Log(Logger):  # type: ignore[misc]
 
 bind = f"[{_own.host}]:{_own.port}" if ":" in _own.host else f"{_own.host}:{_own.port}"
 worker_class = Worker
-workers, worker_connections = with_room(_own.workers), _own.connections
+workers, worker_connections = with_researcher_worker(_own.workers), _own.connections
 # How long a worker that stops may take to answer what it was asked.
 graceful_timeout = 30
 # Longer than web servers in front keep an idle connection: these must be the ones that end it,
@@ -104,7 +104,7 @@ def on_starting(server: "Arbiter") -> None:
 
 
 def pre_fork(server: "Arbiter", worker: "Worker") -> None:
-    """Let the last of the processes that have the same settings be the room's."""
+    """Let the last of the processes that have the same settings answer researchers."""
     if worker.cfg.workers == 1:
         return
     # Made once, by the first process of all; a reload takes them over.
@@ -112,13 +112,13 @@ def pre_fork(server: "Arbiter", worker: "Worker") -> None:
         server.doors = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     beside = [each for each in server.WORKERS.values() if each.cfg is worker.cfg]
     worker.doors = server.doors
-    worker.has_room = len(beside) >= worker.cfg.workers - 1 and not any(
-        getattr(each, "has_room", False) for each in beside
+    worker.serves_researchers = len(beside) >= worker.cfg.workers - 1 and not any(
+        getattr(each, "serves_researchers", False) for each in beside
     )
 
 
 def nworkers_changed(server: "Arbiter", new: int, _before: int | None) -> None:
-    """Keep as many processes as the settings say: TTOU might end the room's, and no other begins.
+    """Keep as many processes as the settings say: TTOU might end the researchers'.
 
     None at all is another matter: a new server takes over.
     """

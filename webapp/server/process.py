@@ -23,7 +23,7 @@ import httpx
 
 from experiment.machine import has_forking_server
 from webapp.core.instance import open_instance
-from webapp.core.processes import with_room
+from webapp.core.processes import with_researcher_worker
 from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.database.engine import DatabaseAwayError, open_database
 from webapp.database.locks import FileLock
@@ -275,7 +275,7 @@ def _url(listening: socket.socket) -> str:
 
 
 def _gunicorn(listening: socket.socket, workers: int | None, connections: int | None) -> list[str]:
-    processes = None if workers is None else with_room(workers)
+    processes = None if workers is None else with_researcher_worker(workers)
     given = {"--workers": processes, "--worker-connections": connections}
     return [
         *(sys.executable, "-m", "gunicorn", "wsgi:app", "--chdir", str(_PACKAGES)),

@@ -7,7 +7,6 @@ from typing import Any, cast
 from sqlalchemy import CursorResult, delete, func, or_, select
 from sqlalchemy.orm import Session
 
-from webapp.core.i18n import gettext
 from webapp.database.locks import advisory_lock
 from webapp.database.models import FailedSignIn
 from webapp.errors import RequestError
@@ -78,9 +77,9 @@ def _refuse_guessing(session: Session, guess: Guess, now: datetime) -> None:
     if here >= _HERE or of_address >= _OF_ADDRESS or of_name >= guess.of_name:
         minutes = int(_WITHIN.total_seconds() // 60)
         raise RequestError(
-            gettext(
-                "Too many wrong passwords or codes came before. Please try again in %(n)s minutes.",
-                n=minutes,
+            (
+                f"Too many wrong passwords or codes came before. Please try again in {minutes} "
+                "minutes."
             ),
             status=429,
             code="too_many_attempts",

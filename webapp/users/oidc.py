@@ -13,7 +13,6 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from webapp.core.i18n import gettext
 from webapp.core.settings import Settings
 from webapp.core.urls import is_secure
 from webapp.errors import RequestError
@@ -96,11 +95,9 @@ class Provider:
         claim = self._settings.oidc_claim
         name = claims.get(claim)
         if claim == "email" and claims.get("email_verified") is not True:
-            raise _refused(gettext("the provider has not verified the address of the account"))
+            raise _refused("the provider has not verified the address of the account")
         if not isinstance(name, str) or not name:
-            raise _refused(
-                gettext('the provider does not say the "%(claim)s" of the account', claim=claim)
-            )
+            raise _refused(f'the provider does not say the "{claim}" of the account')
         return name
 
     def _id_token(self, attempt: Attempt, back: str, code: str) -> str:
@@ -116,7 +113,7 @@ class Provider:
         answered = self._ask("POST", self._place("token_endpoint"), form, (client_id, secret))
         token = answered.get("id_token")
         if not isinstance(token, str):
-            raise _refused(gettext("the provider did not accept the attempt"))
+            raise _refused("the provider did not accept the attempt")
         return token
 
     def _claims(self, attempt: Attempt, token: str) -> dict[str, Any]:
@@ -143,10 +140,10 @@ class Provider:
         except jwt.PyJWKClientConnectionError as error:
             raise _away() from error
         except jwt.PyJWTError as error:
-            raise _refused(gettext("the provider's token cannot be trusted")) from error
+            raise _refused("the provider's token cannot be trusted") from error
         nonce = str(claims.get("nonce", "")).encode()
         if not secrets.compare_digest(nonce, attempt.nonce.encode()):
-            raise _refused(gettext("the provider's token belongs to another attempt"))
+            raise _refused("the provider's token belongs to another attempt")
         return claims
 
     def _place(self, name: str) -> str:
@@ -183,7 +180,7 @@ class Provider:
 
 def _refused(why: str) -> RequestError:
     return RequestError(
-        gettext("You are not signed in: %(why)s. Please try once more.", why=why),
+        f"You are not signed in: {why}. Please try once more.",
         status=401,
         code="not_signed_in",
     )
@@ -191,9 +188,9 @@ def _refused(why: str) -> RequestError:
 
 def _away() -> RequestError:
     return RequestError(
-        gettext(
-            "The provider that signs users in does not answer as one. Please try again in a minute,"
-            " or sign in with a password."
+        (
+            "The provider that signs users in does not answer as one. Please try again in a "
+            "minute, or sign in with a password."
         ),
         status=503,
         code="provider_away",

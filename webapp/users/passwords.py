@@ -10,7 +10,6 @@ from argon2.exceptions import Argon2Error, InvalidHashError
 from gevent.monkey import is_module_patched
 from gevent.threadpool import ThreadPool
 
-from webapp.core.i18n import gettext
 from webapp.errors import RequestError, WebappError
 
 Result = TypeVar("Result")
@@ -70,7 +69,7 @@ def _in_worker_thread(work: Callable[[], Result]) -> Result:
     # would keep every participant waiting. Each takes 64 MiB, so few are at work at a time.
     if not _WAITING.acquire(blocking=False):
         raise RequestError(
-            gettext("Many people are signing in right now. Please try again in a few seconds."),
+            "Many people are signing in right now. Please try again in a few seconds.",
             status=429,
             code="busy",
         )

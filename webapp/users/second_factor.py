@@ -17,7 +17,6 @@ from cryptography.hazmat.primitives.twofactor.totp import TOTP
 from sqlalchemy import CursorResult, delete, func, select, update
 from sqlalchemy.orm import Session
 
-from webapp.core.i18n import gettext
 from webapp.core.tokens import ALPHABET
 from webapp.database.models import RecoveryCode, SecondFactor, User
 from webapp.errors import RequestError
@@ -66,7 +65,7 @@ def begin(session: Session, user: User, now: datetime) -> SecondFactor:
     """
     if factor_of(session, user) is not None:
         raise RequestError(
-            gettext("You have a second factor already. Remove it first, with one of its codes."),
+            "You have a second factor already. Remove it first, with one of its codes.",
             status=409,
             code="factor_exists",
         )
@@ -92,7 +91,7 @@ def confirm(session: Session, user: User, code: str, now: datetime) -> list[str]
     factor = begun_factor(session, user)
     if factor is None or factor.confirmed_at is not None:
         raise RequestError(
-            gettext("There is no second factor to confirm. Begin anew."),
+            "There is no second factor to confirm. Begin anew.",
             status=409,
             code="no_factor",
         )
@@ -194,9 +193,9 @@ def _code_digest(user: User, code: str) -> str:
 
 def _wrong_code() -> RequestError:
     return RequestError(
-        gettext(
-            "The code is not right, or was used before. The app shows a new one every 30 seconds; "
-            "if none is taken, compare the telephone's clock with the true time."
+        (
+            "The code is not right, or was used before. The app shows a new one every 30 "
+            "seconds; if none is taken, compare the telephone's clock with the true time."
         ),
         status=401,
         code="wrong_code",

@@ -9,8 +9,7 @@ from pathlib import Path
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from webapp.core.i18n import gettext
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.models import PasswordLink, User
 from webapp.errors import RequestError
 from webapp.users.audit_log import record_act
@@ -19,8 +18,8 @@ from webapp.users.users import UserError, set_password
 
 _FILE = "shared"
 VALID = timedelta(hours=24)
-# Where the room takes one; the token is in the query, which web servers in front do not log.
-PATH_OF_LINK = f"{ROOM}/new-password"
+# The page that takes one; the token is in the query, which web servers in front do not log.
+PATH_OF_LINK = f"{RESEARCHER_PATH}/new-password"
 
 
 def link_of(folder: Path) -> str:
@@ -105,9 +104,9 @@ def _end_links(session: Session, user: User) -> None:
 
 def _ended() -> RequestError:
     return RequestError(
-        gettext(
-            "This link for a new password was used before, or is older than a day. Ask an owner of "
-            "this installation for another one."
+        (
+            "This link for a new password was used before, or is older than a day. Ask an owner "
+            "of this installation for another one."
         ),
         status=404,
         code="no_password_link",

@@ -9,7 +9,6 @@ from typing import Any, cast
 from sqlalchemy import CursorResult, bindparam, select, update
 from sqlalchemy.orm import Session
 
-from webapp.core.i18n import gettext
 from webapp.database.engine import Sessions
 from webapp.database.models import SignIn, User
 from webapp.errors import RequestError
@@ -46,7 +45,7 @@ def user_of_password(
     right = is_password(user.password_hash if user and usable else "", password)
     if user is None or not right:
         raise RequestError(
-            gettext("The name or the password is not right."),
+            "The name or the password is not right.",
             status=401,
             code="wrong_password",
         )
@@ -71,7 +70,7 @@ def open_session(session: Session, user: User, browser: str, now: datetime) -> s
     return token
 
 
-# Written once: every page of the room asks it.
+# Compiled once: every researcher page runs it.
 _WHOSE = (
     select(User, SignIn)
     .join(SignIn, SignIn.user_id == User.id)

@@ -13,8 +13,8 @@ from analysis.archive.pack import MANIFEST, pack
 from analysis.archive.reproduce import reproduce
 from analysis.commands.archive import pack_, reproduce_
 from analysis.errors import AnalysisError
-from benchmarks import capsules
 from tests.analysis import small_run
+from tests.analysis.archive import changed_capsules as capsules
 
 PLAN = capsules.frozen(capsules.PLAN, "2026-02-01").sha256
 

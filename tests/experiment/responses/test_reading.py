@@ -101,6 +101,26 @@ def test_only_the_steps_of_the_trial_are_an_answer(response, given, options, acc
     assert response.accepts(given, options) is accepted
 
 
+@pytest.mark.parametrize(
+    ("response", "n", "wrong", "finished"),
+    [
+        (MAZE, 4, (0, 0, 0, 0), True),
+        (MAZE, 4, (0, 1, 0, 2), True),
+        (ENDING, 4, (0, 0, 0, 0), True),
+        (ENDING, 4, (0, 0, 0, 1), False),
+        (ENDING, 2, (0, 1), False),
+        (ENDING, 2, (0, 0), False),
+    ],
+)
+def test_a_maze_is_finished_where_no_error_ended_it(response, n, wrong, finished):
+    steps = timed(n, wrong, (1.0,) * n)
+    assert response.is_finished(steps, "lrlr") is finished
+    row = {"version": "good lrlr", "steps": steps, "chosen_side": None, "chose_good": None}
+    exported = response.exported(row)
+    assert (exported["is_finished"], exported["n_wrong"]) == (finished, sum(map(bool, wrong)))
+    assert exported["version"] == "good"
+
+
 @pytest.mark.parametrize("name", ["sentence_pair", "rating", "yes_no", "option_list"])
 def test_no_other_type_takes_steps(name):
     given = Given(Side.FIRST if name != "rating" else None, 1 if name == "rating" else None)

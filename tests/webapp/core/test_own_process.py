@@ -1,4 +1,4 @@
-"""What the room's pages start in processes of their own is bounded, and tells no place."""
+"""What researcher pages start in processes of their own is bounded, and tells no place."""
 
 import pytest
 

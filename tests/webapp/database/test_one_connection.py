@@ -9,7 +9,7 @@ from sqlalchemy import Engine, text
 from sqlalchemy.pool import QueuePool
 
 from tests.webapp.connections import one_for_each_request
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.database import engine as engine_module
 from webapp.participant.assets import assets_of
 from webapp.runs.runs import close_run
@@ -90,7 +90,7 @@ def _ask_for_the_rest(app: Flask, client, run, role: Role | None, reached: set[s
     """Ask for every route that was not reached yet, and as a researcher for all of theirs."""
     form = _signed_in(app, client, role) if role else {}
     for rule in sorted(app.url_map.iter_rules(), key=lambda rule: ".leave" in rule.endpoint):
-        if rule.endpoint in reached and not (role and rule.rule.startswith(ROOM)):
+        if rule.endpoint in reached and not (role and rule.rule.startswith(RESEARCHER_PATH)):
             continue
         path = rule.rule.replace("<ref>", run.ref).replace("<path:filename>", "researcher.css")
         path = re.sub("<[^>]*>", "nothing", path)
@@ -104,7 +104,7 @@ def _signed_in(app: Flask, client, role: Role) -> dict[str, str]:
         hashed = hash_password(password)
         add_user(session, "anna", role, hashed, by="a test", now=services.now())
     form = {"name": "anna", "password": password}
-    cookie = client.post(f"{ROOM}/sign-in", data=form).headers["Set-Cookie"]
+    cookie = client.post(f"{RESEARCHER_PATH}/sign-in", data=form).headers["Set-Cookie"]
     return {"form_token": form_token(re.split("[=;]", cookie)[1])}
 
 

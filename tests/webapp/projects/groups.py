@@ -10,7 +10,7 @@ from werkzeug.routing import Rule
 from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
 from webapp import create_app
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.projects.members import set_member
 from webapp.projects.projects import ProjectError, add_project, set_limits
 from webapp.projects.rights import ProjectRole, Scope
@@ -58,7 +58,7 @@ class Groups:
                 set_member(session, project, user, role, by="a test", now=LAUNCHED)
                 cookie = open_session(session, user, "", LAUNCHED)
                 client = self.app.test_client()
-                client.set_cookie(COOKIE, cookie, path=ROOM)
+                client.set_cookie(COOKIE, cookie, path=RESEARCHER_PATH)
                 self._clients[number, str(role)] = client, form_token(cookie)
                 if role == ProjectRole.MANAGER:
                     for scope, told in zip(Scope, TOKENS, strict=True):
@@ -85,7 +85,7 @@ class Groups:
         """
         wrong, whose = [], "own" if number == of else "other"
         for rule in self.app.url_map.iter_rules():
-            if not rule.rule.startswith(ROOM) or "static" in rule.endpoint:
+            if not rule.rule.startswith(RESEARCHER_PATH) or "static" in rule.endpoint:
                 continue
             if rule.endpoint in _LEFT_OUT:
                 continue

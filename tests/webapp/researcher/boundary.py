@@ -12,7 +12,7 @@ from werkzeug.routing import Rule
 from experiment.studies.load import load_study
 from tests.webapp.conftest import LAUNCHED
 from tests.webapp.done_once import DoneOnce
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import Sessions
 from webapp.projects.members import set_member
 from webapp.projects.projects import add_project, named_project
@@ -33,6 +33,7 @@ TOKENS = tuple(f"token {scope}" for scope in Scope)
 OWNERS_OF_TOKENS = PERSONS[1:]
 HERE, ELSEWHERE = "here", "elsewhere"
 DOCS = Path(__file__).parents[3] / "docs"
+ROUTES = Path(__file__).with_name("routes.md")
 
 
 @dataclass
@@ -58,7 +59,7 @@ class World:
         """Give somebody another session, the one before being over."""
         with sessions.begin() as session:
             token = open_session(session, named_user(session, who.replace(" ", "_")), "", LAUNCHED)
-        self.clients[who].set_cookie(COOKIE, token, path=ROOM)
+        self.clients[who].set_cookie(COOKIE, token, path=RESEARCHER_PATH)
         self.forms[who] = form_token(token)
 
     def ask(self, rule: Rule, who: str, ref: str = "", project: str = HERE) -> tuple[int, str]:
@@ -85,7 +86,7 @@ def build(app: Flask, sessions: Sessions, once: DoneOnce) -> World:
     refs, cookies, tokens = once("world", lambda: _stored(sessions), first=True)
     clients = {who: app.test_client() for who in PERSONS}
     for who, cookie in cookies.items():
-        clients[who].set_cookie(COOKIE, cookie, path=ROOM)
+        clients[who].set_cookie(COOKIE, cookie, path=RESEARCHER_PATH)
     forms = {who: form_token(cookie) for who, cookie in cookies.items()}
     return World(app, refs[HERE], refs[ELSEWHERE], clients, forms, tokens)
 
@@ -135,7 +136,7 @@ def token_name(who: str, scope: Scope) -> str:
 def rules(app: Flask) -> Iterator[Rule]:
     """Yield every route of the researcher's pages and of programs, as the app has it."""
     for rule in app.url_map.iter_rules():
-        if rule.rule.startswith(ROOM) and rule.endpoint != "researcher_files.static":
+        if rule.rule.startswith(RESEARCHER_PATH) and rule.endpoint != "researcher_files.static":
             yield rule
 
 
@@ -189,14 +190,14 @@ def token_table(app: Flask) -> str:
             needed = needs(app, rule)
             if isinstance(needed, Scope):
                 [method] = (rule.methods or set()) - {"HEAD", "OPTIONS"}
-                path = rule.rule.removeprefix(ROOM).replace("<", "{").replace(">", "}")
+                path = rule.rule.removeprefix(RESEARCHER_PATH).replace("<", "{").replace(">", "}")
                 cells = [expected_of_token(rule, needed, who, needed) for who in OWNERS_OF_TOKENS]
                 lines.append(f"| {method} `{path}` | *{needed}* | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
 def table(app: Flask) -> str:
-    """Return the table of every route and everybody, as docs/boundaries.md has it."""
+    """Return the table of every route and everybody, as ``routes.md`` has it."""
     short = {name: name.replace("manager of another project", "other") for name in PERSONS}
     columns = (*PERSONS, *TOKENS)
     head = [short.get(name, name).removeprefix("token ") for name in columns]
@@ -208,14 +209,14 @@ def table(app: Flask) -> str:
             kind = {Right: "right", Role: "role", Scope: "scope"}.get(type(needed))
             told = f"{kind} *{needed}*" if kind else "nothing"
             cells = (expected(needed, who) for who in columns)
-            path = rule.rule.removeprefix(ROOM).replace("<", "{").replace(">", "}")
+            path = rule.rule.removeprefix(RESEARCHER_PATH).replace("<", "{").replace(">", "}")
             lines.append(f"| {method} `{path}` | {told} | " + " | ".join(cells) + " |")
     assert set(NEEDED_BY) == set(Scope)
     return "\n".join(lines)
 
 
 def _write() -> None:
-    """Write the table into the page of the documentation, in the place of the one there."""
+    """Write the tables: of routes beside this file, of tokens into the documentation."""
     import re
     import tempfile
 
@@ -227,7 +228,7 @@ def _write() -> None:
         made, of_tokens = table(app), token_table(app)
         app.extensions["parallax"].engine.dispose()
     text = page.read_text(encoding="utf-8")
-    text = re.sub(r"(?ms)^\| Route \|.*?\n\n", f"{made}\n\n", text)
+    ROUTES.write_text(f"{made}\n", encoding="utf-8")
     text = re.sub(r"(?ms)^\| Request \| Scope \| member .*?\n\n", f"{of_tokens}\n\n", text)
     page.write_text(text, encoding="utf-8")
 

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from tests.webapp.conftest import Clock
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.researcher.access import COOKIE
 from webapp.users.roles import Role
 from webapp.users.sign_in import form_token
@@ -39,7 +39,7 @@ class Researcher:
 
     def form_token(self) -> str:
         """What the forms of every page carry that this browser loads."""
-        cookie = self.client.get_cookie(COOKIE, path=ROOM)
+        cookie = self.client.get_cookie(COOKIE, path=RESEARCHER_PATH)
         return form_token(cookie.value) if cookie else ""
 
     def post(self, path: str, **data: str) -> TestResponse:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.webapp.researcher.boundary import without_commands
-from webapp.core.urls import ROOM
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.projects.rights import Right, lowest_in_common
 from webapp.researcher.access import needed_of
 from webapp.users.roles import Role
@@ -13,7 +13,6 @@ ROUTES = {
     "sign_in.show": ("GET", "nobody"),
     "sign_in.enter": ("POST", "nobody"),
     "sign_in.leave": ("POST", "member"),
-    "language.choose": ("POST", "member"),
     "sign_in.show_sessions": ("GET", "member"),
     "sign_in.leave_everywhere": ("POST", "member"),
     "sign_in.leave_elsewhere": ("POST", "member"),
@@ -133,7 +132,7 @@ def researcher_rules(app):
     return [
         rule
         for rule in app.url_map.iter_rules()
-        if rule.rule.startswith(ROOM)
+        if rule.rule.startswith(RESEARCHER_PATH)
         and rule.endpoint != "researcher_files.static"
         # Programs' own: test_boundary tries each with every token.
         and not rule.endpoint.startswith("api.")

@@ -56,7 +56,7 @@ def command(instance, sessions, run):
 
 
 def pages(app, here, run, sessions) -> dict[str, str]:
-    """Every page of the room that can be asked for, by its address."""
+    """Every researcher page that can be asked for, by its address."""
     with reading(sessions) as session:
         refs = [each.ref for each in session.query(Participant)]
     found = {}

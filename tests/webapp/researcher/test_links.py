@@ -1,4 +1,4 @@
-"""A run's links and codes in the room: made, drawn, ended, told whose, and a page at a time."""
+"""The page of a run's links and codes: made, drawn, ended, told whose, and a page at a time."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Money in the room: confirmed with the amount, done once, and said who did it."""
+"""The pages of money: confirmed with the amount, done once, and said who did it."""
 
 import re
 from html import unescape

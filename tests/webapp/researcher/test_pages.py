@@ -26,9 +26,9 @@ HOSTILE = "<script>alert(1)</script>"
 
 
 @pytest.fixture
-def empty_room(monkeypatch) -> None:
+def no_watchers(monkeypatch) -> None:
     """Nobody else watches, whatever another test of this process left behind."""
-    monkeypatch.setattr(overview_page, "_room", BoundedSemaphore(overview_page.WATCHERS))
+    monkeypatch.setattr(overview_page, "_watcher_slots", BoundedSemaphore(overview_page.WATCHERS))
 
 
 @pytest.fixture
@@ -90,12 +90,12 @@ def test_the_replay_leads_to_who_arrived_before_and_after(start, run, sessions, 
         start(run)
     with sessions.begin() as session:
         refs = session.scalars(select(Participant.ref).order_by(Participant.id)).all()
-    here, room = researcher(Role.VIEWER), f"/researcher/runs/{run.ref}/participants"
+    here, people = researcher(Role.VIEWER), f"/researcher/runs/{run.ref}/participants"
     for before, ref, after in zip(("", *refs), refs, (*refs[1:], ""), strict=False):
         page = here.get(f"/runs/{run.ref}/participants/{ref}").text
         found = dict(re.findall(r'<a rel="(prev|next)" href="([^"]*)"', page))
         wanted = {"prev": before, "next": after}
-        assert found == {rel: f"{room}/{to}" for rel, to in wanted.items() if to}
+        assert found == {rel: f"{people}/{to}" for rel, to in wanted.items() if to}
 
 
 def test_the_replay_shows_each_device_and_the_window_of_each_trial(
@@ -224,7 +224,9 @@ def test_a_page_that_is_opened_after_an_act_is_shown_nothing_from_before(run, st
         start(run)
 
 
-def test_watchers_beyond_the_room_are_refused_and_each_one_leaves_room(run, researcher, empty_room):
+def test_watchers_beyond_the_most_are_refused_and_each_one_frees_a_slot(
+    run, researcher, no_watchers
+):
     here = researcher(Role.VIEWER)
     path = f"/researcher/runs/{run.ref}/live"
     watching = [here.client.get(path, buffered=False) for _ in range(overview_page.WATCHERS)]
@@ -238,8 +240,8 @@ def test_watchers_beyond_the_room_are_refused_and_each_one_leaves_room(run, rese
     again.close()
 
 
-def test_a_refused_watcher_costs_no_part_and_a_part_that_fails_leaves_room(
-    run, researcher, monkeypatch, empty_room
+def test_a_refused_watcher_costs_no_part_and_a_part_that_fails_frees_its_slot(
+    run, researcher, monkeypatch, no_watchers
 ):
     here = researcher(Role.VIEWER)
     path, made = f"/researcher/runs/{run.ref}/live", []

@@ -1,4 +1,4 @@
-"""The power of a study, asked for in the room and simulated beside the server."""
+"""The power of a study, asked for on a page and simulated beside the server."""
 
 import pytest
 

@@ -41,7 +41,7 @@ def guarded(run, sessions, app):
 
 @pytest.fixture
 def two(researcher):
-    """Two people in the room."""
+    """Two people who are signed in."""
     return researcher(Role.RESEARCHER), researcher(Role.OWNER)
 
 

@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 from webapp.database.models import AuditEntry
 from webapp.users.roles import Role
 
-# What is sent to the room, {run} being a run, and what the page says then. None: it is asked for.
+# What is sent to a page, {run} being a run, and what it says then. None: it is asked for.
 WRONG = [
     ("/accounts/change", {"name": "owner", "act": "promote"}, "Another owner changes your own"),
     ("/accounts/change", {"name": "viewer", "act": "promote"}, "The form names no act."),

@@ -52,23 +52,23 @@ def test_it_is_never_opened_because_a_server_would_give_its_sessions_to_others(p
     assert ref(place) in shown
 
 
-def test_its_page_in_the_room_shows_it_and_offers_nothing_that_a_server_would_do(place):
+def test_its_page_for_researchers_shows_it_and_offers_nothing_that_a_server_would_do(place):
     app = create_app(place / "instance")
     with services_of(app).sessions.begin() as session:
         add_user(session, "lee", Role.OWNER, hash_password(PASSWORD), by="a test", now=utc_now())
-    room = Researcher(app.test_client())
-    assert room.sign_in("lee").status_code == 303
+    researcher = Researcher(app.test_client())
+    assert researcher.sign_in("lee").status_code == 303
     here = f"/runs/{ref(place)}"
-    page = room.get(here).text
+    page = researcher.get(here).text
     assert "parallax import sessions" in page
     for offered in ("Open again", "Add places", "become free", f"/run/{ref(place)}<"):
         assert offered not in page
     for refused in ("open", "grow"):
-        done = room.post(f"{here}/{refused}", places="2")
+        done = researcher.post(f"{here}/{refused}", places="2")
         assert "is taken without a server" in done.text
-    people = room.get(f"{here}/participants").text
+    people = researcher.get(f"{here}/participants").text
     assert "p00000000001" in people
-    assert room.get(f"{here}/participants/p00000000001").status_code == 200
+    assert researcher.get(f"{here}/participants/p00000000001").status_code == 200
 
 
 def test_a_periodic_job_takes_no_place_from_whom_a_later_import_lets_finish(place):

@@ -1,0 +1,191 @@
+"""What a study plans, as values that can be compared, with one hash over all of them."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from experiment.design.lists import BuiltLists
+from experiment.errors import StudyError, why_unread
+from experiment.studies.files import study_files
+from experiment.studies.study import PLAN_FILE, STUDY_FILE, Study
+
+PLAN_TEXT = "plan.md"
+
+
+_VERSION = 1
+
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A frozen plan.
+
+    Attributes:
+        values: What is planned, by name.
+        sha256: The hash of the values, to be registered where others can see it.
+        frozen_on: The day of the freeze.
+        amendments: What was changed later, each with its day, its reason and the hash before.
+    """
+
+    values: Values
+    sha256: str
+    frozen_on: str
+    amendments: tuple[Values, ...] = ()
+
+
+def planned(study: Study, built: BuiltLists) -> dict[str, Any]:
+    """Return what a study plans: materials, lists, seed, rules, comparisons and sample size.
+
+    What archives and reviewers ask, simulated participants and the terms of platforms are no part
+    of it.
+    """
+    design, contents = study.design, study_files(study)
+    texts = {
+        name: hashlib.sha256(content).hexdigest()
+        for name, content in sorted(contents.items())
+        if name not in (STUDY_FILE, PLAN_FILE)
+    }
+    return {
+        "study": study.name,
+        "study_version": study.study.version,
+        "seed": built.seed,
+        "materials_hash": built.materials_hash,
+        "lists_hash": lists_hash(
+            (number, entry.item.item_id, str(entry.kind))
+            for number, entries in enumerate(built.lists)
+            for entry in entries
+        ),
+        "n_lists": design.n_lists,
+        "n_participants": sum(design.places(number) for number in range(design.n_lists)),
+        "response": study.response,
+        "trial": study.trial.model_dump(mode="json"),
+        "screening": [question.model_dump(mode="json") for question in study.screening],
+        "comprehension": study.comprehension.model_dump(mode="json")
+        if study.comprehension
+        else None,
+        "attention": study.attention.model_dump(mode="json") if study.attention else None,
+        "questionnaire": [question.model_dump(mode="json") for question in study.questionnaire],
+        "exclusion": [rule.model_dump(mode="json") for rule in study.exclusion],
+        "comparisons": study.analysis.model_dump(mode="json"),
+        "files": texts,
+    }
+
+
+def lists_hash(rows: Iterable[tuple[int, str, str]]) -> str:
+    """Return the SHA-256 of lists, in whatever order their rows come."""
+    text = "".join(f"{number}\x1f{item}\x1f{kind}\n" for number, item, kind in sorted(rows))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def hash_of(values: Values) -> str:
+    """Return the SHA-256 of a plan's values."""
+    text = json.dumps(values, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def frozen(values: Values, day: str) -> Plan:
+    """Return a plan frozen on a day."""
+    return Plan(values, hash_of(values), day)
+
+
+def amended(plan: Plan, values: Values, day: str, reason: str) -> Plan:
+    """Return a plan with other values, which keeps what was planned before and why it changed."""
+    amendment = {
+        "on": day,
+        "reason": reason,
+        "sha256_before": plan.sha256,
+        "changes": {name: list(pair) for name, pair in changes(plan.values, values).items()},
+    }
+    return Plan(values, hash_of(values), plan.frozen_on, (*plan.amendments, amendment))
+
+
+def changes(before: Values, after: Values) -> dict[str, tuple[object, object]]:
+    """Return each value that differs, as it was and as it is."""
+    names = dict.fromkeys((*before, *after))
+    pairs = {name: (before.get(name), after.get(name)) for name in names}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+def to_json(plan: Plan) -> str:
+    """Return a plan as its file has it."""
+    content = {
+        "version": _VERSION,
+        "sha256": plan.sha256,
+        "frozen_on": plan.frozen_on,
+        "amendments": list(plan.amendments),
+        "planned": plan.values,
+    }
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_plan(study: Study) -> Plan | None:
+    """Return the plan that lies in a study's folder; None where none was frozen.
+
+    Raises:
+        StudyError: The file is no plan, is of a newer version, or was changed by hand.
+    """
+    where = str(study.folder / PLAN_FILE)
+    try:
+        content = json.loads(study.read(PLAN_FILE))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise StudyError(f"the file is no plan ({why_unread(error)})", where=where) from error
+    try:
+        if content["version"] > _VERSION:
+            raise StudyError(
+                f"the plan has the version {content['version']}",
+                where=where,
+                expected=f"at most {_VERSION}, which this Parallax writes",
+                remedy="Use the Parallax that froze it, or a newer one",
+            )
+        plan = Plan(
+            content["planned"], content["sha256"], content["frozen_on"],
+            tuple(content["amendments"]),
+        )  # fmt: skip
+        intact = hash_of(plan.values) == plan.sha256
+    except (KeyError, TypeError) as error:
+        raise StudyError(
+            "the file holds something else than a plan",
+            where=where,
+            expected="what `parallax study freeze` writes",
+        ) from error
+    if not intact:
+        raise StudyError(
+            "the plan was changed by hand: its values do not give its hash",
+            where=where,
+            expected=f"values with the SHA-256 {plan.sha256[:12]}...",
+            remedy='Restore the file; a change is made with `parallax study freeze --amend "WHY"`',
+        )
+    return plan
+
+
+def refuse_silent_change(study: Study, built: BuiltLists) -> None:
+    """Raise a StudyError if a study has a frozen plan and plans something else now."""
+    plan = read_plan(study)
+    if plan is None:
+        return
+    differing = changes(plan.values, planned(study, built))
+    if differing:
+        raise StudyError(
+            f"the study was changed after its plan was frozen on {plan.frozen_on}: "
+            f"{'; '.join(change_in_words(name, *pair) for name, pair in differing.items())}",
+            where=str(study.folder / PLAN_FILE),
+            expected="what was planned",
+            remedy="Take the change back, or state it: `parallax study freeze STUDY --seed SEED "
+            '--amend "WHY"` keeps the earlier plan and your reason',
+        )
+
+
+def change_in_words(name: str, before: object, after: object) -> str:
+    """Return a change in words, short enough for a message."""
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        inner = changes(before, after)
+        return f"{name} ({', '.join(inner)})"
+    if isinstance(before, list) or isinstance(after, list):
+        return name
+    return f"{name} was {str(before)[:12]}, is {str(after)[:12]}"

@@ -1,0 +1,112 @@
+"""Every number about reading times, worked out by hand from a few times."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats.multitest import multipletests
+
+from analysis.findings.maze_accuracy import MAZE_ACCURACY
+from analysis.findings.measures import READING_EFFECTS
+from tests.analysis.findings.hand_made_runs import frame_of, given_of
+
+PEOPLE, FRAMES = 12, 8
+# The times of region 1 are alike in both conditions; region 2 takes 400 ms in a and 500 ms in b.
+MEDIAN_MS = {("a", 1): 300.0, ("b", 1): 300.0, ("a", 2): 400.0, ("b", 2): 500.0}
+WRONG_MS = 2500.0
+
+
+def answers() -> pd.DataFrame:
+    """Everybody reads every frame in both conditions."""
+    rows = [
+        {
+            "participant": f"p{person}", "position": 2 * frame + place + 1,
+            "item_id": f"{frame}{condition}", "construction": "extraction",
+            "condition": condition, "frame": f"f{frame}", "unit": f"f{frame}", "cell": condition,
+            "version": "good", "kind": "target", "chose_good": None,
+        }
+        for person, frame in product(range(PEOPLE), range(FRAMES))
+        for place, condition in enumerate("ab")
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def readings(judgments: pd.DataFrame, *, maze: bool = False) -> pd.DataFrame:
+    """Times whose logarithms lie evenly around the medians, so that these are geometric means.
+
+    In the Maze, the first reading of region 2 in each condition was wrong, and took long.
+    """
+    rng = np.random.default_rng(1)
+    noise = {
+        (region, frame): rng.permutation(np.linspace(-0.3, 0.3, PEOPLE))
+        for region, frame in product((1, 2), range(FRAMES))
+    }
+    rows = []
+    for answer in judgments.to_dict("records"):
+        person, frame = int(answer["participant"][1:]), int(answer["frame"][1:])
+        for region in (1, 2):
+            sign = 1 if answer["condition"] == "a" else -1
+            log = sign * noise[region, frame][person]
+            wrong = maze and region == 2 and (person, frame) == (0, 0)
+            time = MEDIAN_MS[answer["condition"], region] * np.exp(log)
+            row = {name: answer[name] for name in ("participant", "position", "item_id", "version")}
+            row |= {"judge": "people", "step": region, "region": region, "text": f"word{region}",
+                    "rt_ms": WRONG_MS if wrong else time}  # fmt: skip
+            rows.append(row | ({"correct": not wrong} if maze else {}))
+    return pd.DataFrame(rows)
+
+
+def found(*, maze: bool = False):
+    judgments = answers()
+    given = given_of(judgments, readings=readings(judgments, maze=maze))
+    return READING_EFFECTS.run(given)
+
+
+def test_reading_times_are_geometric_means():
+    rows = frame_of(found(), "reading_times").set_index(["cell", "region"])
+    for key, median in MEDIAN_MS.items():
+        assert rows.loc[key, "rt_ms"] == pytest.approx(median)
+        assert rows.loc[key, "rt_ms_low"] < median < rows.loc[key, "rt_ms_high"]
+    assert (rows["n_observations"] == PEOPLE * FRAMES).all()
+    assert (rows["n_participants"] == PEOPLE).all() and (rows["n_units"] == FRAMES).all()
+
+
+def test_a_difference_in_per_cent_is_that_of_the_times_not_of_their_logarithms():
+    rows = found().statistics["reading_effects"].set_index("region")
+    # 400 ms are a fifth less than 500 ms; the logarithms differ by -.223.
+    assert rows.loc[2, "contrast"] == "a - b"
+    assert rows.loc[2, "percent"] == pytest.approx(-20)
+    assert rows.loc[2, "estimate"] == pytest.approx(np.log(0.8))
+    assert rows.loc[1, "percent"] == pytest.approx(0, abs=1e-6)
+    ends = 100 * (np.exp(rows[["low", "high"]].to_numpy(float)) - 1)
+    assert rows[["percent_low", "percent_high"]].to_numpy(float) == pytest.approx(ends)
+
+
+def test_holms_correction_is_over_all_regions_of_a_construction():
+    rows = found().statistics["reading_effects"]
+    assert len(rows) == 2
+    assert rows["p_holm"].to_numpy() == pytest.approx(multipletests(rows["p"], method="holm")[1])
+    # Within its region each difference would be the only one.
+    assert (
+        rows.loc[rows["region"] == 2, "p_holm"].item() > rows.loc[rows["region"] == 2, "p"].item()
+    )
+
+
+def test_a_word_of_a_maze_that_was_chosen_wrongly_counts_in_no_time():
+    rows = frame_of(found(maze=True), "reading_times").set_index(["cell", "region"])
+    assert rows.loc[("a", 2), "n_observations"] == rows.loc[("b", 2), "n_observations"] == 95
+    assert rows.loc[("a", 1), "n_observations"] == 96
+    times = readings(answers(), maze=True)
+    kept = times[times["correct"] & (times["region"] == 2) & times["item_id"].str.endswith("a")]
+    mean = float(np.exp(np.log(kept["rt_ms"]).mean()))
+    assert rows.loc[("a", 2), "rt_ms"] == pytest.approx(mean)
+
+
+def test_the_share_of_words_chosen_at_once_counts_the_wrong_ones():
+    judgments = answers()
+    given = given_of(judgments, readings=readings(judgments, maze=True))
+    rows = frame_of(MAZE_ACCURACY.run(given), "maze_accuracy").set_index(["cell", "region"])
+    assert rows.loc[("a", 2), "accuracy"] == pytest.approx(95 / 96)
+    assert rows.loc[("b", 1), "accuracy"] == 1
+    assert (rows["n_words"] == 96).all()

@@ -1,0 +1,153 @@
+"""Shares, means and slopes of the smaller findings, counted by hand or by statsmodels."""
+
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+
+from analysis.findings.fillers_and_catch import OTHER_RATED, OTHER_YES_NO
+from analysis.findings.late_answers import shares_late
+from analysis.findings.measures import CHOICE_EFFECTS
+from analysis.findings.option_shares import option_findings
+from analysis.findings.reading_questions import QUESTIONS
+from analysis.findings.surprisal_times import SURPRISAL_TIMES
+from analysis.options import ComparisonOptions
+from tests.analysis.findings.hand_made_runs import given_of, with_options, with_others
+
+PEOPLE, FRAMES = 12, 8
+
+
+def answers(condition: str, n_right: int, **columns: object) -> list[dict[str, object]]:
+    """Answers of everybody to every frame of a condition, of which the first so many are right."""
+    return [
+        {
+            "participant": f"p{person}", "position": frame + 1, "list": 0, "kind": "target",
+            "item_id": f"{frame}{condition}", "construction": "extraction",
+            "condition": condition, "frame": f"f{frame}", "version": "good",
+            "chose_good": number < n_right, **columns,
+        }
+        for number, (frame, person) in enumerate(product(range(FRAMES), range(PEOPLE)))
+    ]  # fmt: skip
+
+
+def test_cells_and_differences_of_choices_are_shares_of_the_expected_option():
+    # One factor of two columns: where two cross, each condition is a cell of both.
+    cells = {"near sg": 90, "near pl": 84, "far sg": 72, "far pl": 42}
+    rows = pd.DataFrame(
+        row
+        for name, n in cells.items()
+        for row in answers(name, n, own_distance=name.split()[0], own_number=name.split()[1])
+    )
+    found = CHOICE_EFFECTS.run(given_of(rows, conditions=list(cells)))
+    means = found.statistics["design_cells"].set_index("cell")
+    assert means["accuracy"].to_dict() == {name: n / 96 for name, n in cells.items()}
+    effects = found.statistics["design_effects"].set_index("contrast")["estimate"]
+    assert effects["distance: near - far"] == pytest.approx((90 + 84 - 72 - 42) / 2 / 96)
+    assert effects["number: sg - pl"] == pytest.approx((90 - 84 + 72 - 42) / 2 / 96)
+    assert effects["far: sg - pl"] == pytest.approx(30 / 96)
+    interaction = effects["Interaction: (near: sg - pl) - (far: sg - pl)"]
+    assert interaction == pytest.approx((6 - 30) / 96)
+
+
+def test_the_share_of_late_answers_is_that_of_its_condition():
+    rows = pd.DataFrame(
+        [
+            *answers("a", 0, is_late=False)[:90], *answers("a", 0, is_late=True)[90:],
+            *answers("b", 0, is_late=False)[:24], *answers("b", 0, is_late=True)[24:],
+        ]
+    )  # fmt: skip
+    found = shares_late(rows).set_index("condition")
+    assert found["late"].to_dict() == {"a": 6 / 96, "b": 72 / 96}
+    assert found["n_late"].to_dict() == {"a": 6, "b": 72}
+    assert (found["late_low"] < found["late"]).all()
+
+
+def test_shares_of_options_are_of_the_answers_in_their_condition():
+    rows = pd.DataFrame(answers("a", 96) + answers("b", 96))
+    chosen = ["good"] * 48 + ["bad"] * 36 + ["distractor"] * 12
+    rows["version"] = chosen + ["good"] * 72 + ["distractor"] * 24
+    given = given_of(rows)
+    run = SimpleNamespace(
+        trials=pd.DataFrame({"item_id": rows["item_id"], "options": "bad good distractor"})
+    )
+    # A model gives the good option of "a" the highest score in the first six frames.
+    logprobs = [
+        {"item_id": f"{frame}{condition}", "variant": variant,
+         "logprob_nats": -1.0 if variant == ("good" if frame < 6 else "bad") else -2.0}
+        for frame, condition in product(range(FRAMES), "ab")
+        for variant in ("good", "bad", "distractor")
+    ]  # fmt: skip
+    model = SimpleNamespace(frame=pd.DataFrame(logprobs), facts=SimpleNamespace(model="lstm"))
+    found = option_findings(run, rows, [model], given.context)
+    shares = found.statistics["options"].set_index(["condition", "version"])
+    people = {("a", "good"): 0.5, ("a", "bad"): 0.375, ("a", "distractor"): 0.125,
+              ("b", "good"): 0.75, ("b", "distractor"): 0.25, ("b", "bad"): 0}  # fmt: skip
+    assert shares["people"].to_dict() == people
+    assert shares.loc[("a", "good"), "lstm"] == 0.75 and shares.loc[("b", "bad"), "lstm"] == 0.25
+    assert found.left_out == ()
+
+
+def test_fillers_that_are_rated_or_answered_with_yes_have_their_own_means():
+    rows = pd.DataFrame(answers("a", 0))
+    others = pd.DataFrame(answers("f", 72, kind="filler", unit="u", cell="f"))
+    others["unit"] = others["frame"]
+    rated = with_others(given_of(rows), others.assign(rating=[5] * 48 + [2] * 48))
+    [row] = OTHER_RATED.run(rated).statistics["other_kinds"].to_dict("records")
+    assert (row["mean"], row["n_judgments"], row["n_items"]) == (3.5, 96, FRAMES)
+    # 72 are right; yes is the right answer to the first four frames.
+    first = np.arange(96) < 48
+    yes = np.where(first, others["chose_good"], ~others["chose_good"].astype(bool)).astype(bool)
+    said = OTHER_YES_NO.run(with_others(given_of(rows), others.assign(said_yes=yes)))
+    shares = said.statistics["other_kinds"].set_index("expected")["yes"]
+    assert shares.to_dict() == {"yes": 1, "no": 0.5}
+
+
+def test_questions_count_answers_of_targets_and_of_fillers_and_none_that_were_not_asked():
+    rows = pd.DataFrame(answers("a", 90))
+    fillers = pd.DataFrame(answers("f", 48, kind="filler")).assign(construction="filler")
+    unasked = pd.DataFrame(answers("g", 0)).assign(chose_good=None, construction="filler")
+    given = with_others(given_of(rows), pd.concat([fillers, unasked]))
+    found = QUESTIONS.run(given).statistics["reading_questions"].set_index("construction")
+    assert found["accuracy"].to_dict() == {"extraction": 90 / 96, "filler": 0.5}
+    assert found["n_answers"].to_dict() == {"extraction": 96, "filler": 96}
+
+
+def test_the_slope_of_surprisal_is_ordinary_least_squares_in_per_cent_a_bit():
+    rng = np.random.default_rng(3)
+    rows = pd.DataFrame(answers("a", 96)).assign(unit=lambda own: own["frame"], cell="a")
+    steps, words = range(1, 6), ("the", "old", "senator", "often", "slept")
+    bits = {(frame, step): rng.uniform(1, 12) for frame, step in product(range(FRAMES), steps)}
+    times = [
+        {"participant": row["participant"], "position": row["position"],
+         "item_id": row["item_id"], "version": "good", "judge": "people", "step": step,
+         "region": step, "text": words[step - 1],
+         "rt_ms": float(np.exp(5.8 + 0.02 * bits[row["position"] - 1, step]
+                               + rng.normal(0, 0.2)))}
+        for row in rows.to_dict("records") for step in steps
+    ]  # fmt: skip
+    surprisal = pd.DataFrame(
+        {"text_id": f"{frame}a:good", "position": step, "text": words[step - 1],
+         "surprisal_bits": value}
+        for (frame, step), value in bits.items()
+    )  # fmt: skip
+    options = ComparisonOptions(surprisal={"lstm": surprisal})
+    given = with_options(given_of(rows, readings=pd.DataFrame(times)), options)
+    [found] = SURPRISAL_TIMES.run(given).statistics["surprisal_times"].to_dict("records")
+    read = pd.DataFrame(times)
+    read = read[read["step"] > 1]
+    predictors = pd.DataFrame(
+        {
+            "length": [len(words[step - 1]) for step in read["step"]],
+            "before": [len(words[step - 2]) for step in read["step"]],
+            "position": read["step"].to_numpy(),
+            "bits": [bits[place - 1, step]
+                     for place, step in zip(read["position"], read["step"], strict=True)],
+        }
+    )  # fmt: skip
+    fitted = sm.OLS(np.log(read["rt_ms"].to_numpy()), sm.add_constant(predictors)).fit()
+    assert found["percent"] == pytest.approx(100 * (np.exp(fitted.params["bits"]) - 1))
+    assert found["n_readings"] == 4 * 96 and found["n_words"] == 4 * FRAMES
+    assert found["percent_low"] < found["percent"] < found["percent_high"]
