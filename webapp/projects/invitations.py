@@ -66,10 +66,8 @@ def invited_to(session: Session, code: str, now: datetime) -> tuple[Project, Inv
     ).first()
     if found is None:
         raise RequestError(
-            (
-                "This code invites to nothing: it was mistyped, used, taken back, or is older than "
-                f"{VALID_FOR.days} days. Ask the person who invited you for a new one."
-            ),
+            "This code invites to nothing: it was mistyped, used, taken back, or is older than "
+            f"{VALID_FOR.days} days. Ask the person who invited you for a new one.",
             status=404,
             code="no_invitation",
         )

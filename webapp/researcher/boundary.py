@@ -40,10 +40,8 @@ def refuse_outside(user: User, needed: Right, only: int | None = None) -> None:
     if place is None:
         raise not_allowed(user, lowest_in_common(needed))
     raise RequestError(
-        (
-            f'Your role in this project does not include the right to "{needed}". Ask a '
-            "manager of the project."
-        ),
+        f'Your role in this project does not include the right to "{needed}". Ask a '
+        "manager of the project.",
         status=403,
         code="not_allowed",
     )
@@ -52,10 +50,8 @@ def refuse_outside(user: User, needed: Right, only: int | None = None) -> None:
 def not_allowed(user: User, needed: Role) -> RequestError:
     """Return the refusal of what needs another role in the installation."""
     return RequestError(
-        (
-            f"Your role is {user.role}; this needs the role {needed}. Ask an "
-            "owner of this installation."
-        ),
+        f"Your role is {user.role}; this needs the role {needed}. Ask an "
+        "owner of this installation.",
         status=403,
         code="not_allowed",
     )

@@ -111,10 +111,8 @@ def save_text(folder: Path, name: str, text: str, seen: str) -> None:
         ) from error
     if len(content) > LARGEST_TEXT_BYTES:
         raise RequestError(
-            (
-                f"The text has {len(content):,} bytes; {LARGEST_TEXT_BYTES:,} are allowed. Nothing "
-                "was stored."
-            ),
+            f"The text has {len(content):,} bytes; {LARGEST_TEXT_BYTES:,} are allowed. Nothing "
+            "was stored.",
             status=413,
             code="long_text",
         )

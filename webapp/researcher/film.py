@@ -35,10 +35,8 @@ def show(ref: str) -> ResponseReturnValue:
         run = find_run(session, ref)
         if is_blind(session, run):
             raise RequestError(
-                (
-                    "A film shows every choice and its time, and the run is blind. Unblind the run "
-                    "first, on its page."
-                ),
+                "A film shows every choice and its time, and the run is blind. Unblind the run "
+                "first, on its page.",
                 status=409,
                 code="blind",
             )

@@ -45,10 +45,8 @@ def _join_newly(code: str) -> ResponseReturnValue:
     services, name = current_services(), request.form.get("name", "").strip()
     if _signs_in_elsewhere():
         raise RequestError(
-            (
-                "Accounts are made by an owner of this installation. Sign in with yours first, and "
-                "then use the code."
-            ),
+            "Accounts are made by an owner of this installation. Sign in with yours first, and "
+            "then use the code.",
             status=403,
             code="sign_in_first",
         )

@@ -67,10 +67,8 @@ def refuse_unreadable(job: Job) -> None:
             return
     jobs_here().remove(job.id)
     raise RequestError(
-        (
-            "Somebody has taken back or corrected their data since this report was made, so it "
-            "was deleted. Make it again."
-        ),
+        "Somebody has taken back or corrected their data since this report was made, so it "
+        "was deleted. Make it again.",
         status=410,
         code="report_outdated",
     )

@@ -99,10 +99,8 @@ def watch(ref: str) -> ResponseReturnValue:
     """Send the live part now, and again whenever it has changed."""
     if not _watcher_slots.acquire(blocking=False):
         raise RequestError(
-            (
-                "Too many pages are watching runs at the moment, so this page does not update by "
-                "itself."
-            ),
+            "Too many pages are watching runs at the moment, so this page does not update by "
+            "itself.",
             status=503,
             code="too_many_watchers",
         )

@@ -96,10 +96,8 @@ def refuse_too_many(ref: str) -> None:
     waiting = [job for job in jobs_here().about(ref) if job.state not in OVER]
     if len(waiting) >= _MOST_WAITING:
         raise RequestError(
-            (
-                f"{len(waiting)} reports or other jobs of this run are waiting or at work. "
-                "Wait for them, or cancel one."
-            ),
+            f"{len(waiting)} reports or other jobs of this run are waiting or at work. "
+            "Wait for them, or cancel one.",
             status=409,
             code="enough_jobs",
         )

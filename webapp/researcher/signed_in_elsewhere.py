@@ -61,10 +61,8 @@ def come_back() -> ResponseReturnValue:
     code = request.args.get("code", "")
     if not state or request.args.get("state", "") != state or not code:
         raise RequestError(
-            (
-                "You are not signed in: the provider did not say so, or the attempt began in "
-                "another browser, or more than ten minutes ago. Please try once more."
-            ),
+            "You are not signed in: the provider did not say so, or the attempt began in "
+            "another browser, or more than ten minutes ago. Please try once more.",
             status=401,
             code="not_signed_in",
         )
@@ -108,11 +106,9 @@ def _enter(services: Services, name: str, way_back: str) -> Response:
             token = open_session(session, user, browser_family(), now)
     if token is None:
         raise RequestError(
-            (
-                f"You are known as {name}, but no user of that name has access. An owner of this "
-                f"installation can add one on the server with: parallax users add {name} --role "
-                "ROLE --no-password"
-            ),
+            f"You are known as {name}, but no user of that name has access. An owner of this "
+            f"installation can add one on the server with: parallax users add {name} --role "
+            "ROLE --no-password",
             status=403,
             code="unknown_user",
         )

@@ -77,10 +77,8 @@ def _refuse_guessing(session: Session, guess: Guess, now: datetime) -> None:
     if here >= _HERE or of_address >= _OF_ADDRESS or of_name >= guess.of_name:
         minutes = int(_WITHIN.total_seconds() // 60)
         raise RequestError(
-            (
-                f"Too many wrong passwords or codes came before. Please try again in {minutes} "
-                "minutes."
-            ),
+            f"Too many wrong passwords or codes came before. Please try again in {minutes} "
+            "minutes.",
             status=429,
             code="too_many_attempts",
         )

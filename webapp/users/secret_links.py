@@ -104,10 +104,8 @@ def _end_links(session: Session, user: User) -> None:
 
 def _ended() -> RequestError:
     return RequestError(
-        (
-            "This link for a new password was used before, or is older than a day. Ask an owner "
-            "of this installation for another one."
-        ),
+        "This link for a new password was used before, or is older than a day. Ask an owner "
+        "of this installation for another one.",
         status=404,
         code="no_password_link",
     )
