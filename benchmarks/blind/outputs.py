@@ -34,7 +34,7 @@ from webapp.notifications.causes import Cause, Way
 from webapp.notifications.notices import write_notices
 from webapp.projects.rights import Scope
 from webapp.projects.tokens import make_token
-from webapp.researcher import overview_page
+from webapp.researcher import run_page
 from webapp.researcher.access import COOKIE
 from webapp.server.metrics_endpoint import collect_registry
 from webapp.users.roles import Role
@@ -57,7 +57,7 @@ class Reader:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        overview_page._ROUNDS = 1
+        run_page._ROUNDS = 1
         with world.sessions.begin() as session:
             user = add_user(session, "reader", Role.OWNER, "", by="a test", now=NOW)
             cookie = open_session(session, user, "", NOW)

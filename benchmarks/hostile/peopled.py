@@ -35,8 +35,7 @@ from webapp.projects.invitations import invite
 from webapp.projects.projects import named_project
 from webapp.projects.rights import ProjectRole
 from webapp.recruiters.registry import RECRUITERS
-from webapp.researcher.drafts import copied, digest_of_text
-from webapp.researcher.uploads import uploads_of
+from webapp.researcher.study_folders import copied, digest_of_text, uploads_of
 from webapp.runs.launch import launch
 from webapp.runs.links import make_links
 from webapp.runs.notes import write

@@ -23,7 +23,7 @@ from webapp.payments.reconciliation.statement import statements
 from webapp.projects.projects import runs_seen_by
 from webapp.projects.rights import NEEDED_BY, Scope
 from webapp.projects.tokens import note_use, user_of_token
-from webapp.researcher.boundary import refuse_outside
+from webapp.researcher.access import refuse_outside
 from webapp.researcher.runs import decide, run_archive
 from webapp.runs.runs import Progress, progress
 from webapp.services import current_services

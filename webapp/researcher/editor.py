@@ -13,17 +13,20 @@ from webapp.core.own_process import parallax
 from webapp.database.locks import exclusive
 from webapp.participant.markdown import as_html
 from webapp.projects.rights import Right
-from webapp.researcher.access import allowed
-from webapp.researcher.boundary import present_project
-from webapp.researcher.drafts import (
+from webapp.researcher.access import allowed, present_project
+from webapp.researcher.study_folders import (
     StaleTextError,
+    counted,
     digest_of_text,
+    instance,
+    known,
+    note,
     own_study,
+    project_name,
     read_text,
     save_text,
     texts_of,
 )
-from webapp.researcher.study_place import counted, instance, known, note, project_name
 from webapp.services import current_services
 
 editor_pages = Blueprint("editor", __name__)

@@ -14,7 +14,8 @@ from webapp.projects.projects import ProjectError
 from webapp.projects.rights import Right
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.study_place import (
+from webapp.researcher.study_folders import (
+    LARGEST_ZIP_BYTES,
     counted,
     in_project,
     instance,
@@ -22,9 +23,9 @@ from webapp.researcher.study_place import (
     note,
     project_name,
     refuse_large,
+    store_upload,
     uploads,
 )
-from webapp.researcher.uploads import LARGEST_ZIP_BYTES, store_upload
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
 

@@ -1,16 +1,39 @@
 """A user's tokens for programs."""
 
+from collections.abc import Callable
+from datetime import datetime
+from urllib.parse import urlsplit
+
+import segno
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
 
 from webapp.database.engine import reading
+from webapp.database.models import SecondFactor, User
+from webapp.errors import RequestError, WebappError
 from webapp.projects.projects import ProjectError, named_project, projects_of
 from webapp.projects.rights import Scope
 from webapp.projects.tokens import MOST_DAYS, make_token, revoke, tokens_of
-from webapp.researcher.access import allowed, current_user
+from webapp.researcher.access import COOKIE, allowed, current_user, without_cookie
 from webapp.researcher.paging import whole_number
+from webapp.researcher.sign_in import is_own_password, with_code_counted
 from webapp.services import current_services
+from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
 from webapp.users.roles import Role
+from webapp.users.second_factor import (
+    Needed,
+    address_of,
+    begin,
+    begun_factor,
+    confirm,
+    new_recovery_codes,
+    remove,
+    take_code,
+    unused_codes,
+)
+from webapp.users.secret_links import use_link, user_of_link
+from webapp.users.users import set_password
 
 token_pages = Blueprint("tokens", __name__)
 _DIGITS = 8
@@ -20,7 +43,7 @@ _DIGITS = 8
 @allowed(Role.MEMBER)
 def show_all() -> str:
     """List one's own tokens."""
-    return _page()
+    return _token_page()
 
 
 @token_pages.post("/tokens")
@@ -55,10 +78,10 @@ def end() -> ResponseReturnValue:
 @token_pages.errorhandler(ProjectError)
 def refuse(error: ProjectError) -> ResponseReturnValue:
     """Show the paragraph above the list."""
-    return _page(str(error)), 409
+    return _token_page(str(error)), 409
 
 
-def _page(problem: str = "") -> str:
+def _token_page(problem: str = "") -> str:
     with reading(current_services().sessions) as session:
         tokens = tokens_of(session, current_user())
         projects = projects_of(session, current_user())
@@ -72,3 +95,191 @@ def _page(problem: str = "") -> str:
         most_days=MOST_DAYS,
         problem=problem,
     )
+
+
+password_pages = Blueprint("passwords", __name__)
+
+
+@password_pages.get("/password")
+@allowed(Role.MEMBER)
+def show() -> str:
+    """Show the form for a new password."""
+    return _form()
+
+
+@password_pages.post("/password")
+@allowed(Role.MEMBER)
+def change() -> ResponseReturnValue:
+    """Store a new password, and sign out everywhere else."""
+    services, user = current_services(), current_user()
+    if not is_own_password(user, request.form.get("password", "")):
+        return _form(problem="The present password is not right."), 401
+    try:
+        hashed = _new_password()
+    except WebappError as error:
+        return _form(problem=_in_words(error)), 400
+    with services.sessions.begin() as session:
+        here, token = session.get_one(User, user.id), request.cookies.get(COOKIE, "")
+        now = services.now()
+        set_password(session, here, hashed, by=user.name, now=now, except_token=token)
+    return render_template("researcher/password.html", done=True, shortest=SHORTEST_PASSWORD)
+
+
+# The token is in the query, which the web servers of docs/serving.md write into no log.
+@password_pages.get("/new-password")
+@allowed(None)
+def show_link() -> str:
+    """Show the form of a link for a new password; looking does not use it up."""
+    return _form_of_link(request.args.get("token", ""))
+
+
+@password_pages.post("/new-password")
+@allowed(None)
+def take_link() -> ResponseReturnValue:
+    """Store the new password of whom a link is for."""
+    services, token = current_services(), request.form.get("token", "")
+    with reading(services.sessions) as session:
+        user_of_link(session, token, services.now())
+    try:
+        hashed = _new_password()
+    except WebappError as error:
+        return _form_of_link(token, problem=_in_words(error)), 400
+    with services.sessions.begin() as session:
+        use_link(session, token, hashed, services.now())
+    return without_cookie(redirect(url_for("sign_in.show"), 303))
+
+
+def _new_password() -> str:
+    new, again = request.form.get("new", ""), request.form.get("again", "")
+    if new != again:
+        problem = "The two new passwords differ. Type the same one twice."
+        raise RequestError(problem, status=400, code="passwords_differ")
+    return hash_password(new)
+
+
+def _in_words(error: WebappError) -> str:
+    if isinstance(error, RequestError):
+        return error.problem
+    sentences = (
+        error.problem,
+        f"expected: {error.expected}" if error.expected else "",
+        error.remedy,
+    )
+    return " ".join(f"{each[0].upper()}{each[1:]}." for each in sentences if each)
+
+
+def _form(problem: str = "") -> str:
+    return render_template("researcher/password.html", problem=problem, shortest=SHORTEST_PASSWORD)
+
+
+def _form_of_link(token: str, problem: str = "") -> str:
+    services = current_services()
+    with reading(services.sessions) as session:
+        user, link = user_of_link(session, token, services.now())
+    return render_template(
+        "researcher/new_password.html",
+        name=user.name, link=link, token=token, problem=problem, shortest=SHORTEST_PASSWORD,
+    )  # fmt: skip
+
+
+second_factor_pages = Blueprint("second_factor", __name__)
+
+
+@second_factor_pages.get("/second-factor")
+@allowed(Role.MEMBER, before_second_factor=True)
+def show_factor() -> str:
+    """Show whether one has a second factor, or how to set it up."""
+    return _factor_page()
+
+
+@second_factor_pages.post("/second-factor/begin")
+@allowed(Role.MEMBER, before_second_factor=True)
+def start() -> ResponseReturnValue:
+    """Make a secret, which counts once a first code confirms it."""
+    services, user = current_services(), current_user()
+    if not is_own_password(user, request.form.get("password", "")):
+        return _factor_page(problem="The password is not right."), 401
+    with services.sessions.begin() as session:
+        begin(session, user, services.now())
+    return redirect(url_for("second_factor.show_factor"), 303)
+
+
+@second_factor_pages.post("/second-factor/confirm")
+@allowed(Role.MEMBER, before_second_factor=True)
+def finish() -> ResponseReturnValue:
+    """Take the first code, and show_factor the recovery codes."""
+    code, made = request.form.get("code", ""), list[str]()
+
+    def work(session: Session, user: User, now: datetime) -> None:
+        made[:] = confirm(session, user, code, now)
+
+    return _with_codes(work, made)
+
+
+@second_factor_pages.post("/second-factor/recovery-codes")
+@allowed(Role.MEMBER)
+def make_codes() -> ResponseReturnValue:
+    """Show new recovery codes in the place of the earlier ones."""
+    code, made = request.form.get("code", ""), list[str]()
+
+    def work(session: Session, user: User, now: datetime) -> None:
+        made[:] = new_recovery_codes(session, user, code, now)
+
+    return _with_codes(work, made)
+
+
+@second_factor_pages.post("/second-factor/remove")
+@allowed(Role.MEMBER)
+def take_away() -> ResponseReturnValue:
+    """Remove one's second factor, with a code of it."""
+    code = request.form.get("code", "")
+
+    def work(session: Session, user: User, now: datetime) -> None:
+        take_code(session, user, code, now)
+        remove(session, user, by=user.name, now=now)
+
+    try:
+        with_code_counted(current_user(), work)
+    except RequestError as error:
+        return _factor_page(problem=error.problem), error.status
+    return redirect(url_for("second_factor.show_factor"), 303)
+
+
+def _with_codes(
+    work: Callable[[Session, User, datetime], None], made: list[str]
+) -> ResponseReturnValue:
+    try:
+        with_code_counted(current_user(), work)
+    except RequestError as error:
+        return _factor_page(problem=error.problem), error.status
+    return render_template("researcher/recovery_codes.html", codes=made)
+
+
+def _factor_page(problem: str = "") -> str:
+    services, user = current_services(), current_user()
+    with reading(services.sessions) as session:
+        factor = begun_factor(session, user)
+        left = unused_codes(session, user)
+    begun = factor is not None and factor.confirmed_at is None
+    return render_template(
+        "researcher/second_factor.html",
+        factor=factor,
+        picture=_picture(factor, user) if factor is not None and begun else "",
+        secret=_in_groups(factor.secret) if factor is not None and begun else "",
+        codes_left=left,
+        needed=Needed(services.settings.second_factor).concerns(user),
+        problem=problem,
+    )
+
+
+def _picture(factor: SecondFactor, user: User) -> str:
+    """Return the QR code for the authenticator app, as an address that holds all of it."""
+    host = urlsplit(current_services().settings.link_base).hostname or "parallax"
+    drawn: str = segno.make(address_of(factor, user, host), micro=False).svg_data_uri(
+        scale=5, border=4, light="#fff"
+    )
+    return drawn
+
+
+def _in_groups(secret: str) -> str:
+    return " ".join(secret[i : i + 4] for i in range(0, len(secret), 4))

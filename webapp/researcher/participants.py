@@ -1,24 +1,32 @@
 """A run's participants, and one of them replayed."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import partial
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
 
 from experiment.participation import State
 from experiment.records import SIDES, Side
 from experiment.responses.registry import response_of
 from webapp.database.engine import reading
-from webapp.database.models import Run
+from webapp.database.models import Participant, Run
+from webapp.database.retry import in_transaction
+from webapp.database.scrub import empty_log_soon
+from webapp.erasures.record import Record
 from webapp.errors import RequestError
-from webapp.privacy.corrections import correctable, corrected_since_verdict
+from webapp.privacy.corrections import correct, correctable, corrected_since_verdict
+from webapp.privacy.restriction import release, restrict
 from webapp.projects.rights import Right
-from webapp.researcher.access import allowed
-from webapp.researcher.paging import page_asked_for
+from webapp.researcher.access import allowed, current_user
+from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.runs.integrity import flags_of
-from webapp.runs.notes import tags_in_use, tags_of_people, written_about
+from webapp.runs.notes import remove, tags_in_use, tags_of_people, write, written_about
 from webapp.runs.people import Judged, record_of
 from webapp.runs.people_table import Wanted, people_table
 from webapp.runs.stored_answers import arrangement_of, given_of
@@ -27,6 +35,7 @@ from webapp.runs.unblind import is_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.sessions.session_payload import ShownTrial, shown_trial
+from webapp.users.audit_log import record_act
 
 participant_pages = Blueprint("participants", __name__)
 
@@ -160,3 +169,158 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         stale=stale,
         written=written,
     )
+
+
+rights_of_people_pages = Blueprint("rights_of_people", __name__)
+_SHORTEST_REASON = 10
+
+
+@rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/restrict")
+@allowed(Right.REVIEW)
+def keep_unused(ref: str, participant_ref: str) -> Response:
+    """Keep somebody's data without using them, as they asked."""
+    return _used(ref, participant_ref, restrict, "data restricted")
+
+
+@rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/release")
+@allowed(Right.REVIEW)
+def use_again(ref: str, participant_ref: str) -> Response:
+    """Use somebody's data again, after they were told so."""
+    return _used(ref, participant_ref, release, "data used again")
+
+
+def _used(
+    ref: str,
+    participant_ref: str,
+    switch: Callable[[Session, Participant, datetime, Record], bool],
+    act: str,
+) -> Response:
+    reason, services = _reason(), current_services()
+
+    def change(session: Session, run: Run, person: Participant) -> None:
+        if switch(session, person, services.now(), services.record):
+            _note(session, run, person, act, reason=reason)
+
+    return _changed(ref, participant_ref, change)
+
+
+@rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/correct")
+@allowed(Right.REVIEW)
+def correct_answer(ref: str, participant_ref: str) -> Response:
+    """Put what somebody says is right in the place of one of their answers."""
+    reason, services = _reason(), current_services()
+    field, value = request.form.get("field", ""), request.form.get("value", "")
+
+    def change(session: Session, run: Run, person: Participant) -> None:
+        questions = correctable(session, services.study_of(session, run), person)
+        if field not in {question.name for question in questions}:
+            raise RequestError(
+                f'The participant was asked no question "{field}".',
+                status=400,
+                code="no_question",
+            )
+        given = {field: value}
+        problems = correct(session, person, questions, given, services.now(), services.record)
+        if problems:
+            raise RequestError(f"{field}: {problems[field]}", status=400, code="bad_answer")
+        _note(session, run, person, "answer corrected", field=field, reason=reason)
+
+    return _changed(ref, participant_ref, change)
+
+
+def _reason() -> str:
+    reason = request.form.get("reason", "").strip()
+    if len(reason) < _SHORTEST_REASON:
+        raise RequestError(
+            "Please say in a few words how the participant asked for it. The reason is kept.",
+            status=400,
+            code="no_reason",
+        )
+    return reason
+
+
+def _changed(
+    ref: str, participant_ref: str, change: Callable[[Session, Run, Participant], None]
+) -> Response:
+    def work(session: Session) -> None:
+        run = find_run(session, ref)
+        of_run = Participant.run_id == run.id, Participant.ref == participant_ref
+        person = session.scalar(select(Participant).where(*of_run).with_for_update(of=Participant))
+        if person is None:
+            raise RequestError(
+                f"The run {ref} has no participant {participant_ref}.",
+                status=404,
+                code="unknown_participant",
+            )
+        change(session, run, person)
+
+    services = current_services()
+    in_transaction(services.sessions, work)
+    empty_log_soon(services.engine)
+    address = url_for("participants.show", ref=ref, participant_ref=participant_ref)
+    return redirect(address, 303)
+
+
+def _note(session: Session, run: Run, person: Participant, act: str, **after: str) -> None:
+    told = {"participant": person.ref, **after}
+    now = current_services().now()
+    record_act(session, current_user().name, act, now, run_ref=run.ref, after=told)
+
+
+note_pages = Blueprint("notes", __name__)
+_NOTE_DIGITS = 12
+
+
+@note_pages.post("/runs/<ref>/notes")
+@allowed(Right.REVIEW)
+def add(ref: str) -> Response:
+    """Write a note or tags about the run, or about one of its people."""
+    text, tags = request.form.get("text", ""), request.form.get("tags", "")
+
+    def change(session: Session, run: Run, person: Participant | None) -> None:
+        who, now = current_user().name, current_services().now()
+        write(session, run, person, text=text, tags=tags, who=who, now=now)
+
+    return _written(ref, change)
+
+
+@note_pages.post("/runs/<ref>/notes/remove")
+@allowed(Right.REVIEW)
+def take_away(ref: str) -> Response:
+    """Remove a note or a tag."""
+    is_tag = "tag" in request.form
+    typed = request.form.get("tag" if is_tag else "note", "")
+    number = whole_number(typed, _NOTE_DIGITS)
+
+    def change(session: Session, run: Run, person: Participant | None) -> None:
+        who, now = current_user().name, current_services().now()
+        remove(session, run, person, number, is_tag=is_tag, who=who, now=now)
+
+    answer = _written(ref, change)
+    empty_log_soon(current_services().engine)
+    return answer
+
+
+def _written(ref: str, change: Callable[[Session, Run, Participant | None], None]) -> Response:
+    who = request.form.get("participant", "")
+
+    def work(session: Session) -> None:
+        run, person = find_run(session, ref), None
+        if who:
+            of_run = Participant.run_id == run.id, Participant.ref == who
+            locked = select(Participant).where(*of_run).with_for_update(of=Participant)
+            person = session.scalar(locked)
+            if person is None:
+                raise RequestError(
+                    f"The run {ref} has no participant {who}.",
+                    status=404,
+                    code="unknown_participant",
+                )
+        change(session, run, person)
+
+    in_transaction(current_services().sessions, work)
+    if who:
+        address = url_for("participants.show", ref=ref, participant_ref=who, _anchor="notes")
+    else:
+        address = url_for("runs.show", ref=ref, _anchor="notes")
+    return redirect(address, 303)

@@ -1,8 +1,9 @@
 """Pages of projects: members, invitations and limits."""
 
 from collections.abc import Callable
+from pathlib import Path
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, current_app, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -10,10 +11,12 @@ from werkzeug.wrappers import Response
 
 from experiment.errors import ParallaxError
 from webapp.database.engine import reading
-from webapp.database.models import User
+from webapp.database.models import Project, User
 from webapp.database.retry import in_transaction
-from webapp.projects.invitations import invite, take_back
-from webapp.projects.members import set_member
+from webapp.errors import RequestError
+from webapp.projects import limits
+from webapp.projects.invitations import accept, invite, invited_to, open_invitations, take_back
+from webapp.projects.members import members, set_member
 from webapp.projects.projects import (
     LIMITS,
     ProjectError,
@@ -27,9 +30,11 @@ from webapp.projects.projects import (
 from webapp.projects.rights import ProjectRole, Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.paging import whole_number
-from webapp.researcher.project_page import project_list, project_page
+from webapp.researcher.study_folders import uploaded_bytes, uploads_of
 from webapp.services import current_services
+from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
 from webapp.users.roles import Role
+from webapp.users.users import add_user
 
 project_pages = Blueprint("projects", __name__)
 _DIGITS = 8
@@ -171,3 +176,114 @@ def _changed(project: str, change: Callable[[Session], None]) -> Response:
     # Whoever removed themselves sees the list of what is left.
     here = url_for("projects.show", project=project)
     return redirect(here if project in still else url_for("projects.show_all"), 303)
+
+
+def project_list(problem: str = "") -> str:
+    """Return the list of the projects that one sees.
+
+    Args:
+        problem: Why what was asked for was not done; empty where nothing was.
+    """
+    with reading(current_services().sessions) as session:
+        found = projects_of(session, current_user())
+    return render_template("researcher/projects.html", projects=found, problem=problem)
+
+
+def project_page(name: str, problem: str = "") -> str:
+    """Return the page of a project.
+
+    Args:
+        name: Its name.
+        problem: As above.
+    """
+    services = current_services()
+    with reading(services.sessions) as session:
+        project = named_project(session, name)
+        facts = {
+            "members": members(session, project),
+            "invitations": open_invitations(session, project, services.now()),
+            "used": _used(session, project),
+        }
+    return render_template(
+        "researcher/project.html",
+        project=project,
+        roles=list(ProjectRole),
+        problem=problem,
+        **facts,
+    )
+
+
+def _used(session: Session, project: Project) -> list[tuple[str, str, int, str]]:
+    """Return of each limit its field, what it is of, what it is, and what is used."""
+    stored = uploaded_bytes(uploads_of(Path(current_app.instance_path), project.id)) / 1_000_000
+    used = {
+        "most_runs": ("open runs", f"{limits.open_runs(session, project)}"),
+        "most_participants": ("people at work at once", f"{limits.at_work(session, project)}"),
+        "most_upload_mb": ("MB of uploaded studies", f"{stored:.1f}"),
+        "most_jobs": ("checks, launches and reports at once", f"{limits.jobs(session, project)}"),
+    }
+    return [(name, what, getattr(project, name), now) for name, (what, now) in used.items()]
+
+
+joining_pages = Blueprint("joining", __name__)
+
+
+@joining_pages.get("/join")
+@allowed(None)
+def ask() -> str:
+    """Ask for the code."""
+    return _form()
+
+
+@joining_pages.post("/join")
+@allowed(None)
+def join() -> ResponseReturnValue:
+    """Make whoever has the code a member."""
+    services, code = current_services(), request.form.get("code", "")
+    try:
+        if g.user is not None:
+            with services.sessions.begin() as session:
+                project = accept(session, code, g.user, services.now()).name
+            return redirect(url_for("projects.show", project=project), 303)
+        return _join_newly(code)
+    except RequestError as error:
+        return _form(error.problem), error.status
+    except ParallaxError as error:
+        return _form(str(error)), 409
+
+
+def _join_newly(code: str) -> ResponseReturnValue:
+    """Make an account and its membership, both or neither."""
+    services, name = current_services(), request.form.get("name", "").strip()
+    if _signs_in_elsewhere():
+        raise RequestError(
+            "Accounts are made by an owner of this installation. Sign in with yours first, and "
+            "then use the code.",
+            status=403,
+            code="sign_in_first",
+        )
+    with reading(services.sessions) as session:
+        _, invitation = invited_to(session, code, services.now())
+        by = f"{name} (invited by {invitation.made_by})"
+    # Only for who has a code that is good: hashing takes memory and time.
+    hashed = hash_password(request.form.get("password", ""))
+    with services.sessions.begin() as session:
+        now = services.now()
+        user = add_user(session, name, Role.MEMBER, hashed, by=by, now=now)
+        accept(session, code, user, now)
+    return redirect(url_for("sign_in.show", next=url_for("projects.show_all")), 303)
+
+
+def _signs_in_elsewhere() -> bool:
+    settings = current_services().settings
+    return bool(settings.oidc_issuer or settings.sign_in_header)
+
+
+def _form(problem: str = "") -> str:
+    return render_template(
+        "researcher/join.html",
+        problem=problem,
+        name=request.form.get("name", ""),
+        elsewhere=_signs_in_elsewhere(),
+        shortest=SHORTEST_PASSWORD,
+    )

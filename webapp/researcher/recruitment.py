@@ -31,8 +31,8 @@ from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_
 from webapp.recruitment.terms import refuse_other_owner
 from webapp.recruitment.writing import Whom, checked_text, recipients, send
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.overview_page import run_page
 from webapp.researcher.paging import whole_number
+from webapp.researcher.run_page import run_page
 from webapp.runs.answerable import refuse_unanswerable
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run

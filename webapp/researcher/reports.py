@@ -14,8 +14,7 @@ from webapp.errors import RequestError, RunError
 from webapp.long_jobs.records import EXPORTED, OVER, JobState, Step
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.made_reports import jobs_here, note_of_report, report_job
-from webapp.researcher.overview_page import run_page
+from webapp.researcher.run_page import run_page
 from webapp.runs.unblind import refuse_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -23,6 +22,15 @@ from webapp.users.secret_links import shared
 
 if TYPE_CHECKING:
     from webapp.long_jobs.work import LongQueue
+from flask import g, send_file
+
+from webapp.http.security_headers import PAGE_OF_ITS_OWN
+from webapp.long_jobs.outdated import stands
+from webapp.long_jobs.records import MADE, Job, Jobs
+from webapp.researcher.study_folders import zipped
+from webapp.runs.unblind import is_blind
+from webapp.users.audit_log import record_act
+from webapp.users.secret_links import link_of, take_back
 
 reports_pages = Blueprint("reports", __name__)
 LARGEST_SCORES_BYTES = 64 * 1024 * 1024
@@ -175,3 +183,140 @@ def queue_of_jobs() -> "LongQueue":
 
 def _instance() -> Path:
     return Path(current_app.instance_path)
+
+
+def jobs_here() -> Jobs:
+    """Return the installation's long jobs."""
+    return Jobs(Path(current_app.instance_path))
+
+
+def report_job(ref: str, job_id: str) -> Job:
+    """Return a report of a run.
+
+    Raises:
+        RequestError: The run has no such report.
+    """
+    try:
+        job = jobs_here().job(job_id)
+    except KeyError:
+        job = None
+    if job is None or job.subject != ref:
+        raise RequestError("The run has no such report.", status=404, code="no_report")
+    return job
+
+
+def made_report(job: Job) -> Path:
+    """Return the folder of a report.
+
+    Raises:
+        RequestError: It is not made.
+    """
+    folder = jobs_here().folder(job.id) / MADE
+    if job.state is not JobState.DONE or not folder.is_dir():
+        raise RequestError("The report is not made.", status=409, code="not_made")
+    return folder
+
+
+def refuse_unreadable(job: Job) -> None:
+    """Let pass only a report that may be read now.
+
+    One that stands on data which somebody has taken back or corrected since is removed. One of a
+    run that is blind again, because a backup from before was restored, stays and is not shown.
+
+    Raises:
+        RequestError: It may not be read.
+    """
+    with reading(current_services().sessions) as session:
+        if job.uses_people and is_blind(session, find_run(session, job.subject)):
+            raise RequestError(
+                "The run is blind, so no report of it is shown. Unblind it first, on its page.",
+                status=409,
+                code="blind",
+            )
+        if stands(session, jobs_here(), job):
+            return
+    jobs_here().remove(job.id)
+    raise RequestError(
+        "Somebody has taken back or corrected their data since this report was made, so it "
+        "was deleted. Make it again.",
+        status=410,
+        code="report_outdated",
+    )
+
+
+def note_of_report(ref: str, act: str, **after: str) -> None:
+    """Note in the audit log what was done with a report."""
+    services = current_services()
+    with services.sessions.begin() as session:
+        record_act(session, current_user().name, act, services.now(), run_ref=ref, after=after)
+
+
+reading_pages = Blueprint("report_pages", __name__)
+
+
+@reading_pages.get("/runs/<ref>/reports/read")
+@allowed(Right.EXPORT)
+def read(ref: str) -> Response:
+    """Show a report as the page that it is."""
+    return _report(report_job(ref, request.args.get("report", "")))
+
+
+@reading_pages.get("/runs/<ref>/reports/download")
+@allowed(Right.EXPORT)
+def download(ref: str) -> ResponseReturnValue:
+    """Send a report with its tables and figures as one zip file."""
+    job = report_job(ref, request.args.get("report", ""))
+    refuse_unreadable(job)
+    name = f"parallax-report-{ref}.zip"
+    return send_file(
+        zipped(made_report(job)), "application/zip", as_attachment=True, download_name=name
+    )
+
+
+@reading_pages.post("/runs/<ref>/reports/share")
+@allowed(Right.EXPORT)
+def share(ref: str) -> ResponseReturnValue:
+    """Make a link by which anybody can read a report, and show it once."""
+    job = report_job(ref, request.form.get("report", ""))
+    made_report(job)
+    secret = link_of(jobs_here().folder(job.id))
+    note_of_report(ref, "report shared", report=job.id)
+    base = current_services().settings.link_base
+    link = f"{base}{url_for('report_pages.read_shared', report=job.id, link=secret)}"
+    return page_of_reports(ref, link=link)
+
+
+@reading_pages.post("/runs/<ref>/reports/unshare")
+@allowed(Right.EXPORT)
+def unshare(ref: str) -> Response:
+    """End the link of a report."""
+    job = report_job(ref, request.form.get("report", ""))
+    take_back(jobs_here().folder(job.id))
+    note_of_report(ref, "report no longer shared", report=job.id)
+    return redirect(url_for("reports.show_all", ref=ref), 303)
+
+
+@reading_pages.get("/shared")
+@allowed(None)
+def read_shared() -> Response:
+    """Show a report to whoever has its link."""
+    jobs = jobs_here()
+    try:
+        job = jobs.job(request.args.get("report", ""))
+    except KeyError:
+        job = None
+    if job is None or not shared(jobs.folder(job.id), request.args.get("link", "")):
+        raise RequestError(
+            "This link is not right, or it was ended. Ask whoever sent it for another one.",
+            status=404,
+            code="no_shared_report",
+        )
+    return _report(job)
+
+
+def _report(job: Job) -> Response:
+    folder = made_report(job)
+    refuse_unreadable(job)
+    html = (folder / "report.html").read_text(encoding="utf-8")
+    g.own_policy = PAGE_OF_ITS_OWN
+    return Response(html, mimetype="text/html")

@@ -12,13 +12,15 @@ from werkzeug.wrappers import Response
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
-from webapp.errors import RunError, WebappError
+from webapp.errors import RequestError, RunError, WebappError
+from webapp.long_jobs.records import Step
 from webapp.projects.projects import ProjectError, projects_of, runs_seen_by
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.overview_page import run_page
 from webapp.researcher.paging import page_asked_for, whole_number
-from webapp.researcher.uploads import zipped
+from webapp.researcher.reports import jobs_here, note_of_report, queue_of_jobs, refuse_too_many
+from webapp.researcher.run_page import run_page
+from webapp.researcher.study_folders import zipped
 from webapp.runs.exclude import Exclusion, exclude
 from webapp.runs.export import export
 from webapp.runs.launch import grow
@@ -182,3 +184,77 @@ def _note(session: Session, run: Run, act: str, *, was: str = "", **after: str) 
     before = {"run": was} if was else {}
     now = current_services().now()
     record_act(session, current_user().name, act, now, run_ref=run.ref, before=before, after=after)
+
+
+rehearsing_pages = Blueprint("rehearsing", __name__)
+_MOST = 1_000
+# Programs are quick; more at a time would keep people waiting.
+_AT_A_TIME = "2"
+
+
+@rehearsing_pages.post("/runs/<ref>/rehearsal")
+@allowed(Right.CONDUCT)
+def rehearse(ref: str) -> ResponseReturnValue:
+    """Send programs through the pages of a simulated run."""
+    services, typed = current_services(), request.form.get("people", "")
+    people = whole_number(typed, 4)
+    with reading(services.sessions) as session:
+        run = find_run(session, ref)
+    if not run.simulated or run.closed_at is not None:
+        raise RequestError(
+            "Programs take part only in a simulated run that is open.",
+            status=409,
+            code="not_simulated",
+        )
+    if not 1 <= people <= _MOST:
+        raise RequestError(
+            f"The number of programs must be from 1 to {_MOST:,}.",
+            status=400,
+            code="bad_number",
+        )
+    refuse_too_many(ref)
+    sent = ("simulate", ref, "--participants", str(people), "--workers", _AT_A_TIME)
+    steps = [Step("programs take part", sent)]
+    who, now = current_user().name, services.now()
+    title = f"{people:,} program{'' if people == 1 else 's'}"
+    job = jobs_here().add(ref, title, who, now, steps)
+    note_of_report(ref, "programs asked to take part", programs=str(people))
+    queue_of_jobs().put(job.id)
+    return redirect(url_for("reports.show_all", ref=ref), 303)
+
+
+archive_pages = Blueprint("archive", __name__)
+
+
+@archive_pages.post("/runs/<ref>/archive")
+@allowed(Right.CONDUCT)
+def put_in(ref: str) -> Response:
+    """Put a closed run into the archive."""
+    return _moved(ref, into=True)
+
+
+@archive_pages.post("/runs/<ref>/archive/out")
+@allowed(Right.CONDUCT)
+def take_out(ref: str) -> Response:
+    """List a run again."""
+    return _moved(ref, into=False)
+
+
+def _moved(ref: str, *, into: bool) -> Response:
+    now = current_services().now()
+
+    def work(session: Session) -> None:
+        run: Run = find_run(session, ref)
+        if into and run.closed_at is None:
+            raise RequestError(
+                "The run is open: people may still come. Close it first.",
+                status=409,
+                code="run_open",
+            )
+        if (run.archived_at is not None) != into:
+            run.archived_at = now if into else None
+            act = "run archived" if into else "run taken out of the archive"
+            record_act(session, current_user().name, act, now, run_ref=ref)
+
+    in_transaction(current_services().sessions, work)
+    return redirect(url_for("runs.show", ref=ref), 303)

@@ -1,10 +1,19 @@
 """Signing in and out, and the list of browsers in which one is signed in."""
 
-from flask import Blueprint, redirect, render_template, request, url_for
-from flask.typing import ResponseReturnValue
-from structlog.contextvars import bind_contextvars
+from collections.abc import Callable
+from datetime import datetime
 
+from flask import Blueprint, make_response, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from itsdangerous import BadSignature
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from structlog.contextvars import bind_contextvars
+from werkzeug.wrappers import Response
+
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
+from webapp.database.models import User
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError
 from webapp.researcher.access import (
@@ -15,16 +24,17 @@ from webapp.researcher.access import (
     with_cookie,
     without_cookie,
 )
-from webapp.researcher.code import ask_for_code
-from webapp.researcher.guesses import browser_family, guess_of
 from webapp.researcher.paging import whole_number
-from webapp.researcher.signed_in_elsewhere import named_by_header
-from webapp.services import current_services
+from webapp.services import Services, current_services
 from webapp.users.audit_log import record_act
+from webapp.users.guessing import Guess, count_guess, take_back
+from webapp.users.oidc import Attempt
+from webapp.users.passwords import is_password
 from webapp.users.roles import Role
-from webapp.users.second_factor import factor_of
+from webapp.users.second_factor import GUESSES_OF_NAME, factor_of, take_code
 from webapp.users.sign_in import (
     digest_of,
+    known_browser,
     open_session,
     open_sessions_of,
     sign_out,
@@ -121,3 +131,241 @@ def _form(way_back: str, name: str = "", problem: str = "") -> str:
         provider=current_services().settings.oidc_issuer,
         named=named_by_header(),
     )
+
+
+code_pages = Blueprint("code", __name__)
+
+_HALF_WAY, _HALF_WAY_S = "parallax_half_way", 600
+_PATH = f"{RESEARCHER_PATH}/sign-in"
+# Never the beginning of what an attempt at a provider is kept by: that is random.
+_KIND = "second factor"
+
+
+def ask_for_code(user: User, way_back: str) -> ResponseReturnValue:
+    """Send a browser whose user gave the right password to the page that asks for the code."""
+    response = make_response(redirect(url_for("code.show_code"), 303))
+    kept = "\x1f".join((_KIND, str(user.id), _of_password(user), way_back))
+    response.set_cookie(
+        _HALF_WAY,
+        current_services().tokens.sealed_attempt(kept),
+        max_age=_HALF_WAY_S,
+        path=_PATH,
+        secure=current_services().settings.link_base.startswith("https:"),
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+@code_pages.get("/sign-in/code")
+@allowed(None)
+def show_code() -> ResponseReturnValue:
+    """Ask for the code."""
+    if _half_way() is None:
+        return redirect(url_for("sign_in.show"), 303)
+    return render_template("researcher/code.html")
+
+
+@code_pages.post("/sign-in/code")
+@allowed(None)
+def enter_code() -> ResponseReturnValue:
+    """Sign in whose password and code are right."""
+    half_way = _half_way()
+    if half_way is None:
+        return redirect(url_for("sign_in.show"), 303)
+    user, way_back = half_way
+    bind_contextvars(user=user.name)
+    code, tokens = request.form.get("code", ""), list[str]()
+
+    def work(session: Session, user: User, now: datetime) -> None:
+        take_code(session, user, code, now)
+        tokens.append(open_session(session, user, browser_family(), now))
+
+    try:
+        with_code_counted(user, work)
+    except RequestError as error:
+        return render_template("researcher/code.html", problem=error.problem), error.status
+    response = with_cookie(redirect(safe_way_back(way_back), 303), tokens[-1])
+    response.delete_cookie(_HALF_WAY, path=_PATH, httponly=True, samesite="Lax")
+    return response
+
+
+def _half_way() -> tuple[User, str] | None:
+    """Return who gave the right password in this browser, and where they were going."""
+    services = current_services()
+    try:
+        kept = services.tokens.read_attempt(request.cookies.get(_HALF_WAY, ""), _HALF_WAY_S)
+        kind, user_id, of_password, way_back = kept.split("\x1f", 3)
+    except (BadSignature, ValueError):
+        return None
+    if kind != _KIND:
+        return None
+    with reading(services.sessions) as session:
+        user = session.get(User, int(user_id))
+    if user is None or user.disabled_at is not None or _of_password(user) != of_password:
+        return None
+    return user, way_back
+
+
+def _of_password(user: User) -> str:
+    """Return what ends the step when the password is changed meanwhile."""
+    return digest_of(user.password_hash)
+
+
+_FAMILIES = ("Firefox", "Edg", "OPR", "Chrome", "Safari")
+
+
+def guess_of(name: str) -> Guess:
+    """Return what an attempt at somebody's password is counted by.
+
+    A browser in which they were signed in is counted for itself: however many strangers guess, it
+    is let in.
+    """
+    services = current_services()
+    digest = services.tokens.digest
+    with reading(services.sessions) as session:
+        known = known_browser(session, name, request.cookies.get(COOKIE, ""))
+    of = f"sign-in name {name}" if known is None else f"sign-in in the browser {known}"
+    return Guess(digest(of), digest(f"sign-in from {_address()}"))
+
+
+def with_code_counted(user: User, work: Callable[[Session, User, datetime], object]) -> None:
+    """Do what takes a code of the second factor; the attempt counts before the code is looked at.
+
+    Raises:
+        RequestError: The code is not right, or too many wrong ones came before.
+    """
+    services, now = current_services(), current_services().now()
+    digest = services.tokens.digest
+    guess = Guess(
+        digest(f"code of {user.name}"), digest(f"sign-in from {_address()}"), GUESSES_OF_NAME
+    )
+    with services.sessions.begin() as session:
+        counted = count_guess(session, guess, now)
+    with services.sessions.begin() as session:
+        work(session, session.get_one(User, user.id), now)
+        take_back(session, counted)
+
+
+def is_own_password(user: User, password: str) -> bool:
+    """Return whether a signed-in user typed their own password; the attempt counts."""
+    services, now = current_services(), current_services().now()
+    guess = guess_of(user.name)
+    with services.sessions.begin() as session:
+        counted = count_guess(session, guess, now)
+    right = is_password(user.password_hash, password)
+    if right:
+        with services.sessions.begin() as session:
+            take_back(session, counted)
+    return right
+
+
+def _address() -> str:
+    return current_services().addresses.of(request.environ) or request.remote_addr or ""
+
+
+def browser_family() -> str:
+    """Return the family of the browser that asks."""
+    said = request.user_agent.string
+    family = next((family for family in _FAMILIES if family in said), "another browser")
+    return {"Edg": "Edge", "OPR": "Opera"}.get(family, family)
+
+
+elsewhere_pages = Blueprint("elsewhere", __name__)
+
+_ATTEMPT = "parallax_attempt"
+_ATTEMPT_S = 600
+
+
+@elsewhere_pages.get("/sign-in/provider")
+@allowed(None)
+def ask() -> ResponseReturnValue:
+    """Send the browser to the provider."""
+    services, attempt = current_services(), Attempt.begin()
+    provider = services.provider()
+    response = make_response(redirect(provider.address(attempt, _back()), 303))
+    kept = "\x1f".join(
+        (attempt.state, attempt.nonce, attempt.verifier, request.args.get("next", ""))
+    )
+    response.set_cookie(
+        _ATTEMPT,
+        services.tokens.sealed_attempt(kept),
+        max_age=_ATTEMPT_S,
+        path=f"{RESEARCHER_PATH}/sign-in",
+        secure=services.settings.link_base.startswith("https:"),
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+@elsewhere_pages.get("/sign-in/back")
+@allowed(None)
+def come_back() -> ResponseReturnValue:
+    """Sign in whom the provider sent back."""
+    services = current_services()
+    try:
+        kept = services.tokens.read_attempt(request.cookies.get(_ATTEMPT, ""), _ATTEMPT_S)
+        state, nonce, verifier, way_back = kept.split("\x1f", 3)
+    except (BadSignature, ValueError):
+        state = nonce = verifier = way_back = ""
+    code = request.args.get("code", "")
+    if not state or request.args.get("state", "") != state or not code:
+        raise RequestError(
+            "You are not signed in: the provider did not say so, or the attempt began in "
+            "another browser, or more than ten minutes ago. Please try once more.",
+            status=401,
+            code="not_signed_in",
+        )
+    name = services.provider().name(Attempt(state, nonce, verifier), _back(), code)
+    response = _enter(services, name, way_back)
+    response.delete_cookie(
+        _ATTEMPT, path=f"{RESEARCHER_PATH}/sign-in", httponly=True, samesite="Lax"
+    )
+    return response
+
+
+@elsewhere_pages.post("/sign-in/header")
+@allowed(None)
+def enter_by_header() -> ResponseReturnValue:
+    """Sign in whom the web server in front says to come."""
+    services, name = current_services(), named_by_header()
+    if not name:
+        raise RequestError(
+            "The web server that signs users in did not say who you are.",
+            status=401,
+            code="not_signed_in",
+        )
+    return _enter(services, name, request.form.get("next", ""))
+
+
+def named_by_header() -> str:
+    """Return who the web server in front says to come; empty where it says nothing that counts."""
+    services = current_services()
+    header = services.settings.sign_in_header
+    if not header or not services.addresses.is_from_proxy(request.environ):
+        return ""
+    return request.headers.get(header, "").strip()
+
+
+def _enter(services: Services, name: str, way_back: str) -> Response:
+    now = services.now()
+    with services.sessions.begin() as session:
+        user = session.scalar(select(User).where(User.name == name))
+        token = None
+        if user is not None and user.disabled_at is None:
+            token = open_session(session, user, browser_family(), now)
+    if token is None:
+        raise RequestError(
+            f"You are known as {name}, but no user of that name has access. An owner of this "
+            f"installation can add one on the server with: parallax users add {name} --role "
+            "ROLE --no-password",
+            status=403,
+            code="unknown_user",
+        )
+    bind_contextvars(user=name)
+    return with_cookie(redirect(safe_way_back(way_back), 303), token)
+
+
+def _back() -> str:
+    return f"{current_services().settings.link_base}{url_for('elsewhere.come_back')}"

@@ -20,19 +20,21 @@ from webapp.core.own_process import parallax
 from webapp.database.locks import exclusive
 from webapp.errors import RequestError
 from webapp.projects.rights import Right
-from webapp.researcher.access import allowed
-from webapp.researcher.boundary import present_project
-from webapp.researcher.drafts import copied, own_study, source_of
-from webapp.researcher.study_place import (
+from webapp.researcher.access import allowed, present_project
+from webapp.researcher.study_folders import (
+    LARGEST_ZIP_BYTES,
+    copied,
     counted,
     instance,
     known,
     note,
+    own_study,
     project_name,
     refuse_large,
+    source_of,
     uploads,
+    zipped,
 )
-from webapp.researcher.uploads import LARGEST_ZIP_BYTES, zipped
 from webapp.services import current_services
 
 study_pages = Blueprint("studies", __name__)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.webapp.researcher.boundary import without_commands
+from tests.webapp.researcher.access import without_commands
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.projects.rights import Right, lowest_in_common
 from webapp.researcher.access import needed_of
@@ -16,9 +16,9 @@ ROUTES = {
     "sign_in.show_sessions": ("GET", "member"),
     "sign_in.leave_everywhere": ("POST", "member"),
     "sign_in.leave_elsewhere": ("POST", "member"),
-    "code.show": ("GET", "nobody"),
-    "code.enter": ("POST", "nobody"),
-    "second_factor.show": ("GET", "member"),
+    "code.show_code": ("GET", "nobody"),
+    "code.enter_code": ("POST", "nobody"),
+    "second_factor.show_factor": ("GET", "member"),
     "second_factor.start": ("POST", "member"),
     "second_factor.finish": ("POST", "member"),
     "second_factor.make_codes": ("POST", "member"),
@@ -85,7 +85,7 @@ ROUTES = {
     "report_pages.share": ("POST", "researcher"),
     "report_pages.unshare": ("POST", "researcher"),
     "report_pages.read_shared": ("GET", "nobody"),
-    "audit.show": ("GET", "owner"),
+    "audit.show_log": ("GET", "owner"),
     "audit.download": ("GET", "owner"),
     "audit.download_json": ("GET", "owner"),
     "installation.show": ("GET", "owner"),

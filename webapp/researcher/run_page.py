@@ -5,8 +5,16 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from threading import BoundedSemaphore
 
-from flask import Blueprint, Response, copy_current_request_context, current_app, render_template
+from flask import (
+    Blueprint,
+    Response,
+    copy_current_request_context,
+    current_app,
+    jsonify,
+    render_template,
+)
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
 
 from webapp.database.engine import reading
 from webapp.database.models import Run
@@ -16,7 +24,8 @@ from webapp.projects.projects import name_of_project
 from webapp.projects.rights import Right
 from webapp.recruiters.base import PayingRecruiter
 from webapp.researcher.access import allowed, may_still_see
-from webapp.researcher.charts import charts_shown
+from webapp.researcher.template_globals import number
+from webapp.runs.charts import Chart, charts_seen
 from webapp.runs.notes import written_about
 from webapp.runs.overview import overview
 from webapp.runs.second_person import asked_acts
@@ -150,3 +159,47 @@ def _events(
 def _event(part: str) -> str:
     lines = "".join(f"data: {line}\n" for line in part.splitlines())
     return f"event: overview\n{lines}\n"
+
+
+chart_pages = Blueprint("charts", __name__)
+
+
+@chart_pages.get("/runs/<ref>/charts")
+@allowed(Right.SEE)
+def show(ref: str) -> ResponseReturnValue:
+    """Send the figures of every chart that may be seen now."""
+    with reading(current_services().sessions) as session:
+        charts, _ = charts_shown(session, find_run(session, ref))
+    return jsonify(charts)
+
+
+def charts_shown(session: Session, run: Run) -> tuple[dict[str, Chart], datetime | None]:
+    """Return the charts of a run that may be seen now, and when their answers were counted."""
+    charts, at = charts_seen(session, run)
+    return {name: _shown(chart) for name, chart in charts.items()}, at
+
+
+def _shown(chart: Chart) -> Chart:
+    across = chart["across"]
+    lines = [
+        {**line, "name": line["label"], "label": line["label"].replace("_", " ")}
+        for line in chart["lines"]
+    ]
+    return {
+        **chart,
+        "says": _sentence(chart["says"]),
+        "across": across[:1].upper() + across[1:],
+        "lines": lines,
+    }
+
+
+def _sentence(says: str | dict[str, object]) -> str:
+    # Some stored charts hold the whole sentence, others a message and its values.
+    if isinstance(says, str):
+        return says
+    values = says["values"]
+    assert isinstance(values, dict)
+    written = {
+        name: value if isinstance(value, str) else number(value) for name, value in values.items()
+    }
+    return str(says["message"]) % written

@@ -9,13 +9,10 @@ from werkzeug.wrappers import Response
 from webapp.errors import RequestError
 from webapp.long_jobs.records import MADE, OVER, Job, JobState, Step
 from webapp.projects.rights import Right
-from webapp.researcher.access import allowed, current_user
-from webapp.researcher.boundary import present_project
-from webapp.researcher.made_reports import jobs_here, made_report
+from webapp.researcher.access import allowed, current_user, present_project
 from webapp.researcher.paging import whole_number
-from webapp.researcher.reports import queue_of_jobs, refuse_too_many
-from webapp.researcher.study_place import known, note, project_name
-from webapp.researcher.uploads import zipped
+from webapp.researcher.reports import jobs_here, made_report, queue_of_jobs, refuse_too_many
+from webapp.researcher.study_folders import known, note, project_name, zipped
 from webapp.services import current_services
 
 power_pages = Blueprint("power", __name__)
