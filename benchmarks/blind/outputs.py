@@ -30,8 +30,7 @@ from benchmarks.blind.world import NOW, PROJECT, World
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification
-from webapp.notifications.causes import Cause, Way
-from webapp.notifications.notices import write_notices
+from webapp.notifications.notices import Cause, Way, write_notices
 from webapp.projects.rights import Scope
 from webapp.projects.tokens import make_token
 from webapp.researcher import run_page

@@ -5,9 +5,11 @@ import logging
 from experiment.errors import ParallaxError
 from webapp.database.engine import reading
 from webapp.database.models import Run
-from webapp.notifications.causes import Cause, Happened, low_balance
 from webapp.notifications.notices import (
+    Cause,
+    Happened,
     add_notices,
+    low_balance,
     send_notices,
     watched_runs,
     watchers,

@@ -10,10 +10,8 @@ from sqlalchemy.orm import Session
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification, User
 from webapp.errors import RequestError
-from webapp.notifications.causes import SAID_OF, Cause, Way
-from webapp.notifications.mail import checked_mail
-from webapp.notifications.notices import causes_of
-from webapp.notifications.outside import NotTold, checked_url
+from webapp.notifications.delivery import NotTold, checked_mail, checked_url
+from webapp.notifications.notices import SAID_OF, Cause, Way, causes_of
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.paging import whole_number
 from webapp.services import current_services

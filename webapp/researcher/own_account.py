@@ -32,8 +32,7 @@ from webapp.users.second_factor import (
     take_code,
     unused_codes,
 )
-from webapp.users.secret_links import use_link, user_of_link
-from webapp.users.users import set_password
+from webapp.users.users import set_password, use_password_link, user_of_password_link
 
 token_pages = Blueprint("tokens", __name__)
 _DIGITS = 8
@@ -139,13 +138,13 @@ def take_link() -> ResponseReturnValue:
     """Store the new password of whom a link is for."""
     services, token = current_services(), request.form.get("token", "")
     with reading(services.sessions) as session:
-        user_of_link(session, token, services.now())
+        user_of_password_link(session, token, services.now())
     try:
         hashed = _new_password()
     except WebappError as error:
         return _form_of_link(token, problem=_in_words(error)), 400
     with services.sessions.begin() as session:
-        use_link(session, token, hashed, services.now())
+        use_password_link(session, token, hashed, services.now())
     return without_cookie(redirect(url_for("sign_in.show"), 303))
 
 
@@ -175,7 +174,7 @@ def _form(problem: str = "") -> str:
 def _form_of_link(token: str, problem: str = "") -> str:
     services = current_services()
     with reading(services.sessions) as session:
-        user, link = user_of_link(session, token, services.now())
+        user, link = user_of_password_link(session, token, services.now())
     return render_template(
         "researcher/new_password.html",
         name=user.name, link=link, token=token, problem=problem, shortest=SHORTEST_PASSWORD,

@@ -15,8 +15,15 @@ from webapp.database.models import Project, User
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError
 from webapp.projects import limits
-from webapp.projects.invitations import accept, invite, invited_to, open_invitations, take_back
-from webapp.projects.members import members, set_member
+from webapp.projects.members import (
+    accept,
+    invite,
+    invited_to,
+    members,
+    open_invitations,
+    set_member,
+    take_back,
+)
 from webapp.projects.projects import (
     LIMITS,
     ProjectError,

@@ -1,6 +1,9 @@
 """A run's reports: made by long jobs, read in the browser, shared by links."""
 
+import hmac
+import secrets
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -18,7 +21,6 @@ from webapp.researcher.run_page import run_page
 from webapp.runs.unblind import refuse_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
-from webapp.users.secret_links import shared
 
 if TYPE_CHECKING:
     from webapp.long_jobs.work import LongQueue
@@ -30,7 +32,6 @@ from webapp.long_jobs.records import MADE, Job, Jobs
 from webapp.researcher.study_folders import zipped
 from webapp.runs.unblind import is_blind
 from webapp.users.audit_log import record_act
-from webapp.users.secret_links import link_of, take_back
 
 reports_pages = Blueprint("reports", __name__)
 LARGEST_SCORES_BYTES = 64 * 1024 * 1024
@@ -161,7 +162,7 @@ def page_of_reports(ref: str, link: str = "") -> str:
         "researcher/reports.html",
         run=run,
         jobs=found,
-        shared={job.id for job in found if shared(jobs.folder(job.id))},
+        shared={job.id for job in found if has_link(jobs.folder(job.id))},
         now=services.now(),
         models=installed_models(),
         link=link,
@@ -279,7 +280,7 @@ def share(ref: str) -> ResponseReturnValue:
     """Make a link by which anybody can read a report, and show it once."""
     job = report_job(ref, request.form.get("report", ""))
     made_report(job)
-    secret = link_of(jobs_here().folder(job.id))
+    secret = make_report_link(jobs_here().folder(job.id))
     note_of_report(ref, "report shared", report=job.id)
     base = current_services().settings.link_base
     link = f"{base}{url_for('report_pages.read_shared', report=job.id, link=secret)}"
@@ -291,7 +292,7 @@ def share(ref: str) -> ResponseReturnValue:
 def unshare(ref: str) -> Response:
     """End the link of a report."""
     job = report_job(ref, request.form.get("report", ""))
-    take_back(jobs_here().folder(job.id))
+    _end_link(jobs_here().folder(job.id))
     note_of_report(ref, "report no longer shared", report=job.id)
     return redirect(url_for("reports.show_all", ref=ref), 303)
 
@@ -305,7 +306,7 @@ def read_shared() -> Response:
         job = jobs.job(request.args.get("report", ""))
     except KeyError:
         job = None
-    if job is None or not shared(jobs.folder(job.id), request.args.get("link", "")):
+    if job is None or not has_link(jobs.folder(job.id), request.args.get("link", "")):
         raise RequestError(
             "This link is not right, or it was ended. Ask whoever sent it for another one.",
             status=404,
@@ -320,3 +321,32 @@ def _report(job: Job) -> Response:
     html = (folder / "report.html").read_text(encoding="utf-8")
     g.own_policy = PAGE_OF_ITS_OWN
     return Response(html, mimetype="text/html")
+
+
+# In the folder of a report that was shared: a digest of its link's secret.
+_LINK_FILE = "shared"
+
+
+def make_report_link(folder: Path) -> str:
+    """Make the secret of a report's link, which ends the one before, and return it."""
+    secret = secrets.token_urlsafe(24)
+    (folder / _LINK_FILE).write_text(_digest_of_link(secret), encoding="ascii", newline="\n")
+    return secret
+
+
+def has_link(folder: Path, secret: str | None = None) -> bool:
+    """Return whether a report has a link, and whether the secret is its own where one is given."""
+    try:
+        kept = (folder / _LINK_FILE).read_text(encoding="ascii")
+    except FileNotFoundError:
+        return False
+    return secret is None or hmac.compare_digest_of_link(kept, _digest_of_link(secret))
+
+
+def _end_link(folder: Path) -> None:
+    """End a report's link."""
+    (folder / _LINK_FILE).unlink(missing_ok=True)
+
+
+def _digest_of_link(secret: str) -> str:
+    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

@@ -27,12 +27,13 @@ from webapp.researcher.access import (
 from webapp.researcher.paging import whole_number
 from webapp.services import Services, current_services
 from webapp.users.audit_log import record_act
-from webapp.users.guessing import Guess, count_guess, take_back
 from webapp.users.oidc import Attempt
 from webapp.users.passwords import is_password
 from webapp.users.roles import Role
 from webapp.users.second_factor import GUESSES_OF_NAME, factor_of, take_code
 from webapp.users.sign_in import (
+    Guess,
+    count_guess,
     digest_of,
     known_browser,
     open_session,
@@ -40,6 +41,7 @@ from webapp.users.sign_in import (
     sign_out,
     sign_out_everywhere,
     sign_out_one,
+    take_back,
     user_of_password,
 )
 from webapp.users.users import users

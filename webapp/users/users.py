@@ -1,18 +1,20 @@
 """The accounts of an installation."""
 
 import re
+import secrets
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import Engine, delete, func, inspect, select, update
 from sqlalchemy.orm import Session
 
 from experiment.plugins import unknown_name
-from webapp.database.models import User
-from webapp.errors import WebappError
+from webapp.core.urls import RESEARCHER_PATH
+from webapp.database.models import ApiToken, Invitation, PasswordLink, SignIn, User
+from webapp.errors import RequestError, WebappError
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
-from webapp.users.sign_in import sign_out_everywhere
+from webapp.users.sign_in import digest_of, sign_out_everywhere
 
 _NAME = re.compile(r"[\w.@+-]{1,64}", re.ASCII)
 
@@ -143,3 +145,97 @@ def _refuse_without_owner(session: Session, user: User) -> None:
             expected="at least one owner who can sign in",
             remedy="First make another user an owner: parallax users role NAME owner",
         )
+
+
+LINK_VALID = timedelta(hours=24)
+# The page that takes one; the token is in the query, which web servers in front do not log.
+PASSWORD_LINK_PATH = f"{RESEARCHER_PATH}/new-password"
+
+
+def new_password_link(session: Session, user: User, *, by: str, now: datetime) -> str:
+    """Return the token of a new link; a user's earlier ones end.
+
+    Raises:
+        UserError: The account is disabled.
+    """
+    if user.disabled_at is not None:
+        raise UserError(f'the account "{user.name}" is disabled', remedy="Enable it first")
+    token = secrets.token_urlsafe(32)
+    _end_links(session, user)
+    made = PasswordLink(
+        user_id=user.id, digest=digest_of(token), made_by=by, ends_at=now + LINK_VALID
+    )
+    session.add(made)
+    record_act(session, by, "password link made", now, after={"user": user.name})
+    return token
+
+
+def user_of_password_link(session: Session, token: str, now: datetime) -> tuple[User, PasswordLink]:
+    """Return whose password a link is for.
+
+    Raises:
+        RequestError: It was used, is too old, or never was one.
+    """
+    found = session.execute(
+        select(User, PasswordLink)
+        .join(PasswordLink, PasswordLink.user_id == User.id)
+        .where(PasswordLink.digest == digest_of(token), PasswordLink.ends_at > now)
+        .where(User.disabled_at.is_(None))
+    ).first()
+    if found is None:
+        raise _link_ended()
+    return found[0], found[1]
+
+
+def use_password_link(session: Session, token: str, password_hash: str, now: datetime) -> User:
+    """Store the new password of whom a link is for, and sign them out everywhere.
+
+    Raises:
+        RequestError: As ``user_of_password_link``.
+    """
+    user, link = user_of_password_link(session, token, now)
+    # Of two who use it at once, the one who deletes it goes on.
+    gone = delete(PasswordLink).where(PasswordLink.id == link.id).returning(PasswordLink.id)
+    if session.execute(gone).first() is None:
+        raise _link_ended()
+    _end_links(session, user)
+    set_password(
+        session, user, password_hash, by=f"{user.name}, by a link of {link.made_by}", now=now
+    )
+    return user
+
+
+def _end_links(session: Session, user: User) -> None:
+    session.execute(delete(PasswordLink).where(PasswordLink.user_id == user.id))
+
+
+def _link_ended() -> RequestError:
+    return RequestError(
+        "This link for a new password was used before, or is older than a day. Ask an owner "
+        "of this installation for another one.",
+        status=404,
+        code="no_password_link",
+    )
+
+
+def end_all_access(engine: Engine, now: datetime) -> None:
+    """End every session, link for a new password, programs' token and invitation.
+
+    The backup has some that had been ended since, and nothing tells which.
+
+    The database may be of an earlier schema, which is upgraded afterwards.
+    """
+    with engine.connect().execution_options(reading=True) as connection:
+        there = set(inspect(connection).get_table_names())
+    with engine.begin() as connection:
+        if SignIn.__tablename__ in there:
+            open_ones = update(SignIn).where(SignIn.ended_at.is_(None))
+            connection.execute(open_ones.values(ended_at=now))
+        if PasswordLink.__tablename__ in there:
+            connection.execute(delete(PasswordLink))
+        if ApiToken.__tablename__ in there:
+            valid = update(ApiToken).where(ApiToken.revoked_at.is_(None))
+            connection.execute(valid.values(revoked_at=now))
+        if Invitation.__tablename__ in there:
+            unused = update(Invitation).where(Invitation.used_at.is_(None))
+            connection.execute(unused.values(used_at=now))

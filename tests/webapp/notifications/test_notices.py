@@ -11,8 +11,8 @@ from webapp.database.models import Notice, Notification, Participant, Payment, P
 from webapp.jobs.notifications import look_at_balances, tell_researchers
 from webapp.long_jobs.records import Jobs, JobState
 from webapp.notifications import notices
-from webapp.notifications.causes import Cause
-from webapp.notifications.outside import NotTold
+from webapp.notifications.delivery import NotTold
+from webapp.notifications.notices import Cause
 from webapp.users.roles import Role
 
 HOOK = "https://hooks.example.org/services/the-secret"

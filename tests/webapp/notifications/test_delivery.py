@@ -4,9 +4,13 @@ import ssl
 
 import pytest
 
-from webapp.notifications import outside
-from webapp.notifications.mail import checked_mail
-from webapp.notifications.outside import NotTold, checked_url, is_outside, send_outside
+from webapp.notifications.delivery import (
+    NotTold,
+    checked_mail,
+    checked_url,
+    is_outside,
+    send_outside,
+)
 
 NAME = "study.example.org"
 PUBLIC = ("93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "8.8.8.8", "1.1.1.1")
@@ -76,7 +80,7 @@ def test_a_usual_webhook_is_taken():
 
 @pytest.mark.parametrize("found", [["10.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["::1", "8.8.8.8"], []])
 def test_a_name_of_which_one_address_is_inside_is_refused_and_nobody_called(found, monkeypatch):
-    monkeypatch.setattr(outside, "_post", lambda *_: pytest.fail("somebody was called"))
+    monkeypatch.setattr(delivery, "_post", lambda *_: pytest.fail("somebody was called"))
     with pytest.raises(NotTold, match="not public"):
         send_outside(f"https://{NAME}/", {}, resolve=lambda *_: found)
 
@@ -89,7 +93,7 @@ def test_the_connection_goes_to_the_address_that_was_checked(hook, monkeypatch):
         asked.append((host, port))
         return ["127.0.0.1"] if len(asked) == 1 else pytest.fail("the name was asked again")
 
-    monkeypatch.setattr(outside, "is_outside", lambda _: True)
+    monkeypatch.setattr(delivery, "is_outside", lambda _: True)
     secure = ssl.create_default_context(cafile=hook.certificate)
     url = f"https://{NAME}:{hook.server_port}/200"
     send_outside(url, {"text": "ü"}, resolve=resolve, secure=secure)
@@ -98,7 +102,7 @@ def test_the_connection_goes_to_the_address_that_was_checked(hook, monkeypatch):
 
 
 def test_redirects_errors_and_certificates_of_others_are_failures(hook, monkeypatch):
-    monkeypatch.setattr(outside, "is_outside", lambda _: True)
+    monkeypatch.setattr(delivery, "is_outside", lambda _: True)
     secure = ssl.create_default_context(cafile=hook.certificate)
 
     def sent(path: str, name: str = NAME, **more: ssl.SSLContext) -> None:
