@@ -27,7 +27,7 @@ from benchmarks.hostile.site import PROJECT, Site
 from experiment.studies.load import load_study
 from tests.webapp.conftest import Visitor
 from webapp.core.clock import utc_now
-from webapp.core.own_process import Done
+from webapp.core.subprocesses import Done
 from webapp.database.models import FailedSignIn, Notification, Participant, Run, User
 from webapp.long_jobs.records import MADE, Job, Jobs, JobState
 from webapp.notifications.notices import Cause, Way

@@ -12,7 +12,7 @@ from werkzeug.routing import Rule
 from experiment.studies.load import load_study
 from webapp import create_app
 from webapp.core.clock import utc_now
-from webapp.core.own_process import Done
+from webapp.core.subprocesses import Done
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import Sessions
 from webapp.projects.projects import add_project

@@ -6,7 +6,7 @@ from threading import Lock
 from sqlalchemy.exc import TimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection, QueuePool
 
-from webapp.core.processes import OF_PARTICIPANTS
+from webapp.core.worker_count import OF_PARTICIPANTS
 
 # A process hands this many on within a few seconds; whoever comes later is better told so at once.
 MOST_WAITING = 500

@@ -4,7 +4,7 @@ from sqlalchemy import Engine, event
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from webapp.core.processes import OF_RESEARCHERS
+from webapp.core.worker_count import OF_RESEARCHERS
 from webapp.database.pool import CountedPool
 
 _IDLE_TRANSACTION = "2min"

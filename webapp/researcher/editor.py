@@ -9,7 +9,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from experiment.authoring.show import SHOWN_BELOW
-from webapp.core.own_process import parallax
+from webapp.core.subprocesses import parallax
 from webapp.database.locks import exclusive
 from webapp.participant.markdown import as_html
 from webapp.projects.rights import Right

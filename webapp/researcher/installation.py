@@ -8,7 +8,7 @@ from flask import Blueprint, Response, current_app, redirect, render_template, u
 from flask.typing import ResponseReturnValue
 
 from experiment.tables.spreadsheet import safe_csv
-from webapp.core.own_process import parallax
+from webapp.core.subprocesses import parallax
 from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.long_jobs.records import OVER, Step

@@ -8,7 +8,7 @@ from flask.typing import ResponseReturnValue
 
 from experiment.authoring.show import SHOWN_BELOW
 from experiment.studies.load import built_in_studies
-from webapp.core.own_process import parallax
+from webapp.core.subprocesses import parallax
 from webapp.errors import RequestError
 from webapp.projects.projects import ProjectError
 from webapp.projects.rights import Right

@@ -16,7 +16,7 @@ from experiment.authoring.show import NEXT_STEPS
 from experiment.errors import StudyError
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import built_in_studies
-from webapp.core.own_process import parallax
+from webapp.core.subprocesses import parallax
 from webapp.database.locks import exclusive
 from webapp.errors import RequestError
 from webapp.projects.rights import Right

@@ -4,6 +4,7 @@ import ssl
 
 import pytest
 
+from webapp.notifications import delivery
 from webapp.notifications.delivery import (
     NotTold,
     checked_mail,
