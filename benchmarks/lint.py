@@ -23,9 +23,8 @@ from benchmarks.lint_mistakes import held_half, open_half
 from benchmarks.lint_mistakes.planting import Mistake
 from benchmarks.lint_mistakes.tables import PARADIGMS, TABLES, Table, blimp, suites
 from experiment.authoring.check import check_folder
-from experiment.authoring.findings import StudyNote
 from experiment.authoring.new import new_study
-from experiment.errors import ParallaxError
+from experiment.errors import ParallaxError, StudyNote
 
 MISTAKES: Mapping[str, Mistake] = {**open_half.MISTAKES, **held_half.MISTAKES}
 _SEED = 7

@@ -45,6 +45,10 @@ class StudyError(ParallaxError):
     """A study folder is missing, malformed or contradicts itself."""
 
 
+class StudyNote(ParallaxError):
+    """Something that stops no launch, and that its author will want to know."""
+
+
 class MaterialsError(ParallaxError):
     """A grammar or an item file cannot be turned into sound items."""
 
@@ -63,6 +67,16 @@ class UnknownNameError(ParallaxError):
 
 class PluginError(ParallaxError):
     """A plug-in cannot be loaded, is no plug-in of its kind, or may not be loaded here."""
+
+
+def placed(error: ParallaxError, where: str) -> ParallaxError:
+    """Return an error with the place it comes from, in front of the error's own place."""
+    if error.where.startswith(where):
+        return error
+    inner = f" ({error.where})" if error.where else ""
+    return type(error)(
+        error.problem, where=f"{where}{inner}", expected=error.expected, remedy=error.remedy
+    )
 
 
 def why_unread(error: Exception) -> str:

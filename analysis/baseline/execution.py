@@ -13,7 +13,7 @@ from analysis.baseline.checklist import (
     unknown_without,
 )
 from analysis.baseline.facts import Facts
-from analysis.data.participant_flow import reason, rule_in_words
+from experiment.exclusion.rules import reason, rule_in_words
 
 _NO_MODEL = "a comparison with a model: parallax compare --scores FILE"
 # Answers that fewer people gave are counted together: they could name somebody.

@@ -1,77 +1,10 @@
 """How many participants came, stayed and were kept: what becomes of them before the analysis."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 from analysis.data.load import ExportedRun
+from experiment.exclusion.rules import reason
 from experiment.participation import State
-
-# Why somebody is excluded, in the words of a paper.
-_REASONS = {
-    "max_errors": "too many errors",
-    "max_error_rate": "too large a share of errors",
-    "too_fast": "answering too fast",
-    "too_slow": "answering too slowly",
-    "too_late": "answering after the deadline",
-    "same_side": "choosing one side too often",
-    "rating_gap": "rating expected versions no higher than others",
-    "incomplete": "missing answers",
-    "not_native": "the answer about their languages",
-    "failed_comprehension": "wrong answers about the instructions",
-    "outlier": "answers far from everyone else's",
-    "impossible_time": "reaction times longer than the server's clock allows",
-    "timing_mismatch": "reaction times that contradict the answers' arrival",
-    "device_change": "a change of device",
-    "agent_likelihood": "records that look like those of a program",
-    "any": "one of several reasons",
-    "all": "several reasons together",
-    "not": "the absence of what was required",
-}
-_JOINED = {"any": "; or ", "all": "; and "}
-_SETTINGS = {"max_errors": "errors allowed", "max_error_rate": "share of errors allowed"}
-
-
-def reason(rule: str) -> str:
-    """Return in words why an exclusion rule excludes: "too many errors" for ``max_errors``."""
-    return _REASONS.get(rule, rule.rpartition(":")[2].replace("_", " "))
-
-
-def setting(key: str, value: object) -> str:
-    """Return a rule's setting in words: "errors allowed: 1" for ``max_errors = 1``."""
-    words = _SETTINGS.get(key, key.removesuffix("_ms").replace("_", " "))
-    unit = " ms" if key.endswith("_ms") else ""
-    return f"{words}: {_value(value)}{unit}"
-
-
-def _value(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_value(one)}" for name, one in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def rule_in_words(rule: Mapping[str, object], titles: Mapping[str, str] | None = None) -> str:
-    """Return an exclusion rule in words, with its settings and the rules that it is made of.
-
-    Args:
-        rule: The rule as study.toml has it; ``any``, ``all`` and ``not`` hold others in ``rules``.
-        titles: The constructions' titles by their names.
-
-    Returns:
-        For instance "too many errors (errors allowed: 1)".
-    """
-    name = str(rule["rule"])
-    inner = cast(Sequence[Mapping[str, object]], rule.get("rules", ()))
-    parts = [rule_in_words(part, titles) for part in inner]
-    if parts:
-        return f"{reason(name)} ({_JOINED.get(name, '; ').join(parts)})"
-    named = dict(rule)
-    if titles and named.get("construction") in titles:
-        named["construction"] = titles[str(named["construction"])]
-    settings = [setting(key, value) for key, value in named.items() if key != "rule"]
-    return f"{reason(name)} ({'; '.join(settings)})" if settings else reason(name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.data.participant_flow import Flow, reason
+from analysis.data.participant_flow import Flow
 from analysis.figures.drawing import (
     COLUMN_INCHES,
     PEOPLE,
@@ -15,6 +15,7 @@ from analysis.figures.drawing import (
     new_figure,
     warn_of_programs,
 )
+from experiment.exclusion.rules import reason
 
 _STEP_INCHES = 0.62
 

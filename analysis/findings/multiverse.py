@@ -15,7 +15,6 @@ from analysis.data.join import Joined, judgments, on_items
 from analysis.data.kinds import are_targets
 from analysis.data.load import ExportedRun
 from analysis.data.own_columns import header, own_columns
-from analysis.data.participant_flow import setting
 from analysis.findings.finding import Finding
 from analysis.findings.findings import Context, Findings
 from analysis.statistics.accuracy import people_accuracy
@@ -26,7 +25,7 @@ from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.errors import ParallaxError
 from experiment.exclusion.answered import Answered, Everyone
-from experiment.exclusion.rules import load_rule, verdict
+from experiment.exclusion.rules import load_rule, setting_in_words, verdict
 from experiment.participation import State
 from experiment.records import Judgment, Kind, Side
 from experiment.studies.answers import asked_questions
@@ -77,7 +76,7 @@ def _settings(rule: Rule) -> Iterator[tuple[Rule, str]]:
         for other in _others(value):
             changed = Rule.model_validate({**rule.model_dump(), key: other})
             if _accepted(changed):
-                yield changed, setting(key, float(other))
+                yield changed, setting_in_words(rule.rule, key, float(other))
 
 
 def _others(value: object) -> list[float]:

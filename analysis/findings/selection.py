@@ -12,7 +12,8 @@ from analysis.data.own_columns import header, own_columns
 from analysis.statistics.selection_lift import printed_accuracy, true_accuracy
 from analysis.tables.accuracy_table import Table
 from experiment.errors import ParallaxError
-from experiment.exclusion.rules import ExclusionRule, load_rule
+from experiment.exclusion.base import ExclusionRule
+from experiment.exclusion.rules import load_rule
 from experiment.exclusion.selection import Selection
 from experiment.participation import State
 from experiment.records import Kind

@@ -9,7 +9,6 @@ from functools import cache, partial
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from analysis.data.participant_flow import reason, rule_in_words
 from analysis.figures.drawing import Drawing
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
@@ -17,6 +16,7 @@ from analysis.tables.accuracy_table import Table
 from analysis.tables.provenance import counted
 from analysis.tables.section import Section
 from analysis.tables.text import blocks, numbered_footnotes, spans, with_minus_signs
+from experiment.exclusion.rules import reason, rule_in_words
 from experiment.studies.design import Design
 from experiment.studies.study import Study
 

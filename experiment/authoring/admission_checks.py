@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from experiment.authoring.findings import Examined, StudyNote
-from experiment.errors import ParallaxError, StudyError
+from experiment.authoring.findings import Examined
+from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.studies.question import Question
 
 _FIELDS = ("try",)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from experiment.authoring.findings import Examined, placed
-from experiment.errors import ParallaxError, StudyError
+from experiment.authoring.findings import Examined
+from experiment.errors import ParallaxError, StudyError, placed
 from experiment.materials.formats.columns import NAMES, in_quotes
 from experiment.plugins import unknown_name
 from experiment.studies.study import Study

@@ -17,10 +17,10 @@ from experiment.authoring import (
     text_checks,
     wording_checks,
 )
-from experiment.authoring.findings import Examined, StudyCheck, StudyNote
+from experiment.authoring.findings import Examined, StudyCheck
 from experiment.authoring.lint.lint import lint
 from experiment.design.lists import BuiltLists
-from experiment.errors import ParallaxError, StudyError
+from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.studies.load import StudyErrors, load_study
 from experiment.studies.study import Study
 

@@ -12,10 +12,6 @@ from experiment.studies.study import EARLIER_RESPONSE, STUDY_FILE, Study
 from experiment.studies.toml_lines import TomlLines
 
 
-class StudyNote(ParallaxError):
-    """Something that stops no launch, and that its author will want to know."""
-
-
 @dataclass(slots=True)
 class Examined:
     """A study and what was made of it so far.
@@ -67,13 +63,3 @@ class Examined:
 
 # Asks one thing of a study; an error that it raises is an answer like those it yields.
 StudyCheck = Callable[[Examined], Iterator[ParallaxError]]
-
-
-def placed(error: ParallaxError, where: str) -> ParallaxError:
-    """Return an error with the place it comes from, which its own place stands behind."""
-    if error.where.startswith(where):
-        return error
-    inner = f" ({error.where})" if error.where else ""
-    return type(error)(
-        error.problem, where=f"{where}{inner}", expected=error.expected, remedy=error.remedy
-    )

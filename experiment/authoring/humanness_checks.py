@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from operator import attrgetter
 
-from experiment.authoring.findings import Examined, StudyNote
-from experiment.errors import ParallaxError, StudyError
+from experiment.authoring.findings import Examined
+from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.integrity.humanness import rates_of
 from experiment.materials.pictures import LIKE_A_PICTURE, PICTURE
 from experiment.records import Item, Variant

@@ -9,9 +9,9 @@ from pathlib import PurePath
 
 from babel import Locale
 
-from experiment.authoring.findings import Examined, StudyNote, placed
+from experiment.authoring.findings import Examined
 from experiment.authoring.words import is_tag, usual_tag, words_in
-from experiment.errors import ParallaxError, StudyError
+from experiment.errors import ParallaxError, StudyError, StudyNote, placed
 from experiment.exclusion.rules import load_rule, parts_of
 from experiment.materials.render import render
 from experiment.money import in_words

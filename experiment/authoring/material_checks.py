@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from experiment.authoring.findings import Examined, StudyNote, placed
+from experiment.authoring.findings import Examined
 from experiment.authoring.rule_checks import sound_rules
 from experiment.design.audit.audit import audit
 from experiment.design.lists import BuiltLists, build_lists
 from experiment.design.materials_index import index_materials
 from experiment.design.ordering.declared import declared, separate_columns
 from experiment.design.shared import source_name
-from experiment.errors import DesignError, ParallaxError, StudyError
+from experiment.errors import DesignError, ParallaxError, StudyError, StudyNote, placed
 from experiment.materials.checks import Result, check_items
 from experiment.materials.read import load_items
 from experiment.materials.render import render

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from experiment.authoring.findings import Examined, StudyNote, placed
-from experiment.errors import ParallaxError, StudyError
+from experiment.authoring.findings import Examined
+from experiment.errors import ParallaxError, StudyError, StudyNote, placed
 from experiment.plugins import unknown_name
 from experiment.studies.question import BETWEEN_CHOICES, Question
 

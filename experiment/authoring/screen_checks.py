@@ -3,9 +3,9 @@
 import unicodedata
 from collections.abc import Iterator
 
-from experiment.authoring.findings import Examined, StudyNote
+from experiment.authoring.findings import Examined
 from experiment.authoring.words import is_tag, script_of
-from experiment.errors import ParallaxError, StudyError
+from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.responses.base import ResponseType
 from experiment.responses.reading.maze import Maze
 from experiment.responses.reading.reading import Read

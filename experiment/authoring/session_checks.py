@@ -3,8 +3,15 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from experiment.authoring.findings import Examined, StudyNote, placed
-from experiment.errors import ParallaxError, PluginError, StudyError, UnknownNameError
+from experiment.authoring.findings import Examined
+from experiment.errors import (
+    ParallaxError,
+    PluginError,
+    StudyError,
+    StudyNote,
+    UnknownNameError,
+    placed,
+)
 from experiment.plugins import unknown_name
 from experiment.records import PAIR
 from experiment.responses.base import Gives, ResponseType

@@ -4,9 +4,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 
-from experiment.authoring.findings import Examined, StudyNote
+from experiment.authoring.findings import Examined
 from experiment.authoring.lint.lint import Places
-from experiment.errors import ParallaxError, StudyError
+from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.records import Item, Variant
 
 _JOINERS = "\u200c\u200d"

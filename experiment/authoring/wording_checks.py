@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from experiment.authoring.findings import Examined, StudyNote, placed
+from experiment.authoring.findings import Examined
 from experiment.authoring.session_checks import missing_page
-from experiment.errors import ParallaxError, StudyError
+from experiment.errors import ParallaxError, StudyError, StudyNote, placed
 from experiment.plugins import unknown_name
 from experiment.studies.design import Design, holds
 

@@ -4,19 +4,27 @@ What a rule cannot tell (None) stays open as in Kleene's logic: who can neither 
 within bounds nor beyond them is not excluded, whether a "not" stands before the rule or none.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from experiment.errors import ParallaxError
 from experiment.exclusion.answered import Assessment
-from experiment.exclusion.rules import ExclusionRule, load_rule, needs_certificate, needs_everyone
+from experiment.exclusion.base import BaseRule, ExclusionRule, PlannedStudy
+from experiment.exclusion.rules import (
+    flaws,
+    load_rule,
+    needs_certificate,
+    needs_everyone,
+    reads_targets,
+)
 from experiment.records import Judgment
 from experiment.studies.study import Rule
 
 
-class _Combination(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class _Combination(BaseRule):
     rules: tuple[Rule, ...] = Field(min_length=2, description="the rules, with their parameters")
 
     def model_post_init(self, _: object, /) -> None:
@@ -29,14 +37,27 @@ class _Combination(BaseModel):
         return tuple(load_rule(rule) for rule in self.rules)
 
     @property
-    def needs_everyone(self) -> bool:
+    def needs_everyone(self) -> bool:  # type: ignore[override]
         """Whether one of its rules compares all participants."""
         return any(map(needs_everyone, self.parts))
 
     @property
-    def needs_certificate(self) -> bool:
+    def needs_certificate(self) -> bool:  # type: ignore[override]
         """Whether one of its rules reads how plausible the session is."""
         return any(map(needs_certificate, self.parts))
+
+    @property
+    def reads_targets(self) -> bool:
+        """Whether the evidence of one of its rules depends on the answers to targets."""
+        return any(map(reads_targets, self.parts))
+
+    def flaws(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield what is wrong with its rules."""
+        for part in self.parts:
+            for error in flaws(part, planned):
+                yield type(error)(
+                    error.problem, where="rules", expected=error.expected, remedy=error.remedy
+                )
 
     def _results(self, judgments: Sequence[Judgment], word: str) -> tuple[list[bool | None], str]:
         results = [part.judge(judgments) for part in self.parts]
@@ -50,6 +71,10 @@ class _Combination(BaseModel):
 class AnyOf(_Combination):
     """Excludes whom at least one of its rules excludes."""
 
+    name: ClassVar[str] = "any"
+    reason: ClassVar[str] = "one of several reasons"
+    between_parts: ClassVar[str] = "; or "
+
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether every rule keeps the participant."""
         kept, evidence = self._results(judgments, "or")
@@ -58,6 +83,10 @@ class AnyOf(_Combination):
 
 class AllOf(_Combination):
     """Excludes whom each of its rules excludes."""
+
+    name: ClassVar[str] = "all"
+    reason: ClassVar[str] = "several reasons together"
+    between_parts: ClassVar[str] = "; and "
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether a rule keeps the participant."""
@@ -68,6 +97,8 @@ class AllOf(_Combination):
 class Not(_Combination):
     """Excludes whom its one rule keeps."""
 
+    name: ClassVar[str] = "not"
+    reason: ClassVar[str] = "the absence of what was required"
     rules: tuple[Rule, ...] = Field(
         min_length=1, max_length=1, description="the rule, with its parameters"
     )

@@ -1,23 +1,26 @@
 """Excluding implausible sessions, if a study declares it; see docs/integrity.md."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 
+from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.exclusion.answered import Answered, Assessment
-from experiment.integrity.certificate import Certificate
+from experiment.exclusion.base import BaseRule, PlannedStudy, never
+from experiment.integrity.certificate import FEWEST_INTERVALS, Certificate
 from experiment.integrity.observed import TOLERANCE_MS
-from experiment.integrity.rates import MOST, SCORE, is_safe
+from experiment.integrity.rates import METHODS, MOST, SCORE, is_safe
 from experiment.records import Judgment
 
 _UNKNOWN = "no record of how the session was answered"
+# No session stores more.
+MOST_DEVICES = 20
 
 
-class IntegrityRule(BaseModel):
+class IntegrityRule(BaseRule):
     """A rule that reads a session's certificate; without one it excludes nobody."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     needs_certificate: ClassVar[bool] = True
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
@@ -33,6 +36,8 @@ class IntegrityRule(BaseModel):
 class ImpossibleTime(IntegrityRule):
     """Excludes participants who claim more time than passed, or times at which no press counts."""
 
+    name: ClassVar[str] = "impossible_time"
+    reason: ClassVar[str] = "reaction times longer than the server's clock allows"
     max_excess_ms: float = Field(
         default=TOLERANCE_MS,
         ge=0,
@@ -63,6 +68,8 @@ class ImpossibleTime(IntegrityRule):
 class TimingMismatch(IntegrityRule):
     """Excludes participants whose claimed times do not match the arrival of their answers."""
 
+    name: ClassVar[str] = "timing_mismatch"
+    reason: ClassVar[str] = "reaction times that contradict the answers' arrival"
     max_share: float = Field(
         default=0.25, ge=0, lt=1, description="the largest share of answers that do not fit"
     )
@@ -80,10 +87,20 @@ class TimingMismatch(IntegrityRule):
             f" {TOLERANCE_MS:g} ms in the median"
         )
 
+    def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield that every session has too few answers to compare."""
+        if 0 < planned.longest <= FEWEST_INTERVALS:
+            yield never(
+                f"it compares {FEWEST_INTERVALS} or more answers with the answer before them, but "
+                f"a list has only {planned.longest} trials"
+            )
+
 
 class DeviceChange(IntegrityRule):
     """Excludes participants whose session was opened on too many devices."""
 
+    name: ClassVar[str] = "device_change"
+    reason: ClassVar[str] = "a change of device"
     max_devices: PositiveInt = Field(default=1, description="the most devices allowed")
 
     def assess(self, certificate: Certificate) -> Assessment:
@@ -93,10 +110,21 @@ class DeviceChange(IntegrityRule):
             return None, "no device was recorded"
         return n <= self.max_devices, f"{n} devices; at most {self.max_devices} allowed"
 
+    def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield that so many devices are not stored."""
+        if self.max_devices >= MOST_DEVICES:
+            yield never(
+                f"at most {MOST_DEVICES} devices are stored",
+                "max_devices",
+                f"max_devices below {MOST_DEVICES}",
+            )
+
 
 class AgentLikelihood(IntegrityRule):
     """Proposes sessions whose records look like a program's; excludes them only if told to."""
 
+    name: ClassVar[str] = "agent_likelihood"
+    reason: ClassVar[str] = "records that look like those of a program"
     max_likelihood: float = Field(
         default=0.5, gt=0, lt=1, description="the greatest score allowed, from 0 to 1"
     )
@@ -132,6 +160,39 @@ class AgentLikelihood(IntegrityRule):
             f"score {score:.3f}{f' ({named})' if named else ''}; at most"
             f" {self.max_likelihood:g} allowed"
         )
+
+    @property
+    def reads_targets(self) -> bool:
+        """One of its signals compares the side of each answer with the side before."""
+        return True
+
+    def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield that the score only proposes, or whom it may not exclude by itself."""
+        default, longest = type(self).model_fields["max_likelihood"].default, planned.longest
+        if self.max_likelihood < default:
+            yield StudyNote(
+                f"the bound {self.max_likelihood:g} is below {default:g}, which at most one in a"
+                " hundred simulated people exceeds: more people than that may be excluded",
+                where="max_likelihood",
+                expected=f"{default:g} or more",
+            )
+        if not self.automatic:
+            yield StudyNote(
+                "the rule can never exclude anyone by itself: it proposes, and a person decides",
+                where="rule",
+                expected="automatic = true, where it shall exclude without a person's decision",
+            )
+            return
+        unsafe = [method for method in METHODS if not is_safe(SCORE, {method}, longest)]
+        if longest and unsafe:
+            kind = StudyError if unsafe == list(METHODS) else StudyNote
+            yield kind(
+                f"the score may not exclude people by itself who answer by {', '.join(unsafe)}: it"
+                f" is unknown for sessions of {longest} trials, or not known to be rare, how often"
+                " it flags them wrongly",
+                where="automatic",
+                expected="a study of at least 8 trials, or automatic = false",
+            )
 
 
 _BY_DEFAULT: dict[str, IntegrityRule] = {

@@ -1,11 +1,13 @@
 """Excluding participants who make too many errors on a selection of trials."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from pydantic import Field, NonNegativeInt
 
-from experiment.exclusion.selection import Selection
+from experiment.errors import ParallaxError
+from experiment.exclusion.base import PlannedStudy, never
+from experiment.exclusion.selection import Counted, Selection, most
 from experiment.records import Judgment
 from experiment.responses.base import Gives
 
@@ -14,6 +16,8 @@ class MaxErrors(Selection):
     """Excludes participants who make more errors than allowed on the selected trials."""
 
     name: ClassVar[str] = "max_errors"
+    reason: ClassVar[str] = "too many errors"
+    setting_words: ClassVar[Mapping[str, str]] = {"max_errors": "errors allowed"}
     needs: ClassVar[Gives | None] = Gives.RIGHT
     max_errors: NonNegativeInt = Field(description="the most errors a participant may make")
 
@@ -37,11 +41,24 @@ class MaxErrors(Selection):
         """Return the most errors of so many selected trials that a kept participant may make."""
         return min(self.max_errors, n_trials)
 
+    def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield that no answer can be an error, or that every answer may be one."""
+        n = right_or_wrong(lists)
+        if not n:
+            yield nothing_right(self)
+        elif self.max_errors >= n:
+            yield never(
+                f"it allows {self.max_errors} errors on {n} trials",
+                expected=f"max_errors below {n}",
+            )
+
 
 class MaxErrorRate(Selection):
     """Excludes participants whose share of errors on the selected trials is larger than allowed."""
 
     name: ClassVar[str] = "max_error_rate"
+    reason: ClassVar[str] = "too large a share of errors"
+    setting_words: ClassVar[Mapping[str, str]] = {"max_error_rate": "share of errors allowed"}
     needs: ClassVar[Gives | None] = Gives.RIGHT
     max_error_rate: float = Field(ge=0, lt=1, description="the largest share of errors allowed")
 
@@ -63,3 +80,21 @@ class MaxErrorRate(Selection):
     def most_errors(self, n_trials: int) -> int:
         """Return the most errors of so many selected trials that a kept participant may make."""
         return max(k for k in range(n_trials + 1) if k == 0 or k / n_trials <= self.max_error_rate)
+
+    def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield that no answer can be an error."""
+        if not right_or_wrong(lists):
+            yield nothing_right(self)
+
+
+def right_or_wrong(lists: Counted) -> int:
+    """Return the most trials of a list whose answers are right or wrong."""
+    return most(lists, lambda trial: trial.judged.chose_good is not None)
+
+
+def nothing_right(rule: Selection) -> ParallaxError:
+    """Return the error that a rule counts errors where no answer can be one."""
+    return never(
+        f"no answer to the {rule.trials} is right or wrong",
+        expected="trials that have an expected answer",
+    )

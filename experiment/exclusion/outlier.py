@@ -1,14 +1,17 @@
 """Excluding participants who are far from all others, by a formula that is set beforehand."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean, median, stdev
 from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveFloat
 
+from experiment.errors import ParallaxError
 from experiment.exclusion.answered import Answered, Assessment
-from experiment.exclusion.selection import Selection
+from experiment.exclusion.base import PlannedStudy, never
+from experiment.exclusion.max_errors import nothing_right, right_or_wrong
+from experiment.exclusion.selection import Counted, Selection
 from experiment.records import Judgment
 from experiment.responses.base import Gives
 
@@ -28,10 +31,11 @@ class Outlier(Selection):
     """
 
     name: ClassVar[str] = "outlier"
+    reason: ClassVar[str] = "answers far from everyone else's"
     needs_everyone: ClassVar[bool] = True
 
     @property
-    def needs(self) -> Gives | None:
+    def needs(self) -> Gives | None:  # type: ignore[override]
         """Accuracy needs answers that are right or wrong."""
         return Gives.RIGHT if self.measure == "accuracy" else None
 
@@ -50,22 +54,22 @@ class Outlier(Selection):
             StudyError: No trial is selected.
         """
         session, what = Answered.of(judgments), f"{_MEASURES[self.measure]} on the {self.trials}"
-        own = self._measure(session)
-        if own is None:
+        value = self._measure(session)
+        if value is None:
             return None, f"no time was measured on the {self.trials}"
         if session.everyone is None:
-            return None, f"{what} {own:.3f}; the other participants' values are not known"
+            return None, f"{what} {value:.3f}; the other participants' values are not known"
         values = session.everyone.measured(self.model_dump_json(), self._measure)
         if len(values) < FEWEST:
-            return None, f"{what} {own:.3f}; fewer than {FEWEST} participants to compare with"
-        return self._compared(own, values, what)
+            return None, f"{what} {value:.3f}; fewer than {FEWEST} participants to compare with"
+        return self._compared(value, values, what)
 
-    def _compared(self, own: float, values: list[float], what: str) -> Assessment:
+    def _compared(self, value: float, values: list[float], what: str) -> Assessment:
         centre, spread = _mad(values) if self.method == "mad" else _sd(values)
-        evidence = f"{what} {own:.3f} among {len(values)} participants"
+        evidence = f"{what} {value:.3f} among {len(values)} participants"
         if spread == 0:
             return None, f"{evidence}, too many of them alike to identify an outlier"
-        away = (own - centre) / spread
+        away = (value - centre) / spread
         counted = {"low": -away, "high": away, "both": abs(away)}[self.side]
         ends = {"low": "below", "high": "above", "both": "from"}[self.side]
         return counted <= self.cutoff, (
@@ -79,6 +83,22 @@ class Outlier(Selection):
         counted = self.selected(session, self.name)
         times = [math.log(one.rt_ms) for one in counted if one.rt_ms is not None and one.rt_ms > 0]
         return fmean(times) if times else None
+
+    def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield that no answer can be an error, or that nobody can be far enough from the rest."""
+        if self.measure == "accuracy" and not right_or_wrong(lists):
+            yield nothing_right(self)
+        design = planned.study.design
+        n = design.lists * design.participants_per_list
+        # The largest distance from the mean that one of n values can have (Shiffler 1988).
+        farthest = (n - 1) / math.sqrt(n)
+        if n < FEWEST:
+            yield never(f"it compares {FEWEST} participants or more, and the study has {n}")
+        elif self.method == "sd" and self.cutoff >= farthest:
+            yield never(
+                f"among {n} participants none can be {self.cutoff:g} standard deviations away",
+                expected=f'cutoff below {farthest:.2f}, or method = "mad"',
+            )
 
 
 def _mad(values: list[float]) -> tuple[float, float]:

@@ -1,20 +1,54 @@
 """Excluding participants by their answers outside the trials, and by missing answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt
+from pydantic import Field, NonNegativeInt
 
+from experiment.errors import ParallaxError
 from experiment.exclusion.answered import Answered, Assessment
+from experiment.exclusion.base import BaseRule, PlannedStudy, never
 from experiment.exclusion.selection import Names
+from experiment.plugins import unknown_name
 from experiment.records import Judgment
+from experiment.studies.question import FinalQuestion
 
 _UNKNOWN = "the questionnaire is not known"
 
 
-class NotNative(BaseModel):
+class _Questions(BaseRule):
+    """A rule that compares answers to the questionnaire with those that it looks for."""
+
+    @property
+    def right_answers(self) -> Mapping[str, tuple[str, ...]]:
+        """The questions that the rule reads, and the answers that it looks for."""
+        raise NotImplementedError
+
+    def unknown_names(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield questions that the questionnaire lacks, and answers that no question offers."""
+        questions = {question.name: question for question in planned.study.questionnaire}
+        for name, accepted in self.right_answers.items():
+            if name not in questions:
+                yield unknown_name("question", name, questions)
+                continue
+            offered = questions[name].offered
+            for answer in accepted if offered and questions[name].type != "choices" else ():
+                if not _among(answer, offered):
+                    yield unknown_name(f'answer to "{name}",', answer, offered)
+
+    def _n_can_fail(self, planned: PlannedStudy) -> int:
+        """Return to how many of its questions somebody who finishes can give another answer."""
+        questions = {question.name: question for question in planned.study.questionnaire}
+        return sum(
+            _can_fail(questions[name], accepted) for name, accepted in self.right_answers.items()
+        )
+
+
+class NotNative(_Questions):
     """Excludes participants whose answer to a question is not one of those accepted."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: ClassVar[str] = "not_native"
+    reason: ClassVar[str] = "the answer about their languages"
     question: str = Field(min_length=1, description="the question's name")
     accepted: Names = Field(min_length=1, description="the answers of participants who are kept")
 
@@ -24,21 +58,32 @@ class NotNative(BaseModel):
         if answers is None:
             return None, _UNKNOWN
         accepted = f"accepted: {', '.join(self.accepted)}"
-        given = answers.get(self.question, "").strip()
-        if not given:
+        answer = answers.get(self.question, "").strip()
+        if not answer:
             return False, f'"{self.question}" was not answered; {accepted}'
-        return _among(given, self.accepted), f'"{self.question}" was answered "{given}"; {accepted}'
+        is_accepted = _among(answer, self.accepted)
+        return is_accepted, f'"{self.question}" was answered "{answer}"; {accepted}'
 
     @property
-    def right_answers(self) -> dict[str, tuple[str, ...]]:
-        """The questions that the rule reads, and the answers that it looks for."""
+    def right_answers(self) -> Mapping[str, tuple[str, ...]]:
+        """The one question that the rule reads, and the answers that it accepts."""
         return {self.question: self.accepted}
 
+    def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield that every answer is accepted."""
+        if not self._n_can_fail(planned):
+            yield never(
+                f'it accepts every answer that "{self.question}" offers',
+                "accepted",
+                "an answer less",
+            )
 
-class FailedComprehension(BaseModel):
+
+class FailedComprehension(_Questions):
     """Excludes participants who answer too many comprehension questions wrongly."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: ClassVar[str] = "failed_comprehension"
+    reason: ClassVar[str] = "wrong answers about the instructions"
     answers: dict[str, Names] = Field(
         min_length=1, description="each question's name and its right answer, or several"
     )
@@ -46,26 +91,36 @@ class FailedComprehension(BaseModel):
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
         """Return whether few enough answers are wrong, and which are."""
-        given = Answered.of(judgments).questionnaire
-        if given is None:
+        answers = Answered.of(judgments).questionnaire
+        if answers is None:
             return None, _UNKNOWN
         wrong = [
-            name for name, right in self.answers.items() if not _among(given.get(name, ""), right)
+            name for name, right in self.answers.items() if not _among(answers.get(name, ""), right)
         ]
         named = f" ({', '.join(wrong)})" if wrong else ""
         evidence = f"{len(wrong)} of {len(self.answers)} questions of comprehension wrong{named}"
         return len(wrong) <= self.max_wrong, f"{evidence}; at most {self.max_wrong} allowed"
 
     @property
-    def right_answers(self) -> dict[str, tuple[str, ...]]:
-        """The questions that the rule reads, and the answers that it looks for."""
-        return dict(self.answers)
+    def right_answers(self) -> Mapping[str, tuple[str, ...]]:
+        """The comprehension questions and their right answers."""
+        return self.answers
+
+    def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield that no more answers can be wrong than may be."""
+        n = self._n_can_fail(planned)
+        if self.max_wrong >= n:
+            yield never(
+                f"it allows {self.max_wrong} wrong answers, and {n} can be wrong",
+                expected=f"max_wrong below {n}" if n else "questions that offer a wrong answer",
+            )
 
 
-class Incomplete(BaseModel):
+class Incomplete(BaseRule):
     """Excludes participants who left out too many trials, or questions of the questionnaire."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: ClassVar[str] = "incomplete"
+    reason: ClassVar[str] = "missing answers"
     max_missing_trials: NonNegativeInt = Field(
         default=0, description="the most trials without an answer"
     )
@@ -79,7 +134,7 @@ class Incomplete(BaseModel):
         results = [self._trials(session)]
         if self.max_missing_answers is not None:
             results.append(self._answers(session, self.max_missing_answers))
-        kept = [one for one, _ in results]
+        kept = [kept for kept, _ in results]
         evidence = "; ".join(text for _, text in results)
         return False if False in kept else None if None in kept else True, evidence
 
@@ -91,13 +146,41 @@ class Incomplete(BaseModel):
         kept = missing <= self.max_missing_trials
         return kept, f"{evidence}; at most {self.max_missing_trials} allowed"
 
-    def _answers(self, session: Answered, most: int) -> Assessment:
+    def _answers(self, session: Answered, max_missing: int) -> Assessment:
         if session.questionnaire is None:
             return None, _UNKNOWN
         missing = sum(not answer.strip() for answer in session.questionnaire.values())
         evidence = f"{missing} of {len(session.questionnaire)} questions without an answer"
-        return missing <= most, f"{evidence}; at most {most} allowed"
+        return missing <= max_missing, f"{evidence}; at most {max_missing} allowed"
+
+    def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield that no more trials, or no more questions, can be left out than may be."""
+        n_trials, allowed = planned.longest, self.max_missing_trials
+        if n_trials and allowed >= n_trials:
+            yield never(
+                f"it allows {allowed} missing trials of {n_trials}",
+                expected=f"max_missing_trials below {n_trials}",
+            )
+        n = sum(map(_may_be_empty, planned.study.questionnaire))
+        if self.max_missing_answers is not None and self.max_missing_answers >= n:
+            yield never(
+                f"it allows {self.max_missing_answers} missing answers, and {n} of the questions "
+                "may be left out",
+                "max_missing_answers",
+                f"max_missing_answers below {n}" if n else "a question that is not required",
+            )
 
 
-def _among(given: str, accepted: Sequence[str]) -> bool:
-    return given.strip().casefold() in {one.strip().casefold() for one in accepted}
+def _among(answer: str, accepted: Sequence[str]) -> bool:
+    return answer.strip().casefold() in {text.strip().casefold() for text in accepted}
+
+
+def _can_fail(question: FinalQuestion, accepted: tuple[str, ...]) -> bool:
+    """Return whether somebody who finishes can give another answer, or none."""
+    is_closed = question.type in ("choice", "scale")
+    all_accepted = is_closed and all(_among(offered, accepted) for offered in question.offered)
+    return _may_be_empty(question) or not all_accepted
+
+
+def _may_be_empty(question: FinalQuestion) -> bool:
+    return not question.required or bool(question.when or question.only_if)

@@ -1,66 +1,24 @@
-"""Rules that read points: excluding participants who rate good versions no better."""
+"""Excluding participants who rate good versions no better than others."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import ClassVar
 
 from pydantic import Field
 
-from experiment.errors import StudyError
+from experiment.errors import ParallaxError, StudyError
 from experiment.exclusion.answered import Assessment
-from experiment.exclusion.selection import Selection
+from experiment.exclusion.base import PlannedTrial, never
+from experiment.exclusion.selection import Counted, OfScale
 from experiment.records import Judgment, Variant
 from experiment.responses.base import Gives
-
-
-class OfScale(Selection):
-    """A rule that reads points: of the scale that it names, or else of each scale by itself.
-
-    Who fails on one of several scales may have answered with care: every sentence of a study may
-    be plausible, for example. So a rule that names none excludes only who fails on all of them.
-    """
-
-    scale: str | None = Field(
-        default=None, min_length=1, description="the scale that counts, where trials have several"
-    )
-
-    def on_scales(
-        self, judgments: Sequence[Judgment], assess: Callable[[Sequence[Judgment]], Assessment]
-    ) -> Assessment:
-        """Return what a rule finds on the scale that counts, or on all of them together.
-
-        Args:
-            judgments: The judgments that are selected.
-            assess: What the rule finds on one scale.
-        """
-        names = dict.fromkeys(name for one in judgments for name, _ in one.ratings)
-        # One that is named and that no judgment has decides nothing.
-        counted = list(names) if self.scale is None else [self.scale]
-        if not counted:
-            return assess(judgments)
-        found = [assess(self._on(judgments, name)) for name in counted]
-        kept = [one for one, _ in found]
-        evidence = (f"{name}: {said}" for name, (_, said) in zip(counted, found, strict=True))
-        decided = True if True in kept else None if None in kept else False
-        return decided, "; ".join(evidence)
-
-    def _on(self, judgments: Sequence[Judgment], scale: str) -> list[Judgment]:
-        """Return judgments with the point of one scale; others stay where no scale is named."""
-        found = []
-        for one in judgments:
-            point = dict(one.ratings).get(scale)
-            if point is not None:
-                found.append(replace(one, rating=point, answer=f"point {point} of the scale"))
-            elif self.scale is None and not one.ratings:
-                found.append(one)
-        return found
 
 
 class RatingGap(OfScale):
     """Excludes participants whose mean ratings of good and other versions differ too little."""
 
     name: ClassVar[str] = "rating_gap"
+    reason: ClassVar[str] = "rating expected versions no higher than others"
     needs: ClassVar[Gives | None] = Gives.POINT
     min_gap: float = Field(description="the least difference of the means, in points of the scale")
 
@@ -80,11 +38,16 @@ class RatingGap(OfScale):
         return self.on_scales(counted, self._gap)
 
     def _gap(self, counted: Sequence[Judgment]) -> Assessment:
-        rated = [
-            (one.version == Variant.GOOD, one.rating) for one in counted if one.rating is not None
+        good = [
+            judgment.rating
+            for judgment in counted
+            if judgment.rating is not None and judgment.version == Variant.GOOD
         ]
-        good = [rating for is_good, rating in rated if is_good]
-        other = [rating for is_good, rating in rated if not is_good]
+        other = [
+            judgment.rating
+            for judgment in counted
+            if judgment.rating is not None and judgment.version != Variant.GOOD
+        ]
         if not good or not other:
             return None, f"the rated {self.trials} do not include both versions"
         gap = fmean(good) - fmean(other)
@@ -92,3 +55,32 @@ class RatingGap(OfScale):
             f"the {len(good)} good versions of the {self.trials} rated {gap:+.2f} points from the "
             f"{len(other)} others; at least {self.min_gap:+g} required"
         )
+
+    def powerless_on_scale(self, lists: Counted) -> Iterator[ParallaxError]:
+        """Yield that there are no two versions to compare, or that every gap is large enough."""
+        trials = [trial for trials in lists for trial in trials]
+        if not any(trial.item.alternative for trial in trials):
+            yield never(
+                "its sentences have no other version to lie above",
+                expected="trials of items with two versions, or another rule, such as one of times "
+                "or sides",
+            )
+            return
+        # Of tasks with scales of their own, any may have the gap.
+        points = max(map(self._points, trials))
+        if max(map(len, lists)) == 1:
+            yield never(
+                "it compares two versions, but counts one trial of a session",
+                expected="two trials or more",
+            )
+        elif self.min_gap <= 1 - points:
+            yield never(
+                f"no gap on {points} points is below {self.min_gap:g}",
+                expected="min_gap above 0",
+            )
+
+    def _points(self, trial: PlannedTrial) -> int:
+        """Return the points of the scale that counts; of several, of the one with the fewest."""
+        scales = trial.response.named_scales
+        counted = [points for name, points in scales.items() if self.scale in (None, name)]
+        return min(counted) if scales else trial.shown.points or trial.response.n_answers

@@ -1,16 +1,19 @@
-"""The exclusion rules by name, their verdict on a participant, and whether it is a score's."""
+"""The exclusion rules by name: their verdict on a participant, and what they say of themselves."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, cast
+from typing import TypeVar, cast
 
 from pydantic import ValidationError
 
-from experiment.errors import StudyError, wrong_keys
-from experiment.exclusion.answered import Answered, Assessment
+from experiment.errors import ParallaxError, StudyError, wrong_keys
+from experiment.exclusion.answered import Answered
+from experiment.exclusion.base import ExclusionRule, PlannedStudy
 from experiment.plugins import Registry
 from experiment.records import Judgment, Verdict
 from experiment.responses.base import Gives
 from experiment.studies.study import Rule, Study
+
+_Attribute = TypeVar("_Attribute")
 
 RULES = Registry(
     "exclusion rule",
@@ -37,28 +40,6 @@ RULES = Registry(
     group="parallax.rules",
     requires=("judge",),
 )
-
-
-class ExclusionRule(Protocol):
-    """A pydantic model of its own parameters that judges one participant who finished.
-
-    A rule that counts what not every type of response gives says so in ``needs``. One that
-    compares all participants sets ``needs_everyone = True``, one that reads the session's
-    certificate ``needs_certificate = True``.
-    """
-
-    def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether the participant is kept, and the figures that say so in words.
-
-        None in place of a truth value says that it cannot be told, which excludes nobody.
-
-        Args:
-            judgments: The participant's judgments, one for each trial; an ``Answered``, which
-                has the questionnaire and the other participants as well.
-
-        Raises:
-            StudyError: The rule counts what these judgments do not have.
-        """
 
 
 def load_rule(rule: Rule, *, own_code: bool = True) -> ExclusionRule:
@@ -89,8 +70,8 @@ def load_rule(rule: Rule, *, own_code: bool = True) -> ExclusionRule:
 
 def needs(rule: object) -> Gives | None:
     """Return what a rule needs answers to tell; None where any will do."""
-    found: Gives | None = getattr(rule, "needs", None)
-    return found
+    needed: Gives | None = getattr(rule, "needs", None)
+    return needed
 
 
 def needs_everyone(rule: ExclusionRule) -> bool:
@@ -101,6 +82,17 @@ def needs_everyone(rule: ExclusionRule) -> bool:
 def needs_certificate(rule: ExclusionRule) -> bool:
     """Return whether a rule reads how plausible the session is."""
     return bool(getattr(rule, "needs_certificate", False))
+
+
+def reads_targets(rule: ExclusionRule) -> bool:
+    """Return whether a rule's evidence tells of the answers to targets; so if it does not say."""
+    return bool(getattr(rule, "reads_targets", True))
+
+
+def flaws(rule: ExclusionRule, planned: PlannedStudy) -> Iterator[ParallaxError]:
+    """Yield what is wrong with a rule in a study, each with a key of the rule as its place."""
+    find = getattr(rule, "flaws", None)
+    yield from find(planned) if find is not None else ()
 
 
 def parts_of(rule: Rule) -> Iterator[Rule]:
@@ -138,6 +130,66 @@ def verdict(rules: Sequence[Rule], judgments: Sequence[Judgment]) -> Verdict:
     return Verdict(kept=True, rule="", evidence="; ".join(evidence) or "no rule to apply")
 
 
+def blind_evidence(rules: Sequence[Rule], decided: Verdict) -> str:
+    """Return the evidence of a verdict that a blind run may show; empty where it may show none.
+
+    A verdict's evidence is that of the rule which excludes, or of all rules where they keep. So it
+    is shown where no rule that it may come from reads the answers to targets or their times.
+
+    Args:
+        rules: The study's exclusion rules.
+        decided: The verdict.
+    """
+    sources = rules if decided.kept else [rule for rule in rules if rule.rule == decided.rule]
+    hidden = not sources or any(reads_targets(load_rule(rule)) for rule in sources)
+    return "" if hidden else decided.evidence
+
+
+def reason(name: str) -> str:
+    """Return why a rule excludes, in words that follow "excluded for": "too many errors".
+
+    One that does not say so, or is not installed here, is called by its name.
+    """
+    return _class_attribute(name, "reason", name.rpartition(":")[2].replace("_", " "))
+
+
+def rule_in_words(rule: Mapping[str, object], titles: Mapping[str, str] | None = None) -> str:
+    """Return an exclusion rule in words, with its settings and the rules that it is made of.
+
+    Args:
+        rule: The rule as study.toml has it; ``any``, ``all`` and ``not`` hold others in ``rules``.
+        titles: The constructions' titles by their names.
+
+    Returns:
+        For instance "too many errors (errors allowed: 1)".
+    """
+    name = str(rule["rule"])
+    inner = cast(Sequence[Mapping[str, object]], rule.get("rules", ()))
+    if inner:
+        parts = _class_attribute(name, "between_parts", "; ").join(
+            rule_in_words(part, titles) for part in inner
+        )
+        return f"{reason(name)} ({parts})"
+    settings = {key: value for key, value in rule.items() if key != "rule"}
+    if titles and settings.get("construction") in titles:
+        settings["construction"] = titles[str(settings["construction"])]
+    words = "; ".join(setting_in_words(name, key, value) for key, value in settings.items())
+    return f"{reason(name)} ({words})" if words else reason(name)
+
+
+def setting_in_words(rule: str, key: str, value: object) -> str:
+    """Return a rule's setting in words: "errors allowed: 1" for ``max_errors = 1``.
+
+    Args:
+        rule: The rule's name.
+        key: The parameter's name.
+        value: Its value.
+    """
+    words = _class_attribute(rule, "setting_words", dict[str, str]()).get(key)
+    unit = " ms" if key.endswith("_ms") else ""
+    return f"{words or key.removesuffix('_ms').replace('_', ' ')}: {_value_in_words(value)}{unit}"
+
+
 def decided_by_score(study: Study) -> bool:
     """Return whether a rule of the study, or a part of one, excludes by the score by itself."""
     return any(map(_by_score, study.exclusion))
@@ -149,3 +201,19 @@ def _by_score(rule: Rule) -> bool:
         return bool(extra.get("automatic"))
     parts = extra.get("rules", ())
     return isinstance(parts, Iterable) and any(_by_score(Rule.model_validate(p)) for p in parts)
+
+
+def _class_attribute(rule: str, name: str, default: _Attribute) -> _Attribute:
+    try:
+        loaded = RULES.load(rule, own_code=False)
+    except ParallaxError:
+        return default
+    return cast(_Attribute, getattr(loaded, name, default))
+
+
+def _value_in_words(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_value_in_words(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,12 +1,16 @@
-"""Which trials a rule looks at."""
+"""Which trials a rule counts, and on which of their scales."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
-from experiment.errors import StudyError
-from experiment.records import Judgment, Kind
+from experiment.errors import ParallaxError, StudyError, placed
+from experiment.exclusion.answered import Assessment
+from experiment.exclusion.base import BaseRule, ListedItem, PlannedStudy, PlannedTrial, never
+from experiment.plugins import unknown_name
+from experiment.records import Item, Judgment, Kind
 
 
 def _as_list(value: object) -> object:
@@ -16,12 +20,13 @@ def _as_list(value: object) -> object:
 _Name = Annotated[str, Field(min_length=1)]
 # One name, or a list of which any will do.
 Names = Annotated[tuple[_Name, ...], BeforeValidator(_as_list)]
+# The trials of each list that a rule counts.
+Counted = Sequence[Sequence[PlannedTrial]]
 
 
-class Selection(BaseModel):
+class Selection(BaseRule):
     """The trials that a rule counts: all of them, or those that fit every key given."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
     construction: Names = Field(default=(), description="constructions whose trials count")
     condition: Names = Field(default=(), description="conditions whose trials count")
     kind: Annotated[tuple[Kind, ...], BeforeValidator(_as_list)] = Field(
@@ -54,9 +59,11 @@ class Selection(BaseModel):
             StudyError: No judgment counts.
         """
         counted = [
-            one
-            for one in judgments
-            if self.selects(one.construction, one.condition, one.kind, one.extra)
+            judgment
+            for judgment in judgments
+            if self.selects(
+                judgment.construction, judgment.condition, judgment.kind, judgment.extra
+            )
         ]
         if not counted:
             seen = sorted({judgment.construction for judgment in judgments})
@@ -92,6 +99,11 @@ class Selection(BaseModel):
         return counted
 
     @property
+    def reads_targets(self) -> bool:
+        """Whether answers to targets count: not where it counts catch trials alone."""
+        return set(self.kind) != {Kind.CATCH}
+
+    @property
     def _only_constructions(self) -> bool:
         return not (self.condition or self.kind or self.where)
 
@@ -105,3 +117,157 @@ class Selection(BaseModel):
             words.append(f"in the condition {' or '.join(self.condition)}")
         words += [f"with {name} = {' or '.join(values)}" for name, values in self.where.items()]
         return " ".join(words)
+
+    def unknown_names(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield constructions, conditions and columns that do not exist, and an empty selection."""
+        unknown = list(self._unknown_names(planned))
+        yield from unknown
+        numbers = [sum(map(self._counts, entries)) for entries in planned.lists]
+        if 0 in numbers and not unknown:
+            yield StudyError(
+                f"the rule counts the {self.trials}, but list {numbers.index(0)} has none",
+                where="construction" if self.construction else "rule",
+                expected="trials that every list shows",
+            )
+
+    def _unknown_names(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        known = [construction.name for construction in planned.study.constructions]
+        for name in self.construction:
+            if name not in known:
+                yield placed(unknown_name("construction", name, known), "construction")
+        items = [
+            item for item in planned.items if item.construction in (self.construction or known)
+        ]
+        conditions = {item.condition for item in items}
+        for name in self.condition:
+            if items and name not in conditions:
+                yield placed(unknown_name("condition", name, conditions), "condition")
+        if planned.items:
+            for column, values in self.where.items():
+                yield from _unknown_values(planned.items, column, values)
+
+    def _counts(self, entry: ListedItem) -> bool:
+        item = entry.item
+        return self.selects(item.construction, item.condition, entry.kind, item.extra)
+
+    def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield why no answers to the trials that the rule counts are beyond its bound."""
+        try:
+            lists = planned.trials(self._counts)
+        except ParallaxError:
+            # What cannot be shown is named by the checks of the items.
+            return
+        response = planned.session_type
+        if response is None or not any(lists) or self.needs not in {None, *response.gives}:
+            return
+        yield from self.powerless_on(lists, planned)
+
+    def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield why no answers to these trials are beyond the rule's bound.
+
+        Args:
+            lists: The trials of each list that the rule counts.
+            planned: The study.
+        """
+        yield from ()
+
+
+def most(lists: Counted, counts: Callable[[PlannedTrial], object]) -> int:
+    """Return the most trials of a list that count."""
+    return max(sum(bool(counts(trial)) for trial in trials) for trials in lists)
+
+
+def _unknown_values(
+    items: Sequence[Item], column: str, values: tuple[str, ...]
+) -> Iterator[ParallaxError]:
+    known = dict.fromkeys(name for item in items for name, _ in item.extra)
+    if column not in known:
+        yield placed(unknown_name("column of your own", column, known), "where")
+        return
+    present = dict.fromkeys(dict(item.extra).get(column, "") for item in items)
+    for value in values:
+        if value not in present:
+            yield placed(unknown_name(f'value in the column "{column}",', value, present), "where")
+
+
+class OfScale(Selection):
+    """A rule that reads points: of the scale that it names, or else of each scale by itself.
+
+    Who fails on one of several scales may have answered with care: every sentence of a study may
+    be plausible, for example. So a rule that names none excludes only who fails on all of them.
+    """
+
+    scale: str | None = Field(
+        default=None, min_length=1, description="the scale that counts, where trials have several"
+    )
+
+    def on_scales(
+        self, judgments: Sequence[Judgment], assess: Callable[[Sequence[Judgment]], Assessment]
+    ) -> Assessment:
+        """Return what a rule says on the scale that counts, or on all of them together.
+
+        Args:
+            judgments: The judgments that are selected.
+            assess: What the rule says on one scale.
+        """
+        names = dict.fromkeys(name for judgment in judgments for name, _ in judgment.ratings)
+        # One that is named and that no judgment has decides nothing.
+        scales = list(names) if self.scale is None else [self.scale]
+        if not scales:
+            return assess(judgments)
+        assessments = [assess(self._on(judgments, scale)) for scale in scales]
+        kept = [kept for kept, _ in assessments]
+        evidence = (
+            f"{scale}: {text}" for scale, (_, text) in zip(scales, assessments, strict=True)
+        )
+        decided = True if True in kept else None if None in kept else False
+        return decided, "; ".join(evidence)
+
+    def _on(self, judgments: Sequence[Judgment], scale: str) -> list[Judgment]:
+        """Return judgments with the point of one scale; others stay where no scale is named."""
+        on_scale = []
+        for judgment in judgments:
+            point = dict(judgment.ratings).get(scale)
+            if point is not None:
+                answer = f"point {point} of the scale"
+                on_scale.append(replace(judgment, rating=point, answer=answer))
+            elif self.scale is None and not judgment.ratings:
+                on_scale.append(judgment)
+        return on_scale
+
+    def unknown_names(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield as well that trials do not have the scale that the rule names."""
+        yield from super().unknown_names(planned)
+        response = planned.session_type
+        if response is None or self.scale is None:
+            return
+        types = response.types.values() or (response,)
+        known = [name for type_ in types for name in type_.named_scales]
+        if known and self.scale not in known:
+            yield placed(unknown_name("scale", self.scale, known), "scale")
+        elif not known:
+            yield StudyError(
+                "the rule names a scale, but the study's trials do not have several",
+                where="scale",
+                expected='no "scale"',
+            )
+
+    def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield why no points of the scale that counts are beyond the rule's bound."""
+        if self.scale is not None:
+            lists = [
+                [trial for trial in trials if self.scale in dict(trial.judged.ratings)]
+                for trials in lists
+            ]
+        if any(lists):
+            yield from self.powerless_on_scale(lists)
+        else:
+            yield never(
+                f'none of the {self.trials} has the scale "{self.scale}"',
+                "scale",
+                "the scale of a task that it counts",
+            )
+
+    def powerless_on_scale(self, lists: Counted) -> Iterator[ParallaxError]:
+        """Yield why no answers to trials that have the scale are beyond the rule's bound."""
+        yield from ()

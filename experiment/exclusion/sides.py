@@ -1,14 +1,16 @@
 """Excluding participants who keep to one side, or to one point of the scale."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import ClassVar, Self
 
 from pydantic import Field, PositiveInt, model_validator
 
+from experiment.errors import ParallaxError
 from experiment.exclusion.answered import Assessment
-from experiment.exclusion.rating_gap import OfScale
+from experiment.exclusion.base import never
+from experiment.exclusion.selection import Counted, OfScale, most
 from experiment.records import Judgment
 
 
@@ -16,6 +18,7 @@ class SameSide(OfScale):
     """Excludes participants who choose one side, or one point, too often or too often in a row."""
 
     name: ClassVar[str] = "same_side"
+    reason: ClassVar[str] = "choosing one side too often"
     max_share: float | None = Field(
         default=None, ge=0.5, lt=1, description="the largest share of answers on one side"
     )
@@ -37,11 +40,17 @@ class SameSide(OfScale):
         Raises:
             StudyError: No trial is selected.
         """
-        counted = sorted(self.selected(judgments, self.name), key=lambda one: one.position)
-        return self.on_scales(counted, self._sides)
+        counted = self.selected(judgments, self.name)
+        return self.on_scales(
+            sorted(counted, key=lambda judgment: judgment.position), self._assess_sides
+        )
 
-    def _sides(self, counted: Sequence[Judgment]) -> Assessment:
-        sides = [_answer(one) for one in counted if one.answer or one.chosen_side]
+    def _assess_sides(self, counted: Sequence[Judgment]) -> Assessment:
+        sides = [
+            judgment.answer or f"the {judgment.chosen_side} side"
+            for judgment in counted
+            if judgment.answer or judgment.chosen_side
+        ]
         if not sides:
             return None, f"no answer to the {self.trials} has a side or a point"
         if self.max_run is not None:
@@ -55,6 +64,13 @@ class SameSide(OfScale):
         evidence = f"{n} of the {len(sides)} {self.trials} ({n / len(sides):.1%}) on {side}"
         return n / len(sides) <= self.max_share, f"{evidence}; at most {self.max_share:.1%} allowed"
 
-
-def _answer(judgment: Judgment) -> str:
-    return judgment.answer or f"the {judgment.chosen_side} side"
+    def powerless_on_scale(self, lists: Counted) -> Iterator[ParallaxError]:
+        """Yield that no answer has a side, or that no run is long enough."""
+        n = most(lists, lambda trial: trial.judged.answer or trial.judged.chosen_side)
+        if not n:
+            yield never(f"no answer to the {self.trials} has a side or a point")
+        elif self.max_run is not None and self.max_run >= n:
+            yield never(
+                f"it allows {self.max_run} in a row of {n} trials",
+                expected=f"max_run below {n}",
+            )

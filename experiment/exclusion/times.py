@@ -1,13 +1,15 @@
 """Excluding participants who answer too fast, too slowly, or after the deadline."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import ClassVar, Self
 
 from pydantic import Field, PositiveFloat, model_validator
 
+from experiment.errors import ParallaxError
 from experiment.exclusion.answered import Assessment
-from experiment.exclusion.selection import Selection
+from experiment.exclusion.base import PlannedStudy, never
+from experiment.exclusion.selection import Counted, Selection, most
 from experiment.records import Judgment
 
 
@@ -15,6 +17,7 @@ class TooLate(Selection):
     """Excludes participants of whose answers too large a share came after the deadline."""
 
     name: ClassVar[str] = "too_late"
+    reason: ClassVar[str] = "answering after the deadline"
     max_share: float = Field(
         ge=0, lt=1, description="the largest share of trials answered after the deadline"
     )
@@ -26,12 +29,20 @@ class TooLate(Selection):
             StudyError: No trial is selected.
         """
         selected = self.selected(judgments, self.name)
-        known = [one.is_late for one in selected if one.is_late is not None]
+        known = [judgment.is_late for judgment in selected if judgment.is_late is not None]
         if not known:
             return None, f"no time was measured on the {self.trials} that have a deadline"
         n = sum(known)
         evidence = f"{n} of the {len(known)} {self.trials} answered after the deadline"
         return n / len(known) <= self.max_share, f"{evidence}; at most {self.max_share:.1%} allowed"
+
+    def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield that no trial has a deadline."""
+        if not most(lists, lambda trial: trial.response.deadline_ms):
+            yield never(
+                "it counts answers after the deadline, and there is none",
+                expected="deadline_ms below [trial.parameters]",
+            )
 
 
 class _Times(Selection):
@@ -86,6 +97,7 @@ class TooFast(_Times):
     """Excludes participants with too many answers faster than a limit, or too fast a median."""
 
     name: ClassVar[str] = "too_fast"
+    reason: ClassVar[str] = "answering too fast"
     below_ms: PositiveFloat | None = Field(
         default=None, description="a trial answered in less than this is too fast, in milliseconds"
     )
@@ -95,11 +107,20 @@ class TooFast(_Times):
     _bound_key, _median_key, _sign = "below_ms", "min_median_ms", -1
     _beyond, _limit = "less than", "at least"
 
+    def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
+        """Yield that no press counts at a time as short as the limit."""
+        yield from super().powerless(planned)
+        key = "below_ms" if self.below_ms is not None else "min_median_ms"
+        limit, lockout = self.below_ms or self.min_median_ms or 0, planned.study.trial.lockout_ms
+        if limit <= lockout:
+            yield never(f"no press counts in the first {lockout} ms", key, f"more than {lockout}")
+
 
 class TooSlow(_Times):
     """Excludes participants with too many answers slower than a limit, or too slow a median."""
 
     name: ClassVar[str] = "too_slow"
+    reason: ClassVar[str] = "answering too slowly"
     above_ms: PositiveFloat | None = Field(
         default=None, description="a trial answered in more than this is too slow, in milliseconds"
     )

@@ -135,6 +135,11 @@ class ResponseType(Timed, ABC):
         """Return every screen that an item can have, up to the options' order; good comes first."""
         return (self.show(item, Side.FIRST, render),)
 
+    @property
+    def named_scales(self) -> Mapping[str, int]:
+        """The number of points of each scale by its name; empty where trials have one or none."""
+        return {}
+
     # What is balanced.
 
     def versions(self, item: Item) -> tuple[str, ...]:

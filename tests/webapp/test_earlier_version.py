@@ -1,36 +1,65 @@
-"""What an earlier version left is upgraded on request, and everything goes on from there.
+"""What commit 92008c70 left is opened by the present code, which finds the same and goes on.
 
-``tests/data/earlier`` says how it was made.
+``tests/data/earlier/README.md`` says how it was made.
 """
 
 import csv
-import shutil
-import sqlite3
-from collections.abc import Callable
-from contextlib import closing
-from datetime import UTC, datetime
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from flask import Flask
+from sqlalchemy import inspect, select, text
 
 import parallax
-from tests.analysis.small_run import compared
+from experiment.payment.payment import Caps, PaymentState
+from tests.earlier import figures, unpack
 from tests.webapp.conftest import Visitor
 from webapp import create_app
+from webapp.database.models import Participant, Payment, Response, Run, Trial
 from webapp.database.schema import revisions
+from webapp.payments.accounts import accounts
+from webapp.payments.ledger import record_payments
+from webapp.payments.rewards import rewards
 
-EARLIER = Path(__file__).parent.parent / "data" / "earlier"
-PAID_RUN, OPEN_RUN = "kf4anrp4j78w", "7q3cnqe86r5x"
-OPEN_SESSION = "/p/fdfsau9pjtc7.6FKLMPVMSbdCGInF_w1ZqmP6yus/"
-# Two minutes after the last answer in the open session.
-SOON = datetime(2026, 11, 22, 7, 4, tzinfo=UTC)
-EXPORTED = sorted((EARLIER / "export").glob("*.csv"))
+pytestmark = pytest.mark.empty_database
+
 Shell = Callable[..., str]
+TABLES = ("answers", "devices", "endings", "events", "items", "lists", "participants", "payments",
+          "responses", "timings", "trials", "verdicts")  # fmt: skip
 
 
-def shell_in(folder: Path) -> Shell:
-    """Return a function that runs a command in an instance folder and gives what it printed."""
+@pytest.fixture
+def known(database_url: str | None) -> dict[str, Any]:
+    """What the earlier installation held."""
+    return figures()["postgresql" if database_url else "sqlite"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, database_url: str | None, request: pytest.FixtureRequest) -> Path:
+    """The earlier installation, as it was in the middle of its run."""
+    folder = unpack("postgresql" if database_url else "sqlite", tmp_path / "earlier")
+    if database_url:
+        settings = f"database_url = {json.dumps(database_url)}\n"
+        (folder / "parallax.toml").write_text(settings, "utf-8")
+        subprocess.run(
+            [
+                request.getfixturevalue("postgres").programs / "pg_restore", "--no-owner",
+                f"--dbname={database_url.replace('+psycopg', '')}",
+                folder / "backups" / "after_the_erasure",
+            ],
+            check=True,
+        )  # fmt: skip
+    return folder
+
+
+@pytest.fixture
+def shell(folder: Path) -> Shell:
     runner = CliRunner(env={"PARALLAX_INSTANCE": str(folder)})
 
     def run(*arguments: object) -> str:
@@ -39,44 +68,16 @@ def shell_in(folder: Path) -> Shell:
     return run
 
 
-@pytest.fixture(scope="module")
-def upgraded_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The earlier version's instance folder after the upgrade, which nobody changes."""
-    folder = tmp_path_factory.mktemp("earlier") / "instance"
-    folder.mkdir()
-    with closing(sqlite3.connect(folder / "parallax.sqlite3")) as database:
-        database.executescript((EARLIER / "parallax.sql").read_text("utf-8"))
-    shutil.copyfile(EARLIER / "secret_key", folder / "secret_key")
-    (folder / "secret_key").chmod(0o600)
-    shell_in(folder)("db", "upgrade")
-    return folder
-
-
-@pytest.fixture(scope="module")
-def exported(upgraded_once: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What this version exports of the run that the earlier one exported."""
-    folder = tmp_path_factory.mktemp("exported")
-    shell = shell_in(shutil.copytree(upgraded_once, folder / "instance"))
-    shell("exclude", PAID_RUN)  # decides nothing anew
-    shell("export", PAID_RUN, "--out", folder / "export")
-    return folder / "export"
+def app_at(folder: Path, known: dict[str, Any], hours: float) -> Flask:
+    then = datetime.fromisoformat(known["built_at"]).astimezone(UTC) + timedelta(hours=hours)
+    return create_app(folder, now=lambda: then)
 
 
 @pytest.fixture
-def upgraded(upgraded_once: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(upgraded_once, tmp_path / "instance")
-
-
-@pytest.fixture
-def shell(upgraded: Path) -> Shell:
-    return shell_in(upgraded)
-
-
-@pytest.fixture
-def returning(upgraded: Path):
-    """Who stopped after three trials, back at the same address."""
-    app = create_app(upgraded, now=lambda: SOON)
-    yield Visitor(app.test_client(), OPEN_SESSION)
+def app(folder: Path, known: dict[str, Any]) -> Iterator[Flask]:
+    """The server, two minutes after the earlier one stopped."""
+    app = app_at(folder, known, 2 / 60)
+    yield app
     app.extensions["parallax"].engine.dispose()
 
 
@@ -85,76 +86,120 @@ def table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_an_upgrade_brings_the_schema_of_this_version(shell):
+def row_counts(app: Flask) -> dict[str, int]:
+    with app.extensions["parallax"].engine.connect() as connection:
+        return {
+            name: connection.scalar(text(f'SELECT count(*) FROM "{name}"'))
+            for name in inspect(connection).get_table_names()
+        }
+
+
+def answered(app: Flask, ref: str) -> list[int]:
+    """The positions of a participant's stored answers."""
+    with app.extensions["parallax"].sessions() as session:
+        stored = select(Trial.position).join(Response).join(Participant)
+        return sorted(session.scalars(stored.where(Participant.ref == ref)))
+
+
+def test_the_database_has_the_schema_of_this_version_and_all_its_rows(shell, app, known):
     assert f"the schema {revisions()[-1]}, which is the current one" in shell("db", "status")
+    assert row_counts(app) == known["rows"]
 
 
-def test_the_runs_are_listed_as_far_as_they_had_come(shell):
-    header, *runs = (line.split() for line in shell("runs").splitlines())
-    assert header[:2] == ["run", "study"]
-    assert [run[:2] for run in runs] == [[PAID_RUN, "minimal"], [OPEN_RUN, "minimal"]]
-    assert [run[-5:] for run in runs] == [["8", "of", "8", "8", "1"], ["2", "of", "8", "1", "0"]]
+def test_the_runs_are_listed_as_far_as_they_had_come(shell, known):
+    before, now = (
+        [line.split() for line in listed.splitlines()] for listed in (known["runs"], shell("runs"))
+    )
+    assert now == before
 
 
-def test_an_open_session_goes_on_where_it_was_and_is_judged_and_exported(
-    shell, returning, tmp_path
-):
-    session = returning.session()
-    assert sorted(session["answered"]) == [1, 2, 3]
-    for position in range(4, 9):
+def test_the_session_under_way_goes_on_and_is_judged_and_exported(shell, app, known, tmp_path):
+    returning = Visitor(app.test_client(), known["open_session"])
+    ref = known["open_session"].split("/")[2].split(".")[0]
+    assert sorted(returning.session()["answered"]) == [1, 2, 3]
+    assert returning.answer(4).status_code == 200
+    assert answered(app, ref) == [1, 2, 3, 4]
+    for position in range(5, 9):
         assert returning.answer(position).status_code == 200
-    done = returning.questionnaire(native_language="Italian")
-    assert done.status_code == 303
-    shell("exclude", OPEN_RUN)
-    shell("unblind", OPEN_RUN, "--reason", "The run is over.")
-    shell("export", OPEN_RUN, "--out", tmp_path / "export")
-    verdicts = table(tmp_path / "export" / "verdicts.csv")
-    assert "fdfsau9pjtc7" in {row["participant"] for row in verdicts}
-    answered = table(tmp_path / "export" / "responses.csv")
-    assert [row["position"] for row in answered if row["participant"] == "fdfsau9pjtc7"] == [
+    assert returning.questionnaire(native_language="Italian").status_code == 303
+    shell("exclude", known["run"])
+    shell("export", known["run"], "--out", tmp_path / "export")
+    assert {row["participant"] for row in table(tmp_path / "export" / "verdicts.csv")} == {
+        *known["finished"],
+        ref,
+    }
+    responses = table(tmp_path / "export" / "responses.csv")
+    assert [row["position"] for row in responses if row["participant"] == ref] == [
         str(position) for position in range(1, 9)
     ]
 
 
-def test_somebody_new_is_let_in(returning):
-    arrived = returning.client.post(f"/run/{OPEN_RUN}", data={"decision": "accept"})
+def test_a_newcomer_is_admitted(app, known):
+    client = app.test_client()
+    arrived = client.post(f"/run/{known['run']}", data={"decision": "accept"})
     assert arrived.status_code == 303
-    assert len(Visitor(returning.client, arrived.location).session()["trials"]) == 8
+    assert len(Visitor(client, arrived.location).session()["trials"]) == 8
 
 
-# The changelog says so: amounts are of any currency now, and it stands beside them.
-RENAMED = {"amount_cents": "amount_minor"}
-
-
-@pytest.mark.parametrize("path", EXPORTED, ids=lambda path: path.name)
-def test_an_export_holds_what_the_earlier_version_exported_in_columns_of_the_same_names(
-    exported, path
+def test_the_export_holds_the_same_values_in_columns_of_the_same_names(
+    shell, folder, known, tmp_path
 ):
-    before, now = table(path), table(exported / path.name)
-    assert before
-    before = [{RENAMED.get(name, name): value for name, value in row.items()} for row in before]
-    names = list(before[0])
-    assert [name for name in now[0] if name in names] == names
-    assert [{name: row[name] for name in names} for row in now] == before
-
-
-def test_what_was_paid_is_not_paid_again(shell):
-    output = shell("review", PAID_RUN)
-    assert output.count("approved") == 8
-
-
-def test_the_study_of_an_earlier_export_is_the_one_that_was_launched(exported):
-    for path in (EARLIER / "export" / "study").rglob("*.*"):
-        again = exported / "study" / path.relative_to(EARLIER / "export" / "study")
+    shell("exclude", known["run"])  # decides nothing anew
+    shell("export", known["run"], "--out", tmp_path / "export")
+    for name in TABLES:
+        before = table(folder / "export" / f"{name}.csv")
+        now = table(tmp_path / "export" / f"{name}.csv")
+        columns = list(before[0]) if before else []
+        assert [{column: row[column] for column in columns} for row in now] == before
+    for path in (folder / "export" / "study").rglob("*.*"):
+        again = tmp_path / "export" / "study" / path.relative_to(folder / "export" / "study")
         assert again.read_bytes() == path.read_bytes()
 
 
-def test_an_export_of_the_earlier_version_is_still_compared():
-    found = compared(EARLIER / "export")
-    people = found.by_construction
-    before = table(EARLIER / "export" / "responses.csv")
-    kept = {
-        v["participant"] for v in table(EARLIER / "export" / "verdicts.csv") if v["kept"] == "true"
-    }
-    assert found.provenance.n_judgments == sum(row["participant"] in kept for row in before)
-    assert set(people["judge"]) == {"people"}
+def test_the_reward_that_was_owed_is_owed_once(app, known):
+    with app.extensions["parallax"].sessions.begin() as session:
+        run = session.scalars(select(Run).where(Run.ref == known["paid_run"])).one()
+        caps = Caps(per_participant_minor=500, per_run_minor=5_000, currency="USD")
+        entries = rewards(accounts(session, run), 20)
+        record_payments(session, run, entries, caps, datetime.now(UTC))
+        [payment] = session.scalars(select(Payment)).all()
+        assert payment.worker_id == known["worker"]
+        assert (payment.amount_minor, payment.currency) == (20, "USD")
+        assert payment.state == PaymentState.INTENDED
+
+
+def test_who_was_erased_does_not_come_back_with_a_backup_from_before(shell, folder, known):
+    backups = folder / "backups"
+    shell("close", known["run"])
+    said = shell(
+        "db", "restore", backups / "before_the_erasure.age", "--replace", "--identity",
+        backups / "identity", "--record", folder / "erasures",
+    )  # fmt: skip
+    assert "1 people who had withdrawn or had their data erased are taken out again." in said
+    app = app_at(folder, known, 2 / 60)
+    try:
+        assert answered(app, known["erased"]["ref"]) == []
+        assert all(len(answered(app, ref)) == 8 for ref in known["finished"])
+        returning = Visitor(app.test_client(), known["open_session"])
+        assert sorted(returning.session()["answered"]) == [1, 2, 3]
+        assert 'id="session"' not in app.test_client().get(known["erased"]["home"]).text
+    finally:
+        app.extensions["parallax"].engine.dispose()
+
+
+def test_an_encrypted_backup_is_tried_out(shell, folder, known):
+    backups = folder / "backups"
+    said = shell("db", "drill", backups / "before_the_erasure.age", "--identity",
+                 backups / "identity")  # fmt: skip
+    rows = {line.split()[0]: line.split()[1] for line in said.splitlines() if len(line) == 40}
+    # Eight answers of the person who was erased afterwards.
+    assert rows["response"] == str(known["rows"]["response"] + 8)
+    assert "tables agree" in said
+
+
+@pytest.mark.one_database
+def test_a_session_of_a_study_without_a_server_is_imported(shell, folder, known):
+    said = shell("import", "sessions", folder / "static" / "kept")
+    assert "1 finished" in said
+    counts = [line.split() for line in shell("runs").splitlines()]
+    assert next(row for row in counts if row[3] == "yes")[6:10] == ["1", "of", "8", "1"]

@@ -3,6 +3,7 @@
 from flask import g
 
 from experiment import money
+from experiment.exclusion.rules import reason
 from webapp.database.engine import reading
 from webapp.database.models import Payment, Run, User
 from webapp.gate.gate import objections
@@ -11,27 +12,6 @@ from webapp.runs.titles import titles_of
 from webapp.runs.unblind import is_blind
 from webapp.services import current_services
 from webapp.users.roles import Role
-
-_WORDS = {
-    "max_errors": "made more errors than allowed",
-    "max_error_rate": "made a larger share of errors than allowed",
-    "too_fast": "answered too fast",
-    "too_slow": "answered too slowly",
-    "too_late": "answered too often after the deadline",
-    "same_side": "chose one side too often",
-    "rating_gap": "rated good and other versions too much alike",
-    "incomplete": "left out too much",
-    "not_native": "gave an answer to a question that is not accepted",
-    "failed_comprehension": "misunderstood too many questions",
-    "outlier": "lie too far from everybody else",
-    "impossible_time": "claim times that are impossible",
-    "timing_mismatch": "claim times that do not match the arrival of their answers",
-    "device_change": "used too many devices",
-    "agent_likelihood": "look like a program",
-    "any": "fail one of several rules",
-    "all": "fail several rules together",
-    "not": "fail the opposite of a rule",
-}
 
 
 def _warnings_of_gate() -> list[tuple[str, str, str]]:
@@ -69,21 +49,12 @@ def template_globals() -> dict[str, object]:
         "warnings_of_gate": _warnings_of_gate() if user is not None else [],
         "title_of": title_of,
         "in_words": money.in_words,
-        "said_of_rule": said_of_rule,
+        "reason_of_rule": reason,
         "is_blind": _is_blind,
         "form_token": g.get("form_token", ""),
         "may": lambda role: user is not None and Role(user.role).may(Role(role)),
         "can": lambda right: Right(right) in g.get("rights", ()),
     }
-
-
-def said_of_rule(name: str) -> str:
-    """Return what a rule found, in words that follow a number of people.
-
-    Args:
-        name: The rule's; one of a plug-in is named as it is.
-    """
-    return _WORDS.get(name, f'fail the rule "{name}"')
 
 
 def number(value: float, places: int | None = None) -> str:

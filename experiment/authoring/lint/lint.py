@@ -4,11 +4,11 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from experiment.authoring.findings import Examined, StudyNote
+from experiment.authoring.findings import Examined
 from experiment.authoring.lint import cells, columns, cues, pairing
 from experiment.authoring.lint.materials import Fault, Lint, Materials
 from experiment.design.lists import ListEntry
-from experiment.errors import ParallaxError, StudyError
+from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.records import Item
 
 

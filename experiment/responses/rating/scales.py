@@ -64,6 +64,11 @@ class Scales(Scale):
         return tuple(found)
 
     @property
+    def named_scales(self) -> Mapping[str, int]:
+        """The number of points of each scale by its name."""
+        return {name: scale.points for name, scale in self.scales.items()}
+
+    @property
     def most_points(self) -> list[int]:
         """How many points each scale has."""
         return [one.points for one in self.scales.values()]

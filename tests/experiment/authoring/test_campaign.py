@@ -8,9 +8,8 @@ from click.testing import CliRunner
 
 from experiment.authoring import check as checking
 from experiment.authoring.check import check_folder, check_study, require_sound
-from experiment.authoring.findings import StudyNote
 from experiment.commands.study import check
-from experiment.errors import ParallaxError
+from experiment.errors import ParallaxError, StudyNote
 from experiment.studies.load import load_study
 from tests.experiment.authoring.mistakes import MISTAKES, TOML, Mistake
 from tests.experiment.authoring.whole_study import write_whole_study
