@@ -340,7 +340,7 @@ def has_link(folder: Path, secret: str | None = None) -> bool:
         kept = (folder / _LINK_FILE).read_text(encoding="ascii")
     except FileNotFoundError:
         return False
-    return secret is None or hmac.compare_digest_of_link(kept, _digest_of_link(secret))
+    return secret is None or hmac.compare_digest(kept, _digest_of_link(secret))
 
 
 def _end_link(folder: Path) -> None:

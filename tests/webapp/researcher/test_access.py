@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.webapp.researcher.access import without_commands
+from tests.webapp.researcher.boundary import without_commands
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.projects.rights import Right, lowest_in_common
 from webapp.researcher.access import needed_of

@@ -4,7 +4,7 @@ import pytest
 
 from tests.webapp.done_once import DoneOnce
 from tests.webapp.researcher import boundary
-from tests.webapp.researcher.access import (
+from tests.webapp.researcher.boundary import (
     ELSEWHERE,
     OWNERS_OF_TOKENS,
     PERSONS,
@@ -113,8 +113,8 @@ def test_a_cookie_opens_nothing_that_is_for_programs(world):
 
 def test_the_page_of_the_documentation_has_the_table_of_this_app(app):
     page = (boundary.DOCS / "boundaries.md").read_text(encoding="utf-8")
-    assert boundary.token_table(app) in page, "python -m tests.webapp.researcher.access"
-    assert boundary.table(app) in page, "python -m tests.webapp.researcher.access"
+    assert boundary.token_table(app) in page, "python -m tests.webapp.researcher.boundary"
+    assert boundary.table(app) in page, "python -m tests.webapp.researcher.boundary"
 
 
 def needs_nothing(world, rule) -> bool:
