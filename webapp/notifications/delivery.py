@@ -28,7 +28,7 @@ _CARRIERS = tuple(map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2001::/32"
 Resolve = Callable[[str, int], Iterable[str]]
 
 
-class NotTold(WebappError):
+class DeliveryError(WebappError):
     """What was to be told did not arrive."""
 
 
@@ -60,17 +60,17 @@ def checked_url(url: str) -> str:
     """Return an address to which something may be sent, as far as its text tells.
 
     Raises:
-        NotTold: It is no address of that kind.
+        DeliveryError: It is no address of that kind.
     """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError as error:
-        raise NotTold(f"this is no address: {error}", remedy="Copy it again") from error
+        raise DeliveryError(f"this is no address: {error}", remedy="Copy it again") from error
     if parts.scheme != "https" or not host or port == 0:
-        raise NotTold("the address must begin with https:// and name a host")
+        raise DeliveryError("the address must begin with https:// and name a host")
     if parts.username is not None or parts.fragment or not url.isascii() or not url.isprintable():
-        raise NotTold("the address must hold no name before an @, no # and no spaces")
+        raise DeliveryError("the address must hold no name before an @, no # and no spaces")
     is_number = ":" in host or host.replace(".", "").isdigit()
     if host == "localhost" or ("." not in host.strip(".") and not is_number):
         raise _inside(host)
@@ -95,7 +95,7 @@ def send_outside(
         secure: Whose certificates are trusted; None for those of the usual authorities.
 
     Raises:
-        NotTold: It leads into the network here, nobody answers, or the answer is no success.
+        DeliveryError: It leads into the network here, nobody answers, or the answer is no success.
     """
     parts = urlsplit(checked_url(url))
     host, port = str(parts.hostname), parts.port or _PORT
@@ -104,7 +104,7 @@ def send_outside(
     except (OSError, UnicodeError) as error:
         # Nobody can be asked for a name with an empty part, or with one of 64 letters.
         why = getattr(error, "strerror", None) or "it is no name of a host"
-        raise NotTold(f"the name {host} cannot be found: {why}") from error
+        raise DeliveryError(f"the name {host} cannot be found: {why}") from error
     if not addresses or not all(map(is_outside, addresses)):
         raise _inside(host)
     _post(url, host, addresses[0], body, secure or httpx.create_ssl_context())
@@ -129,18 +129,18 @@ def _post(
         ):
             status, is_redirect = answer.status_code, answer.is_redirect
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise NotTold(f"{host} gave no answer: {str(error) or 'it took too long'}") from error
+        raise DeliveryError(f"{host} gave no answer: {str(error) or 'it took too long'}") from error
     if is_redirect:
-        raise NotTold(
+        raise DeliveryError(
             f"{host} leads elsewhere, which is not followed",
             remedy="Give the address to which it leads",
         )
     if not 200 <= status < 300:
-        raise NotTold(f"{host} answered with the status {status}")
+        raise DeliveryError(f"{host} answered with the status {status}")
 
 
-def _inside(host: str) -> NotTold:
-    return NotTold(
+def _inside(host: str) -> DeliveryError:
+    return DeliveryError(
         f"{host} stands for an address that is not public",
         expected="a host that everybody can reach",
     )
@@ -154,15 +154,15 @@ def checked_mail(address: str) -> str:
     """Return a mail address.
 
     Raises:
-        NotTold: It is none.
+        DeliveryError: It is none.
     """
     try:
         found = Address(addr_spec=address)
     except (ValueError, IndexError, MessageError) as error:
-        raise NotTold(f'"{address[:60]}" is no mail address') from error
+        raise DeliveryError(f'"{address[:60]}" is no mail address') from error
     good = found.username and "." in found.domain and address.isascii() and address.isprintable()
     if not good or len(address) > _LONGEST or any(sign in address for sign in ' ,;<>"'):
-        raise NotTold(f'"{address[:60]}" is no mail address', expected="name@example.org")
+        raise DeliveryError(f'"{address[:60]}" is no mail address', expected="name@example.org")
     return address
 
 
@@ -176,10 +176,10 @@ def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
         text: The mail.
 
     Raises:
-        NotTold: No server is named, or it did not take the mail.
+        DeliveryError: No server is named, or it did not take the mail.
     """
     if not settings.smtp_host:
-        raise NotTold(
+        raise DeliveryError(
             "no mail server is named", remedy="Set smtp_host in the installation's settings"
         )
     message = EmailMessage()
@@ -196,7 +196,7 @@ def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
                 server.login(settings.smtp_user, settings.smtp_password.get_secret_value())
             server.send_message(message)
     except (smtplib.SMTPException, OSError) as error:
-        raise NotTold(
+        raise DeliveryError(
             f"{settings.smtp_host} did not take the mail: {_why(error)}",
             remedy="Check smtp_host, smtp_port, smtp_security, smtp_user and smtp_password, and"
             " the address",

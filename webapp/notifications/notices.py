@@ -26,7 +26,7 @@ from webapp.database.models import (
 )
 from webapp.database.row_counts import PLACES, participants_in
 from webapp.long_jobs.records import Job, Jobs, JobState
-from webapp.notifications.delivery import NotTold, send_mail, send_outside
+from webapp.notifications.delivery import DeliveryError, send_mail, send_outside
 from webapp.projects.projects import runs_seen_by
 from webapp.runs.titles import titles_of
 from webapp.services import Services
@@ -55,7 +55,7 @@ class Cause(StrEnum):
     BALANCE = "balance"
 
 
-SAID_OF: dict[Cause, str] = {
+CAUSE_LABELS: dict[Cause, str] = {
     Cause.COMPLETE: "recruitment is complete: every place was finished",
     Cause.QUIET: "nobody has answered for a while, though people are at work",
     Cause.PAYMENT: "a payment waits, or was refused",
@@ -279,7 +279,7 @@ def _send(services: Services, id_: int) -> bool:
     problem = ""
     try:
         tell(services, way, address, about, text)
-    except NotTold as error:
+    except DeliveryError as error:
         problem = str(error)
     except Exception as error:
         _LOG.exception("a notification could not be sent")
@@ -298,7 +298,7 @@ def tell(services: Services, way: Way, address: str, about: str, text: str) -> N
     """Tell one thing at one address.
 
     Raises:
-        NotTold: It did not arrive.
+        DeliveryError: It did not arrive.
     """
     if way is Way.MAIL:
         subject = f"Parallax: {text.partition(chr(10))[0]}"

@@ -1,4 +1,4 @@
-"""The installation, for its owners: what ``parallax doctor`` finds, settings, backups."""
+"""The installation, for its owners: findings of the doctor, settings, backups, the audit log."""
 
 import json
 from collections import Counter
@@ -28,22 +28,22 @@ _FOLDER, _KEPT = "room_backups", "7"
 @installation_pages.get("/installation")
 @allowed(Role.OWNER)
 def show() -> str:
-    """Show every finding, faults first; a process of its own checks the installation.
+    """Show every finding of ``parallax doctor``, faults first.
 
     Raises:
         RequestError: The checks could not be made.
     """
-    checked = parallax(Path(current_app.instance_path), "doctor", "--json")
-    if not checked.worked:
+    check = parallax(Path(current_app.instance_path), "doctor", "--json")
+    if not check.worked:
         raise RequestError(
-            f"The installation could not be checked: {checked.text}",
+            f"The installation could not be checked: {check.text}",
             status=500,
             code="unchecked",
         )
-    findings = json.loads(checked.text)
+    findings = json.loads(check.text)
     worst_first = ("fault", "warning", "good")
-    findings.sort(key=lambda each: worst_first.index(each["level"]))
-    counts = Counter(each["level"] for each in findings)
+    findings.sort(key=lambda finding: worst_first.index(finding["level"]))
+    counts = Counter(finding["level"] for finding in findings)
     return render_template("researcher/installation.html", findings=findings, counts=counts)
 
 
@@ -58,14 +58,14 @@ def show_settings() -> str:
 @installation_pages.get("/backups")
 @allowed(Role.OWNER)
 def show_backups() -> str:
-    """Show the backups that were made from here, and what is at work."""
+    """Show the backups that were made on this page, and the jobs that make one."""
     jobs = jobs_here().about(_BACKUPS)
     return render_template(
         "researcher/backups.html",
         jobs=jobs,
         at_work=any(job.state not in OVER for job in jobs),
         now=current_services().now(),
-        files=sorted((each.name, each.stat().st_size) for each in _folder().glob("*.backup")),
+        files=sorted((file.name, file.stat().st_size) for file in _folder().glob("*.backup")),
         folder=_FOLDER,
         kept=_KEPT,
     )
@@ -133,6 +133,8 @@ def download_json() -> Response:
         ]
     headers = {"Content-Disposition": "attachment; filename=parallax-audit.json"}
     text = json.dumps(
-        [{**each, "at": each["at"].isoformat()} for each in entries], ensure_ascii=False, indent=1
+        [{**entry, "at": entry["at"].isoformat()} for entry in entries],
+        ensure_ascii=False,
+        indent=1,
     )
     return Response(f"{text}\n", mimetype="application/json", headers=headers)

@@ -45,11 +45,11 @@ FOR_ONE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a form asks for.
+class MoneyForm:
+    """What the form of a payment asks for.
 
     Attributes:
-        act: One of the above.
+        act: A key of ``FOR_ALL`` or ``FOR_ONE``.
         who: A participant's reference or code, or the platform's id of an assignment.
         amount: How much, as it was typed, in the run's currency.
         reason: What the payee is told.
@@ -67,12 +67,12 @@ class Asked:
     live: str = ""
 
     @classmethod
-    def from_form(cls) -> "Asked":
-        """Return what the present request's form asks for."""
+    def from_form(cls) -> "MoneyForm":
+        """Read the present request's form."""
         return cls(**{name: request.form.get(name, "").strip() for name in cls.__slots__})
 
     def entries(self, payments: RunPayments) -> tuple[list[Entry], list[str]]:
-        """Return what it would write down, and what to know of bonuses that are left out.
+        """Return the entries for the ledger, and notes on the bonuses that are left out.
 
         Raises:
             ParallaxError: It cannot be paid like that.
@@ -80,8 +80,8 @@ class Asked:
         if self.act == "approve":
             return all_rewards(payments), []
         if self.act == "bonus_rule":
-            found = bonuses_of_rule(payments, additional=bool(self.additional))
-            return found.entries, found.notes(payments.run.ref)
+            bonuses = bonuses_of_rule(payments, additional=bool(self.additional))
+            return bonuses.entries, bonuses.notes(payments.run.ref)
         if self.act not in FOR_ONE or not self.who:
             raise PaymentError("the form does not say what to do, and for whom")
         if self.act == "reject":
@@ -103,8 +103,8 @@ class Asked:
         item = PaymentItem(
             account.participant.ref, PaymentKind.BONUS, amount_minor, reason, f"file\x1f{reason}"
         )
-        found = listed_bonuses(payments, [item], additional=bool(self.additional))
-        return found.entries, found.notes(payments.run.ref)
+        bonuses = listed_bonuses(payments, [item], additional=bool(self.additional))
+        return bonuses.entries, bonuses.notes(payments.run.ref)
 
 
 @money_pages.get("/runs/<ref>/money")
@@ -118,32 +118,32 @@ def show(ref: str) -> str:
 @allowed(Right.PAY)
 def check(ref: str) -> str:
     """Show what would be paid, for somebody to confirm."""
-    asked = Asked.from_form()
-    payments = _open(ref, asked)
-    entries, notes = asked.entries(payments)
-    return _confirm(ref, asked, payments.proposal(entries), notes)
+    form = MoneyForm.from_form()
+    payments = _open(ref, form)
+    entries, notes = form.entries(payments)
+    return _confirm(ref, form, payments.proposal(entries), notes)
 
 
 @money_pages.post("/runs/<ref>/money/pay")
 @allowed(Right.PAY)
 def carry_out(ref: str) -> ResponseReturnValue:
     """Pay what was confirmed, if it is still the same."""
-    asked = Asked.from_form()
-    payments = _open(ref, asked)
-    entries, notes = asked.entries(payments)
+    form = MoneyForm.from_form()
+    payments = _open(ref, form)
+    entries, notes = form.entries(payments)
     proposal = payments.proposal(entries)
     if proposal.digest != request.form.get("agreed", ""):
-        return _confirm(ref, asked, proposal, notes, has_changed=True), 409
+        return _confirm(ref, form, proposal, notes, has_changed=True), 409
     if not proposal.entries:
         return redirect(url_for("money.show", ref=ref), 303)
-    if asked.act == "compensate" and not by_bonus(payments):
+    if form.act == "compensate" and not by_bonus(payments):
         sent = payments.offer(proposal, compensation_link(ref))
         payments.note("payment made", result="offered", told="by the platform" if sent else "no")
     else:
         outcome = payments.carry_out(
             proposal,
-            undo_rejections=asked.act == "undo_rejection",
-            additional=bool(asked.additional),
+            undo_rejections=form.act == "undo_rejection",
+            additional=bool(form.additional),
         )
         payments.note("payment made", result=str(outcome), answers=" ".join(outcome.answers))
     return redirect(url_for("money.show", ref=ref), 303)
@@ -160,7 +160,7 @@ def compensation_link(ref: str) -> str:
     return f"{current_services().settings.link_base}/run/{ref}/compensation"
 
 
-def _open(ref: str, asked: Asked) -> RunPayments:
+def _open(ref: str, form: MoneyForm) -> RunPayments:
     services = current_services()
     with reading(services.sessions) as session:
         find_run(session, ref)  # an unknown one is told as such
@@ -168,14 +168,14 @@ def _open(ref: str, asked: Asked) -> RunPayments:
         services.settings,
         services.sessions,
         ref,
-        live=bool(asked.live),
+        live=bool(form.live),
         by=current_user().name,
         now=services.now,
     )
 
 
 def _confirm(
-    ref: str, asked: Asked, proposal: Proposal, notes: list[str], *, has_changed: bool = False
+    ref: str, form: MoneyForm, proposal: Proposal, notes: list[str], *, has_changed: bool = False
 ) -> str:
     services = current_services()
     with reading(services.sessions) as session:
@@ -183,8 +183,8 @@ def _confirm(
     return render_template(
         "researcher/money_confirm.html",
         run=run,
-        asked=asdict(asked),
-        title={**FOR_ALL, **FOR_ONE}[asked.act],
+        asked=asdict(form),
+        title={**FOR_ALL, **FOR_ONE}[form.act],
         proposal=proposal,
         notes=notes,
         has_changed=has_changed,
@@ -192,15 +192,15 @@ def _confirm(
 
 
 def _page(ref: str, problem: str = "") -> str:
-    asked = Asked.from_form() if problem else Asked(who=request.args.get("who", ""))
+    form = MoneyForm.from_form() if problem else MoneyForm(who=request.args.get("who", ""))
     return render_template(
         "researcher/money.html",
         problem=problem,
         for_all=FOR_ALL,
         for_one=FOR_ONE,
-        asked=asked,
+        asked=form,
         looked=current_services().now().isoformat(),
-        **money_of(ref),
+        **_facts(ref),
     )
 
 
@@ -216,8 +216,8 @@ _LATEST = 20
 _MOST_UNSETTLED = 100
 
 
-def money_of(ref: str) -> dict[str, object]:
-    """Return what the page of a run's money is made of."""
+def _facts(ref: str) -> dict[str, object]:
+    """Return the template variables of a run's page of money."""
     services, page = current_services(), page_asked_for()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
@@ -233,7 +233,7 @@ def money_of(ref: str) -> dict[str, object]:
             "acts": _acts(session, ref),
         }
     lines = [line for account in owed for line in account.payments]
-    of_payee = {each.payee: each for each in statements(owed, [*lines, *strangers], study)}
+    of_payee = {line.payee: line for line in statements(owed, [*lines, *strangers], study)}
     people = [(account, of_payee.pop(account.participant.ref)) for account in owed]
     return facts | {
         "people": people,
@@ -247,7 +247,7 @@ def money_of(ref: str) -> dict[str, object]:
 
 def _ids(session: Session, run: Run, begin: int) -> list[int]:
     """Return the ids of the people of a page, and of one more where there is another page."""
-    # Who declined is left out afterwards: to look at each one before would cost a deep page much.
+    # People who declined are left out afterwards: a join for each would make later pages slow.
     everybody = select(Participant.id).where(Participant.run_id == run.id)
     order = everybody.order_by(Participant.id).offset(begin).limit(ON_A_PAGE + 1)
     return list(session.scalars(order))

@@ -12,7 +12,7 @@ from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user, present_project
 from webapp.researcher.paging import whole_number
 from webapp.researcher.reports import jobs_here, made_report, queue_of_jobs, refuse_too_many
-from webapp.researcher.study_folders import known, note, project_name, zipped
+from webapp.researcher.study_folders import launchable_studies, log_act, project_name, zipped
 from webapp.services import current_services
 
 power_pages = Blueprint("power", __name__)
@@ -43,10 +43,10 @@ def ask() -> ResponseReturnValue:
     if difference:
         asked += ["--difference", str(_share(difference))]
     title = f"{n} simulated studies each with {', '.join(map(str, per_list))} people a list"
-    steps = [Step("simulating the study", [*asked, "--", known()[called]])]
+    steps = [Step("simulating the study", [*asked, "--", launchable_studies()[called]])]
     who, now = current_user().name, current_services().now()
     job = jobs_here().add(_subject(called), title, who, now, steps)
-    note("power asked for", study=called)
+    log_act("power asked for", study=called)
     queue_of_jobs().put(job.id)
     return _back(called)
 
@@ -87,7 +87,7 @@ def _made() -> Path:
 
 
 def _study(called: str) -> str:
-    if called not in known():
+    if called not in launchable_studies():
         problem = f"There is no study {called!r} here."
         raise RequestError(problem, status=404, code="unknown_study")
     return called

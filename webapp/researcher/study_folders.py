@@ -28,19 +28,19 @@ from webapp.services import current_services
 from webapp.users.audit_log import record_act
 
 
-def instance() -> Path:
+def instance_folder() -> Path:
     """Return the instance folder."""
     return Path(current_app.instance_path)
 
 
-def uploads() -> Path:
+def uploads_folder() -> Path:
     """Return the folder of the studies of the present project, or of none."""
-    return uploads_of(instance(), present_project())
+    return uploads_of(instance_folder(), present_project())
 
 
-def known() -> dict[str, str]:
+def launchable_studies() -> dict[str, str]:
     """Return what can be launched here, by what the pages call it."""
-    return known_studies(instance(), present_project())
+    return known_studies(instance_folder(), present_project())
 
 
 def project_name() -> str:
@@ -57,14 +57,14 @@ def in_project(**after: str) -> dict[str, str]:
     return after | ({"project": project} if (project := project_name()) else {})
 
 
-def note(act: str, **after: str) -> None:
+def log_act(act: str, **after: str) -> None:
     """Note in the audit log what was done with a study."""
     services = current_services()
     with services.sessions.begin() as session:
         record_act(session, current_user().name, act, services.now(), after=in_project(**after))
 
 
-def counted() -> AbstractContextManager[None]:
+def counted_job() -> AbstractContextManager[None]:
     """Count long work of the present project while it is done."""
     services = current_services()
     return job_of(services.sessions, present_project(), services.now())
@@ -81,7 +81,7 @@ def refuse_large(more_bytes: int) -> None:
         return
     with reading(current_services().sessions) as session:
         project = session.get_one(Project, project_id)
-    refuse_upload(project, uploaded_bytes(uploads()), more_bytes)
+    refuse_upload(project, uploaded_bytes(uploads_folder()), more_bytes)
 
 
 LARGEST_ZIP_BYTES = 20 * 1024 * 1024
