@@ -1,4 +1,4 @@
-"""A user's tokens for programs."""
+"""A user's own account: password, second factor, and tokens for programs."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -41,7 +41,7 @@ _DIGITS = 8
 @token_pages.get("/tokens")
 @allowed(Role.MEMBER)
 def show_all() -> str:
-    """List one's own tokens."""
+    """List the user's own tokens."""
     return _token_page()
 
 
@@ -55,8 +55,8 @@ def add() -> str:
     days = whole_number(request.form.get("days", ""), _DIGITS, otherwise=-1)
     with services.sessions.begin() as session:
         user = current_user()
-        own = {project.name for project in projects_of(session, user)}
-        if name and name not in own:
+        memberships = {project.name for project in projects_of(session, user)}
+        if name and name not in memberships:
             raise ProjectError("there is no such project", expected="one of which you are a member")
         project = named_project(session, name) if name else None
         token = make_token(session, user, label, scopes, days, services.now(), project)
@@ -87,8 +87,8 @@ def _token_page(problem: str = "") -> str:
     return render_template(
         "researcher/tokens.html",
         tokens=tokens,
-        projects=[each for each in projects if each.ended_at is None],
-        names={each.id: each.name for each in projects},
+        projects=[project for project in projects if project.ended_at is None],
+        names={project.id: project.name for project in projects},
         now=current_services().now(),
         scopes=list(Scope),
         most_days=MOST_DAYS,
@@ -103,7 +103,7 @@ password_pages = Blueprint("passwords", __name__)
 @allowed(Role.MEMBER)
 def show() -> str:
     """Show the form for a new password."""
-    return _form()
+    return _password_form()
 
 
 @password_pages.post("/password")
@@ -112,15 +112,15 @@ def change() -> ResponseReturnValue:
     """Store a new password, and sign out everywhere else."""
     services, user = current_services(), current_user()
     if not is_own_password(user, request.form.get("password", "")):
-        return _form(problem="The present password is not right."), 401
+        return _password_form(problem="The present password is not right."), 401
     try:
         hashed = _new_password()
     except WebappError as error:
-        return _form(problem=_in_words(error)), 400
+        return _password_form(problem=_as_sentences(error)), 400
     with services.sessions.begin() as session:
-        here, token = session.get_one(User, user.id), request.cookies.get(COOKIE, "")
+        stored, token = session.get_one(User, user.id), request.cookies.get(COOKIE, "")
         now = services.now()
-        set_password(session, here, hashed, by=user.name, now=now, except_token=token)
+        set_password(session, stored, hashed, by=user.name, now=now, except_token=token)
     return render_template("researcher/password.html", done=True, shortest=SHORTEST_PASSWORD)
 
 
@@ -129,20 +129,20 @@ def change() -> ResponseReturnValue:
 @allowed(None)
 def show_link() -> str:
     """Show the form of a link for a new password; looking does not use it up."""
-    return _form_of_link(request.args.get("token", ""))
+    return _password_link_form(request.args.get("token", ""))
 
 
 @password_pages.post("/new-password")
 @allowed(None)
 def take_link() -> ResponseReturnValue:
-    """Store the new password of whom a link is for."""
+    """Store the new password of the user whom a link is for."""
     services, token = current_services(), request.form.get("token", "")
     with reading(services.sessions) as session:
         user_of_password_link(session, token, services.now())
     try:
         hashed = _new_password()
     except WebappError as error:
-        return _form_of_link(token, problem=_in_words(error)), 400
+        return _password_link_form(token, problem=_as_sentences(error)), 400
     with services.sessions.begin() as session:
         use_password_link(session, token, hashed, services.now())
     return without_cookie(redirect(url_for("sign_in.show"), 303))
@@ -156,7 +156,7 @@ def _new_password() -> str:
     return hash_password(new)
 
 
-def _in_words(error: WebappError) -> str:
+def _as_sentences(error: WebappError) -> str:
     if isinstance(error, RequestError):
         return error.problem
     sentences = (
@@ -164,14 +164,14 @@ def _in_words(error: WebappError) -> str:
         f"expected: {error.expected}" if error.expected else "",
         error.remedy,
     )
-    return " ".join(f"{each[0].upper()}{each[1:]}." for each in sentences if each)
+    return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences if text)
 
 
-def _form(problem: str = "") -> str:
+def _password_form(problem: str = "") -> str:
     return render_template("researcher/password.html", problem=problem, shortest=SHORTEST_PASSWORD)
 
 
-def _form_of_link(token: str, problem: str = "") -> str:
+def _password_link_form(token: str, problem: str = "") -> str:
     services = current_services()
     with reading(services.sessions) as session:
         user, link = user_of_password_link(session, token, services.now())
@@ -187,14 +187,14 @@ second_factor_pages = Blueprint("second_factor", __name__)
 @second_factor_pages.get("/second-factor")
 @allowed(Role.MEMBER, before_second_factor=True)
 def show_factor() -> str:
-    """Show whether one has a second factor, or how to set it up."""
+    """Show the user's second factor, or how to set one up."""
     return _factor_page()
 
 
 @second_factor_pages.post("/second-factor/begin")
 @allowed(Role.MEMBER, before_second_factor=True)
 def start() -> ResponseReturnValue:
-    """Make a secret, which counts once a first code confirms it."""
+    """Make a secret, which becomes valid when a first code confirms it."""
     services, user = current_services(), current_user()
     if not is_own_password(user, request.form.get("password", "")):
         return _factor_page(problem="The password is not right."), 401
@@ -206,31 +206,31 @@ def start() -> ResponseReturnValue:
 @second_factor_pages.post("/second-factor/confirm")
 @allowed(Role.MEMBER, before_second_factor=True)
 def finish() -> ResponseReturnValue:
-    """Take the first code, and show_factor the recovery codes."""
-    code, made = request.form.get("code", ""), list[str]()
+    """Take the first code, and show the recovery codes."""
+    code, codes = request.form.get("code", ""), list[str]()
 
     def work(session: Session, user: User, now: datetime) -> None:
-        made[:] = confirm(session, user, code, now)
+        codes[:] = confirm(session, user, code, now)
 
-    return _with_codes(work, made)
+    return _with_codes(work, codes)
 
 
 @second_factor_pages.post("/second-factor/recovery-codes")
 @allowed(Role.MEMBER)
 def make_codes() -> ResponseReturnValue:
     """Show new recovery codes in the place of the earlier ones."""
-    code, made = request.form.get("code", ""), list[str]()
+    code, codes = request.form.get("code", ""), list[str]()
 
     def work(session: Session, user: User, now: datetime) -> None:
-        made[:] = new_recovery_codes(session, user, code, now)
+        codes[:] = new_recovery_codes(session, user, code, now)
 
-    return _with_codes(work, made)
+    return _with_codes(work, codes)
 
 
 @second_factor_pages.post("/second-factor/remove")
 @allowed(Role.MEMBER)
 def take_away() -> ResponseReturnValue:
-    """Remove one's second factor, with a code of it."""
+    """Remove the user's second factor, with one of its codes."""
     code = request.form.get("code", "")
 
     def work(session: Session, user: User, now: datetime) -> None:
@@ -245,13 +245,13 @@ def take_away() -> ResponseReturnValue:
 
 
 def _with_codes(
-    work: Callable[[Session, User, datetime], None], made: list[str]
+    work: Callable[[Session, User, datetime], None], codes: list[str]
 ) -> ResponseReturnValue:
     try:
         with_code_counted(current_user(), work)
     except RequestError as error:
         return _factor_page(problem=error.problem), error.status
-    return render_template("researcher/recovery_codes.html", codes=made)
+    return render_template("researcher/recovery_codes.html", codes=codes)
 
 
 def _factor_page(problem: str = "") -> str:
@@ -263,7 +263,7 @@ def _factor_page(problem: str = "") -> str:
     return render_template(
         "researcher/second_factor.html",
         factor=factor,
-        picture=_picture(factor, user) if factor is not None and begun else "",
+        picture=_qr_code(factor, user) if factor is not None and begun else "",
         secret=_in_groups(factor.secret) if factor is not None and begun else "",
         codes_left=left,
         needed=Needed(services.settings.second_factor).concerns(user),
@@ -271,13 +271,13 @@ def _factor_page(problem: str = "") -> str:
     )
 
 
-def _picture(factor: SecondFactor, user: User) -> str:
-    """Return the QR code for the authenticator app, as an address that holds all of it."""
+def _qr_code(factor: SecondFactor, user: User) -> str:
+    """Return the QR code for the authenticator app, as a data URI."""
     host = urlsplit(current_services().settings.link_base).hostname or "parallax"
-    drawn: str = segno.make(address_of(factor, user, host), micro=False).svg_data_uri(
+    uri: str = segno.make(address_of(factor, user, host), micro=False).svg_data_uri(
         scale=5, border=4, light="#fff"
     )
-    return drawn
+    return uri
 
 
 def _in_groups(secret: str) -> str:

@@ -1,4 +1,4 @@
-"""A run's participants, and one of them replayed."""
+"""The pages of a run's participants: the table, one participant, their rights, notes and tags."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,6 +14,7 @@ from werkzeug.wrappers import Response
 from experiment.participation import State
 from experiment.records import SIDES, Side
 from experiment.responses.registry import response_of
+from experiment.studies.study import Study
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.database.retry import in_transaction
@@ -27,7 +28,7 @@ from webapp.researcher.access import allowed, current_user
 from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.runs.integrity import flags_of
 from webapp.runs.notes import remove, tags_in_use, tags_of_people, write, written_about
-from webapp.runs.people import Judged, record_of
+from webapp.runs.people import AnsweredTrial, Judged, record_of
 from webapp.runs.people_table import Wanted, people_table
 from webapp.runs.stored_answers import arrangement_of, given_of
 from webapp.runs.summaries import flag_texts
@@ -39,7 +40,7 @@ from webapp.users.audit_log import record_act
 
 participant_pages = Blueprint("participants", __name__)
 
-# By what the table can be sorted; the first is the order in which it is shown at first.
+# What the table can be sorted by; the first is the default.
 SORTS: dict[str, str] = {
     "arrival": "arrival",
     "list": "list",
@@ -54,7 +55,7 @@ SORTS: dict[str, str] = {
     "events": "events",
 }
 VERDICTS = {"kept": True, "excluded": False}
-# What tells of single answers, and is not told while a run is blind.
+# Columns about single answers, which a blind run hides.
 _OF_ANSWERS = frozenset({"rt", "fast", "side", "hidden", "waited"})
 
 
@@ -65,23 +66,25 @@ def show_all(ref: str) -> str:
     with reading(current_services().sessions) as session:
         run = find_run(session, ref)
         blind = is_blind(session, run)
-        sorts = {name: each for name, each in SORTS.items() if not blind or name not in _OF_ANSWERS}
-        wanted = _wanted(sorts)
-        table = people_table(session, run, wanted)
-        tags = tags_of_people(session, [each.participant.id for each in table.people])
+        sorts = {
+            name: label for name, label in SORTS.items() if not blind or name not in _OF_ANSWERS
+        }
+        query = _query(sorts)
+        table = people_table(session, run, query)
+        tags = tags_of_people(session, [row.participant.id for row in table.people])
         known_tags = tags_in_use(session, run)
     address = {
         "ref": ref,
-        "state": wanted.state,
-        "verdict": request.args.get("verdict") if wanted.kept is not None else None,
-        "search": wanted.search or None,
-        "tag": wanted.tag or None,
+        "state": query.state,
+        "verdict": request.args.get("verdict") if query.kept is not None else None,
+        "search": query.search or None,
+        "tag": query.tag or None,
     }
     return render_template(
         "researcher/participants.html",
         run=run,
         table=table,
-        wanted=wanted,
+        wanted=query,
         address=address,
         states=list(State),
         verdicts=VERDICTS,
@@ -93,11 +96,23 @@ def show_all(ref: str) -> str:
     )
 
 
+def _as_shown(study: Study, answered: AnsweredTrial) -> ShownTrial:
+    trial = answered.trial
+    return shown_trial(study, trial.position, answered.item.item, trial.good_side, trial.options)
+
+
+def _answer(study: Study, answered: AnsweredTrial) -> str:
+    """Return what a participant answered, in words; empty where they did not answer."""
+    if not answered.response:
+        return ""
+    return response_of(study).said(arrangement_of(answered.trial), given_of(answered.response))
+
+
 def _text_of_any_side(trial: ShownTrial, side: Side) -> str | None:
-    """Return one of a trial's options, in an order that says nothing of where they stood."""
-    there = [each for each in SIDES if each in trial]
-    options = sorted(str(trial.get(each)) for each in there)
-    return dict(zip(there, options, strict=True)).get(side)
+    """Return one of a trial's options, in an order that does not reveal their sides."""
+    sides = [place for place in SIDES if place in trial]
+    options = sorted(str(trial.get(place)) for place in sides)
+    return dict(zip(sides, options, strict=True)).get(side)
 
 
 def _flags(run: Run, judged: Judged | None) -> list[str]:
@@ -106,8 +121,8 @@ def _flags(run: Run, judged: Judged | None) -> list[str]:
     return [re.sub(r"^\w+", lambda name: name[0].replace("_", " "), text) for text in texts]
 
 
-def _wanted(sorts: Mapping[str, str]) -> Wanted:
-    """Return what the address asks for; what nobody can ask for is left out."""
+def _query(sorts: Mapping[str, str]) -> Wanted:
+    """Read filters and order from the address; unknown ones are left out."""
     state, sort = request.args.get("state", ""), request.args.get("sort", "")
     return Wanted(
         state=State(state) if state in set(State) else None,
@@ -128,40 +143,27 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         run = find_run(session, ref)
         study, record = services.study_of(session, run), record_of(session, run, participant_ref)
         if record is None:
-            raise RequestError(
-                f"The run {ref} has no participant {participant_ref}.",
-                status=404,
-                code="unknown_participant",
-            )
+            raise _unknown(ref, participant_ref)
         blind = is_blind(session, run)
         questions = correctable(session, study, record.participant)
         stale = corrected_since_verdict(session, record.participant)
         written = written_about(session, run, record.participant)
     restricted = record.participant.restricted_at is not None
     judged = None if restricted else record.judged
-    response = response_of(study)
-    shown = [
-        (
-            each,
-            shown_trial(
-                study, each.trial.position, each.item.item, each.trial.good_side, each.trial.options
-            ),
-            response.said(arrangement_of(each.trial), given_of(each.response))
-            if each.response
-            else "",
-        )
-        for each in (() if restricted else record.trials)
+    trials = [
+        (answered, _as_shown(study, answered), _answer(study, answered))
+        for answered in (() if restricted else record.trials)
     ]
     return render_template(
         "researcher/participant.html",
         run=run,
         study=study,
         record=record,
-        shown=shown,
+        shown=trials,
         certificate=judged and judged.certificate,
         twins=judged.twins if judged else [],
         flags=flags_of(run, judged.certificate) if judged else {},
-        sides=[side for side in SIDES if any(side in trial for _, trial, _ in shown)],
+        sides=[side for side in SIDES if any(side in trial for _, trial, _ in trials)],
         text_of=_text_of_any_side if blind else ShownTrial.get,
         blind=blind,
         restricted=restricted,
@@ -178,14 +180,14 @@ _SHORTEST_REASON = 10
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/restrict")
 @allowed(Right.REVIEW)
 def keep_unused(ref: str, participant_ref: str) -> Response:
-    """Keep somebody's data without using them, as they asked."""
+    """Restrict somebody's data: they are stored and not used."""
     return _used(ref, participant_ref, restrict, "data restricted")
 
 
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/release")
 @allowed(Right.REVIEW)
 def use_again(ref: str, participant_ref: str) -> Response:
-    """Use somebody's data again, after they were told so."""
+    """Lift the restriction of somebody's data, after they were told."""
     return _used(ref, participant_ref, release, "data used again")
 
 
@@ -207,7 +209,7 @@ def _used(
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/correct")
 @allowed(Right.REVIEW)
 def correct_answer(ref: str, participant_ref: str) -> Response:
-    """Put what somebody says is right in the place of one of their answers."""
+    """Correct one of somebody's answers to a question."""
     reason, services = _reason(), current_services()
     field, value = request.form.get("field", ""), request.form.get("value", "")
 
@@ -219,8 +221,8 @@ def correct_answer(ref: str, participant_ref: str) -> Response:
                 status=400,
                 code="no_question",
             )
-        given = {field: value}
-        problems = correct(session, person, questions, given, services.now(), services.record)
+        answer = {field: value}
+        problems = correct(session, person, questions, answer, services.now(), services.record)
         if problems:
             raise RequestError(f"{field}: {problems[field]}", status=400, code="bad_answer")
         _note(session, run, person, "answer corrected", field=field, reason=reason)
@@ -244,15 +246,7 @@ def _changed(
 ) -> Response:
     def work(session: Session) -> None:
         run = find_run(session, ref)
-        of_run = Participant.run_id == run.id, Participant.ref == participant_ref
-        person = session.scalar(select(Participant).where(*of_run).with_for_update(of=Participant))
-        if person is None:
-            raise RequestError(
-                f"The run {ref} has no participant {participant_ref}.",
-                status=404,
-                code="unknown_participant",
-            )
-        change(session, run, person)
+        change(session, run, _locked(session, run, participant_ref))
 
     services = current_services()
     in_transaction(services.sessions, work)
@@ -262,9 +256,26 @@ def _changed(
 
 
 def _note(session: Session, run: Run, person: Participant, act: str, **after: str) -> None:
-    told = {"participant": person.ref, **after}
+    entry = {"participant": person.ref, **after}
     now = current_services().now()
-    record_act(session, current_user().name, act, now, run_ref=run.ref, after=told)
+    record_act(session, current_user().name, act, now, run_ref=run.ref, after=entry)
+
+
+def _locked(session: Session, run: Run, participant_ref: str) -> Participant:
+    """Return a participant, locked until the transaction ends."""
+    of_run = Participant.run_id == run.id, Participant.ref == participant_ref
+    person = session.scalar(select(Participant).where(*of_run).with_for_update(of=Participant))
+    if person is None:
+        raise _unknown(run.ref, participant_ref)
+    return person
+
+
+def _unknown(ref: str, participant_ref: str) -> RequestError:
+    return RequestError(
+        f"The run {ref} has no participant {participant_ref}.",
+        status=404,
+        code="unknown_participant",
+    )
 
 
 note_pages = Blueprint("notes", __name__)
@@ -281,7 +292,7 @@ def add(ref: str) -> Response:
         who, now = current_user().name, current_services().now()
         write(session, run, person, text=text, tags=tags, who=who, now=now)
 
-    return _written(ref, change)
+    return _with_notes_changed(ref, change)
 
 
 @note_pages.post("/runs/<ref>/notes/remove")
@@ -296,27 +307,19 @@ def take_away(ref: str) -> Response:
         who, now = current_user().name, current_services().now()
         remove(session, run, person, number, is_tag=is_tag, who=who, now=now)
 
-    answer = _written(ref, change)
+    response = _with_notes_changed(ref, change)
     empty_log_soon(current_services().engine)
-    return answer
+    return response
 
 
-def _written(ref: str, change: Callable[[Session, Run, Participant | None], None]) -> Response:
+def _with_notes_changed(
+    ref: str, change: Callable[[Session, Run, Participant | None], None]
+) -> Response:
     who = request.form.get("participant", "")
 
     def work(session: Session) -> None:
-        run, person = find_run(session, ref), None
-        if who:
-            of_run = Participant.run_id == run.id, Participant.ref == who
-            locked = select(Participant).where(*of_run).with_for_update(of=Participant)
-            person = session.scalar(locked)
-            if person is None:
-                raise RequestError(
-                    f"The run {ref} has no participant {who}.",
-                    status=404,
-                    code="unknown_participant",
-                )
-        change(session, run, person)
+        run = find_run(session, ref)
+        change(session, run, _locked(session, run, who) if who else None)
 
     in_transaction(current_services().sessions, work)
     if who:

@@ -1,4 +1,4 @@
-"""How many participants a study needs: simulated as a long job, which nobody waits for."""
+"""The page of a study's power, simulated by long jobs."""
 
 from pathlib import Path
 
@@ -38,12 +38,12 @@ def ask() -> ResponseReturnValue:
     if not 2 <= n <= _MOST_SIMULATIONS:
         raise _wrong(f"The number of simulated studies must be from 2 to {_MOST_SIMULATIONS:,}.")
     refuse_too_many(_subject(called))
-    asked = ["power", "--out", "{folder}/report", "--per-list", ",".join(map(str, per_list))]
-    asked += ["--simulations", str(n)]
+    command = ["power", "--out", "{folder}/report", "--per-list", ",".join(map(str, per_list))]
+    command += ["--simulations", str(n)]
     if difference:
-        asked += ["--difference", str(_share(difference))]
+        command += ["--difference", str(_share(difference))]
     title = f"{n} simulated studies each with {', '.join(map(str, per_list))} people a list"
-    steps = [Step("simulating the study", [*asked, "--", launchable_studies()[called]])]
+    steps = [Step("simulating the study", [*command, "--", launchable_studies()[called]])]
     who, now = current_user().name, current_services().now()
     job = jobs_here().add(_subject(called), title, who, now, steps)
     log_act("power asked for", study=called)
@@ -94,7 +94,7 @@ def _study(called: str) -> str:
 
 
 def _subject(called: str) -> str:
-    """Return what a study's jobs are about: the same study in another project is another."""
+    """Return the subject of a study's jobs, which differs between projects."""
     return f"power {present_project() or 0} {called}"
 
 
@@ -110,24 +110,25 @@ def _job(called: str, job_id: str) -> Job:
 
 
 def _numbers(typed: str) -> list[int]:
-    parts = [each.strip() for each in typed.split(",") if each.strip()]
-    found = sorted({whole_number(each, 4) for each in parts})
-    if not found or len(found) > _MOST_NUMBERS or not 1 <= found[0] <= found[-1] <= _MOST_PEOPLE:
+    parts = [part.strip() for part in typed.split(",") if part.strip()]
+    numbers = sorted({whole_number(part, 4) for part in parts})
+    is_good = 0 < len(numbers) <= _MOST_NUMBERS
+    if not is_good or not 1 <= numbers[0] <= numbers[-1] <= _MOST_PEOPLE:
         raise _wrong(
             f"Write from one to {_MOST_NUMBERS} numbers of participants per list, each from 1 to "
             f"{_MOST_PEOPLE}, with commas between them, such as: 5, 10, 20"
         )
-    return found
+    return numbers
 
 
 def _share(typed: str) -> float:
     try:
-        found = float(typed)
+        share = float(typed)
     except ValueError:
-        found = 0.0
-    if not _SMALLEST <= found <= _LARGEST:
+        share = 0.0
+    if not _SMALLEST <= share <= _LARGEST:
         raise _wrong(f"The difference must be a number from {_SMALLEST} to {_LARGEST}.")
-    return found
+    return share
 
 
 def _wrong(text: str) -> RequestError:
@@ -139,19 +140,19 @@ def _back(called: str) -> Response:
 
 
 def _page(called: str) -> str:
-    jobs = jobs_here()
-    found = jobs.about(_subject(called))
-    told = {
-        job.id: (jobs.folder(job.id) / MADE / "power.txt").read_text(encoding="utf-8")
-        for job in found
-        if job.state is JobState.DONE and (jobs.folder(job.id) / MADE / "power.txt").is_file()
+    store = jobs_here()
+    jobs = store.about(_subject(called))
+    tables = {
+        job.id: (store.folder(job.id) / MADE / "power.txt").read_text(encoding="utf-8")
+        for job in jobs
+        if job.state is JobState.DONE and (store.folder(job.id) / MADE / "power.txt").is_file()
     }
     return render_template(
         "researcher/power.html",
         study=called,
-        jobs=found,
-        told=told,
+        jobs=jobs,
+        told=tables,
         now=current_services().now(),
-        at_work=any(job.state not in OVER for job in found),
+        at_work=any(job.state not in OVER for job in jobs),
         project=project_name(),
     )

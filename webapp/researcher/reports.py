@@ -1,4 +1,4 @@
-"""A run's reports: made by long jobs, read in the browser, shared by links."""
+"""The page of a run's reports, which long jobs make; reading and sharing them; the jobs' queue."""
 
 import hmac
 import secrets
@@ -43,8 +43,8 @@ _QUEUE = "parallax_long_queue"
 @reports_pages.get("/runs/<ref>/reports")
 @allowed(Right.EXPORT)
 def show_all(ref: str) -> str:
-    """Show the reports of a run, what is at work, and what a new one may be made with."""
-    return page_of_reports(ref)
+    """Show the reports of a run, the jobs that make some, and the models for a new one."""
+    return _page(ref)
 
 
 @reports_pages.post("/runs/<ref>/reports")
@@ -72,7 +72,7 @@ def make(ref: str) -> ResponseReturnValue:
 @reports_pages.post("/runs/<ref>/reports/cancel")
 @allowed(Right.EXPORT)
 def cancel(ref: str) -> Response:
-    """End the making of a report; nothing of it is kept."""
+    """Cancel the job of a report and remove what it has written."""
     jobs, job = jobs_here(), report_job(ref, request.form.get("report", ""))
     jobs.cancel(job.id)
     if job.state is JobState.WAITING or job.is_lost(current_services().now()):
@@ -97,10 +97,10 @@ def refuse(error: RunError) -> ResponseReturnValue:
 
 
 def refuse_too_many(ref: str) -> None:
-    """Let pass only where few jobs of a run wait.
+    """Refuse another job of a run for which several wait.
 
     Raises:
-        RequestError: Enough of them do.
+        RequestError: Several wait.
     """
     waiting = [job for job in jobs_here().about(ref) if job.state not in OVER]
     if len(waiting) >= _MOST_WAITING:
@@ -114,8 +114,7 @@ def refuse_too_many(ref: str) -> None:
 
 def installed_models() -> list[str]:
     """Return the models that the installation has: folders below ``models`` of the instance."""
-    found = (_instance() / "models").glob("*/config.json")
-    return sorted(path.parent.name for path in found)
+    return sorted(path.parent.name for path in (_instance() / "models").glob("*/config.json"))
 
 
 def _steps(ref: str, models: Sequence[str], n_files: int) -> list[Step]:
@@ -128,13 +127,12 @@ def _steps(ref: str, models: Sequence[str], n_files: int) -> list[Step]:
         scored = ("lm", "score", "--only-judged", run, "--out", out, "--", model, f"{run}/study")
         steps.append(Step(f"scoring with {name}", scored))
         scores.append(out)
-    given = [option for path in scores for option in ("--scores", path)]
-    report = ("compare", "--run", run, "--out", "{folder}/report", *given)
+    options = [option for path in scores for option in ("--scores", path)]
+    report = ("compare", "--run", run, "--out", "{folder}/report", *options)
     return [*steps, Step("comparing", report)]
 
 
 def _title(models: Sequence[str], n_files: int) -> str:
-    """Return what a report is called, in the language of who asks for it."""
     if not models and not n_files:
         return "People"
     of_models = ", ".join(models) or "uploaded scores"
@@ -146,27 +144,21 @@ def _store_scores(folder: Path, files: Sequence[FileStorage]) -> None:
         file.save(folder / f"uploaded_{number}.parquet")
 
 
-def page_of_reports(ref: str, link: str = "") -> str:
-    """Return the page of a run's reports.
-
-    Args:
-        ref: The run's reference.
-        link: A link that was just made; empty for none.
-    """
+def _page(ref: str, link: str = "") -> str:
     services, jobs = current_services(), jobs_here()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         refuse_blind(session, run)
-    found = jobs.about(ref)
+    of_run = jobs.about(ref)
     return render_template(
         "researcher/reports.html",
         run=run,
-        jobs=found,
-        shared={job.id for job in found if has_link(jobs.folder(job.id))},
+        jobs=of_run,
+        shared={job.id for job in of_run if has_link(jobs.folder(job.id))},
         now=services.now(),
         models=installed_models(),
         link=link,
-        at_work=any(job.state not in OVER for job in found),
+        at_work=any(job.state not in OVER for job in of_run),
     )
 
 
@@ -176,10 +168,10 @@ def queue_of_jobs() -> "LongQueue":
     # worker's requests take turns (gevent), or they would all wait with the first that waits.
     from webapp.long_jobs.work import open_long_queue
 
-    kept = current_app.extensions
-    if _QUEUE not in kept:
-        kept[_QUEUE] = open_long_queue(current_services(), _instance())
-    return cast("LongQueue", kept[_QUEUE])
+    extensions = current_app.extensions
+    if _QUEUE not in extensions:
+        extensions[_QUEUE] = open_long_queue(current_services(), _instance())
+    return cast("LongQueue", extensions[_QUEUE])
 
 
 def _instance() -> Path:
@@ -188,7 +180,7 @@ def _instance() -> Path:
 
 def jobs_here() -> Jobs:
     """Return the installation's long jobs."""
-    return Jobs(Path(current_app.instance_path))
+    return Jobs(_instance())
 
 
 def report_job(ref: str, job_id: str) -> Job:
@@ -219,10 +211,10 @@ def made_report(job: Job) -> Path:
 
 
 def refuse_unreadable(job: Job) -> None:
-    """Let pass only a report that may be read now.
+    """Refuse a report that may not be read now.
 
-    One that stands on data which somebody has taken back or corrected since is removed. One of a
-    run that is blind again, because a backup from before was restored, stays and is not shown.
+    A report that uses data which somebody has since withdrawn or corrected is removed. A report of
+    a run that is blind again, because an older backup was restored, stays and is not shown.
 
     Raises:
         RequestError: It may not be read.
@@ -246,7 +238,7 @@ def refuse_unreadable(job: Job) -> None:
 
 
 def note_of_report(ref: str, act: str, **after: str) -> None:
-    """Note in the audit log what was done with a report."""
+    """Write an act on a report into the audit log."""
     services = current_services()
     with services.sessions.begin() as session:
         record_act(session, current_user().name, act, services.now(), run_ref=ref, after=after)
@@ -258,7 +250,7 @@ reading_pages = Blueprint("report_pages", __name__)
 @reading_pages.get("/runs/<ref>/reports/read")
 @allowed(Right.EXPORT)
 def read(ref: str) -> Response:
-    """Show a report as the page that it is."""
+    """Show a report as a page of its own."""
     return _report(report_job(ref, request.args.get("report", "")))
 
 
@@ -284,7 +276,7 @@ def share(ref: str) -> ResponseReturnValue:
     note_of_report(ref, "report shared", report=job.id)
     base = current_services().settings.link_base
     link = f"{base}{url_for('report_pages.read_shared', report=job.id, link=secret)}"
-    return page_of_reports(ref, link=link)
+    return _page(ref, link=link)
 
 
 @reading_pages.post("/runs/<ref>/reports/unshare")
@@ -300,7 +292,7 @@ def unshare(ref: str) -> Response:
 @reading_pages.get("/shared")
 @allowed(None)
 def read_shared() -> Response:
-    """Show a report to whoever has its link."""
+    """Show a report to anybody who has its link."""
     jobs = jobs_here()
     try:
         job = jobs.job(request.args.get("report", ""))
@@ -335,16 +327,15 @@ def make_report_link(folder: Path) -> str:
 
 
 def has_link(folder: Path, secret: str | None = None) -> bool:
-    """Return whether a report has a link, and whether the secret is its own where one is given."""
+    """Return whether a report has a link, and one with this secret where a secret is given."""
     try:
-        kept = (folder / _LINK_FILE).read_text(encoding="ascii")
+        digest = (folder / _LINK_FILE).read_text(encoding="ascii")
     except FileNotFoundError:
         return False
-    return secret is None or hmac.compare_digest(kept, _digest_of_link(secret))
+    return secret is None or hmac.compare_digest(digest, _digest_of_link(secret))
 
 
 def _end_link(folder: Path) -> None:
-    """End a report's link."""
     (folder / _LINK_FILE).unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""The runs of the installation, and one of them."""
+"""The list of runs, and acts on a run: close, open, exclude, unblind, export, archive, rehearse."""
 
 import tempfile
 from collections.abc import Callable
@@ -44,34 +44,34 @@ def show_all() -> str:
     page = page_asked_for()
     with reading(current_services().sessions) as session:
         archive, before = "archive" in request.args, (page - 1) * ON_A_PAGE
-        put_aside = Run.archived_at.is_not(None) if archive else Run.archived_at.is_(None)
-        seen = runs_seen_by(current_user()) & put_aside
-        found = progress(session, seen, latest=ON_A_PAGE + 1, after=before)[::-1]
+        is_listed = Run.archived_at.is_not(None) if archive else Run.archived_at.is_(None)
+        visible = runs_seen_by(current_user()) & is_listed
+        runs = progress(session, visible, latest=ON_A_PAGE + 1, after=before)[::-1]
         projects = projects_of(session, current_user())
-        titles = titles_of(session, [each.run for each in found])
+        titles = titles_of(session, [row.run for row in runs])
     return render_template(
         "researcher/runs.html",
-        runs=found[:ON_A_PAGE],
-        more=len(found) > ON_A_PAGE,
+        runs=runs[:ON_A_PAGE],
+        more=len(runs) > ON_A_PAGE,
         page=page,
         archive=archive,
         titles=titles,
         projects=projects,
-        names={each.id: each.name for each in projects},
+        names={project.id: project.name for project in projects},
     )
 
 
 @run_pages.get("/runs/<ref>")
 @allowed(Right.SEE)
 def show(ref: str) -> str:
-    """Show how one run is going."""
+    """Show a run: its progress, lists, charts and money."""
     return run_page(ref)
 
 
 @run_pages.post("/runs/<ref>/close")
 @allowed(Right.CONDUCT)
 def close(ref: str) -> Response:
-    """Let nobody new in."""
+    """Close a run for newcomers."""
 
     def change(session: Session) -> None:
         run = find_run(session, ref)
@@ -84,7 +84,7 @@ def close(ref: str) -> Response:
 @run_pages.post("/runs/<ref>/open")
 @allowed(Right.CONDUCT)
 def open_again(ref: str) -> Response:
-    """Let people in again."""
+    """Open a run again."""
 
     def change(session: Session) -> None:
         run = find_run(session, ref)
@@ -98,8 +98,7 @@ def open_again(ref: str) -> Response:
 @allowed(Right.CONDUCT)
 def add_places(ref: str) -> ResponseReturnValue:
     """Add places to each list."""
-    typed = request.form.get("places", "")
-    n_per_list = whole_number(typed, _DIGITS)
+    n_per_list = whole_number(request.form.get("places", ""), _DIGITS)
 
     def change(session: Session) -> None:
         run = find_run(session, ref)
@@ -120,7 +119,7 @@ def apply_rules(ref: str) -> ResponseReturnValue:
 @run_pages.post("/runs/<ref>/unblind")
 @allowed(Right.UNBLIND)
 def show_results(ref: str) -> Response:
-    """Let the results be seen from now on."""
+    """Unblind a run."""
     reason, services = request.form.get("reason", "").strip(), current_services()
     with reading(services.sessions) as session:
         study = services.study_of(session, run := find_run(session, ref))
@@ -132,7 +131,7 @@ def show_results(ref: str) -> Response:
 @run_pages.post("/runs/<ref>/export")
 @allowed(Right.EXPORT)
 def download(ref: str) -> ResponseReturnValue:
-    """Send everything that the run has gathered as one zip file."""
+    """Send the export of a run as one zip file."""
     return run_archive(ref, by=current_user().name)
 
 
@@ -157,7 +156,7 @@ def decide(ref: str, *, by: str) -> Exclusion:
 
 
 def run_archive(ref: str, *, by: str) -> Response:
-    """Return everything that the run has gathered as one zip file, and note who got it."""
+    """Return the export of a run as one zip file, and log who got it."""
     services = current_services()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / f"run-{ref}"
@@ -187,7 +186,7 @@ def _note(session: Session, run: Run, act: str, *, was: str = "", **after: str) 
 
 
 rehearsing_pages = Blueprint("rehearsing", __name__)
-_MOST = 1_000
+_MOST_PROGRAMS = 1_000
 # Programs are quick; more at a time would keep people waiting.
 _AT_A_TIME = "2"
 
@@ -196,8 +195,8 @@ _AT_A_TIME = "2"
 @allowed(Right.CONDUCT)
 def rehearse(ref: str) -> ResponseReturnValue:
     """Send programs through the pages of a simulated run."""
-    services, typed = current_services(), request.form.get("people", "")
-    people = whole_number(typed, 4)
+    services = current_services()
+    people = whole_number(request.form.get("people", ""), 4)
     with reading(services.sessions) as session:
         run = find_run(session, ref)
     if not run.simulated or run.closed_at is not None:
@@ -206,15 +205,15 @@ def rehearse(ref: str) -> ResponseReturnValue:
             status=409,
             code="not_simulated",
         )
-    if not 1 <= people <= _MOST:
+    if not 1 <= people <= _MOST_PROGRAMS:
         raise RequestError(
-            f"The number of programs must be from 1 to {_MOST:,}.",
+            f"The number of programs must be from 1 to {_MOST_PROGRAMS:,}.",
             status=400,
             code="bad_number",
         )
     refuse_too_many(ref)
-    sent = ("simulate", ref, "--participants", str(people), "--workers", _AT_A_TIME)
-    steps = [Step("programs take part", sent)]
+    command = ("simulate", ref, "--participants", str(people), "--workers", _AT_A_TIME)
+    steps = [Step("programs take part", command)]
     who, now = current_user().name, services.now()
     title = f"{people:,} program{'' if people == 1 else 's'}"
     job = jobs_here().add(ref, title, who, now, steps)

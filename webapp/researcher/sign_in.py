@@ -1,4 +1,4 @@
-"""Signing in and out, and the list of browsers in which one is signed in."""
+"""Signing in: by password and second factor, by the institution, and the list of open sessions."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -89,23 +89,23 @@ def leave() -> ResponseReturnValue:
 @sign_in_pages.get("/sessions")
 @allowed(Role.MEMBER)
 def show_sessions() -> str:
-    """Show where one is signed in."""
+    """Show the browsers in which the user is signed in."""
     token, now = request.cookies.get(COOKIE, ""), current_services().now()
     with reading(current_services().sessions) as session:
-        here = open_sessions_of(session, current_user(), now)
+        sign_ins = open_sessions_of(session, current_user(), now)
     this = digest_of(token)
-    return render_template("researcher/sessions.html", sign_ins=here, this=this)
+    return render_template("researcher/sessions.html", sign_ins=sign_ins, this=this)
 
 
 @sign_in_pages.post("/sessions/end-one")
 @allowed(Role.MEMBER)
 def leave_elsewhere() -> ResponseReturnValue:
-    """Sign out in one browser of one's own."""
+    """End one of the user's own sessions."""
     services, user = current_services(), current_user()
     number = request.form.get("session", "")
     with services.sessions.begin() as session:
-        one = whole_number(number, 9)
-        if sign_out_one(session, user, one, services.now()):
+        sign_in_id = whole_number(number, 9)
+        if sign_out_one(session, user, sign_in_id, services.now()):
             record_act(session, user.name, "session ended", services.now())
     return redirect(url_for("sign_in.show_sessions"), 303)
 
@@ -137,21 +137,21 @@ def _form(way_back: str, name: str = "", problem: str = "") -> str:
 
 code_pages = Blueprint("code", __name__)
 
-_HALF_WAY, _HALF_WAY_S = "parallax_half_way", 600
-_PATH = f"{RESEARCHER_PATH}/sign-in"
-# Never the beginning of what an attempt at a provider is kept by: that is random.
-_KIND = "second factor"
+_CODE_COOKIE, _CODE_STEP_S = "parallax_half_way", 600
+_SIGN_IN_PATH = f"{RESEARCHER_PATH}/sign-in"
+# The attempts of a provider begin with a random text, so never with this.
+_CODE_STEP = "second factor"
 
 
 def ask_for_code(user: User, way_back: str) -> ResponseReturnValue:
-    """Send a browser whose user gave the right password to the page that asks for the code."""
+    """Redirect a browser whose user gave the right password to the page that asks for the code."""
     response = make_response(redirect(url_for("code.show_code"), 303))
-    kept = "\x1f".join((_KIND, str(user.id), _of_password(user), way_back))
+    attempt = "\x1f".join((_CODE_STEP, str(user.id), _of_password(user), way_back))
     response.set_cookie(
-        _HALF_WAY,
-        current_services().tokens.sealed_attempt(kept),
-        max_age=_HALF_WAY_S,
-        path=_PATH,
+        _CODE_COOKIE,
+        current_services().tokens.sealed_attempt(attempt),
+        max_age=_CODE_STEP_S,
+        path=_SIGN_IN_PATH,
         secure=current_services().settings.link_base.startswith("https:"),
         httponly=True,
         samesite="Lax",
@@ -163,7 +163,7 @@ def ask_for_code(user: User, way_back: str) -> ResponseReturnValue:
 @allowed(None)
 def show_code() -> ResponseReturnValue:
     """Ask for the code."""
-    if _half_way() is None:
+    if _user_at_code() is None:
         return redirect(url_for("sign_in.show"), 303)
     return render_template("researcher/code.html")
 
@@ -171,11 +171,11 @@ def show_code() -> ResponseReturnValue:
 @code_pages.post("/sign-in/code")
 @allowed(None)
 def enter_code() -> ResponseReturnValue:
-    """Sign in whose password and code are right."""
-    half_way = _half_way()
-    if half_way is None:
+    """Sign in the user whose password and code are right."""
+    waiting = _user_at_code()
+    if waiting is None:
         return redirect(url_for("sign_in.show"), 303)
-    user, way_back = half_way
+    user, way_back = waiting
     bind_contextvars(user=user.name)
     code, tokens = request.form.get("code", ""), list[str]()
 
@@ -188,19 +188,19 @@ def enter_code() -> ResponseReturnValue:
     except RequestError as error:
         return render_template("researcher/code.html", problem=error.problem), error.status
     response = with_cookie(redirect(safe_way_back(way_back), 303), tokens[-1])
-    response.delete_cookie(_HALF_WAY, path=_PATH, httponly=True, samesite="Lax")
+    response.delete_cookie(_CODE_COOKIE, path=_SIGN_IN_PATH, httponly=True, samesite="Lax")
     return response
 
 
-def _half_way() -> tuple[User, str] | None:
-    """Return who gave the right password in this browser, and where they were going."""
+def _user_at_code() -> tuple[User, str] | None:
+    """Return the user who gave the right password in this browser, and the page they wanted."""
     services = current_services()
     try:
-        kept = services.tokens.read_attempt(request.cookies.get(_HALF_WAY, ""), _HALF_WAY_S)
-        kind, user_id, of_password, way_back = kept.split("\x1f", 3)
+        attempt = services.tokens.read_attempt(request.cookies.get(_CODE_COOKIE, ""), _CODE_STEP_S)
+        kind, user_id, of_password, way_back = attempt.split("\x1f", 3)
     except (BadSignature, ValueError):
         return None
-    if kind != _KIND:
+    if kind != _CODE_STEP:
         return None
     with reading(services.sessions) as session:
         user = session.get(User, int(user_id))
@@ -210,7 +210,7 @@ def _half_way() -> tuple[User, str] | None:
 
 
 def _of_password(user: User) -> str:
-    """Return what ends the step when the password is changed meanwhile."""
+    """Return a digest of the password, so that a change of it ends the step."""
     return digest_of(user.password_hash)
 
 
@@ -220,19 +220,19 @@ _FAMILIES = ("Firefox", "Edg", "OPR", "Chrome", "Safari")
 def guess_of(name: str) -> Guess:
     """Return what an attempt at somebody's password is counted by.
 
-    A browser in which they were signed in is counted for itself: however many strangers guess, it
-    is let in.
+    A browser in which they were signed in before is counted by itself, so that strangers who guess
+    never lock it out.
     """
     services = current_services()
     digest = services.tokens.digest
     with reading(services.sessions) as session:
         known = known_browser(session, name, request.cookies.get(COOKIE, ""))
-    of = f"sign-in name {name}" if known is None else f"sign-in in the browser {known}"
-    return Guess(digest(of), digest(f"sign-in from {_address()}"))
+    counted_by = f"sign-in name {name}" if known is None else f"sign-in in the browser {known}"
+    return Guess(digest(counted_by), digest(f"sign-in from {_address()}"))
 
 
 def with_code_counted(user: User, work: Callable[[Session, User, datetime], object]) -> None:
-    """Do what takes a code of the second factor; the attempt counts before the code is looked at.
+    """Do something that takes a code of the second factor; the attempt is counted first.
 
     Raises:
         RequestError: The code is not right, or too many wrong ones came before.
@@ -250,7 +250,7 @@ def with_code_counted(user: User, work: Callable[[Session, User, datetime], obje
 
 
 def is_own_password(user: User, password: str) -> bool:
-    """Return whether a signed-in user typed their own password; the attempt counts."""
+    """Return whether a signed-in user typed their own password; the attempt is counted."""
     services, now = current_services(), current_services().now()
     guess = guess_of(user.name)
     with services.sessions.begin() as session:
@@ -267,16 +267,15 @@ def _address() -> str:
 
 
 def browser_family() -> str:
-    """Return the family of the browser that asks."""
-    said = request.user_agent.string
-    family = next((family for family in _FAMILIES if family in said), "another browser")
+    """Return the family of the request's browser."""
+    agent = request.user_agent.string
+    family = next((family for family in _FAMILIES if family in agent), "another browser")
     return {"Edg": "Edge", "OPR": "Opera"}.get(family, family)
 
 
 elsewhere_pages = Blueprint("elsewhere", __name__)
 
-_ATTEMPT = "parallax_attempt"
-_ATTEMPT_S = 600
+_ATTEMPT_COOKIE, _ATTEMPT_S = "parallax_attempt", 600
 
 
 @elsewhere_pages.get("/sign-in/provider")
@@ -286,14 +285,14 @@ def ask() -> ResponseReturnValue:
     services, attempt = current_services(), Attempt.begin()
     provider = services.provider()
     response = make_response(redirect(provider.address(attempt, _back()), 303))
-    kept = "\x1f".join(
+    sealed = "\x1f".join(
         (attempt.state, attempt.nonce, attempt.verifier, request.args.get("next", ""))
     )
     response.set_cookie(
-        _ATTEMPT,
-        services.tokens.sealed_attempt(kept),
+        _ATTEMPT_COOKIE,
+        services.tokens.sealed_attempt(sealed),
         max_age=_ATTEMPT_S,
-        path=f"{RESEARCHER_PATH}/sign-in",
+        path=_SIGN_IN_PATH,
         secure=services.settings.link_base.startswith("https:"),
         httponly=True,
         samesite="Lax",
@@ -304,11 +303,11 @@ def ask() -> ResponseReturnValue:
 @elsewhere_pages.get("/sign-in/back")
 @allowed(None)
 def come_back() -> ResponseReturnValue:
-    """Sign in whom the provider sent back."""
+    """Sign in the user whom the provider sent back."""
     services = current_services()
     try:
-        kept = services.tokens.read_attempt(request.cookies.get(_ATTEMPT, ""), _ATTEMPT_S)
-        state, nonce, verifier, way_back = kept.split("\x1f", 3)
+        sealed = services.tokens.read_attempt(request.cookies.get(_ATTEMPT_COOKIE, ""), _ATTEMPT_S)
+        state, nonce, verifier, way_back = sealed.split("\x1f", 3)
     except (BadSignature, ValueError):
         state = nonce = verifier = way_back = ""
     code = request.args.get("code", "")
@@ -321,16 +320,14 @@ def come_back() -> ResponseReturnValue:
         )
     name = services.provider().name(Attempt(state, nonce, verifier), _back(), code)
     response = _enter(services, name, way_back)
-    response.delete_cookie(
-        _ATTEMPT, path=f"{RESEARCHER_PATH}/sign-in", httponly=True, samesite="Lax"
-    )
+    response.delete_cookie(_ATTEMPT_COOKIE, path=_SIGN_IN_PATH, httponly=True, samesite="Lax")
     return response
 
 
 @elsewhere_pages.post("/sign-in/header")
 @allowed(None)
 def enter_by_header() -> ResponseReturnValue:
-    """Sign in whom the web server in front says to come."""
+    """Sign in the user whom the reverse proxy names."""
     services, name = current_services(), named_by_header()
     if not name:
         raise RequestError(
@@ -342,7 +339,7 @@ def enter_by_header() -> ResponseReturnValue:
 
 
 def named_by_header() -> str:
-    """Return who the web server in front says to come; empty where it says nothing that counts."""
+    """Return the user whom the reverse proxy names; empty where no trusted proxy names one."""
     services = current_services()
     header = services.settings.sign_in_header
     if not header or not services.addresses.is_from_proxy(request.environ):

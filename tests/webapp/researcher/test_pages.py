@@ -205,7 +205,7 @@ def test_the_live_part_is_sent_when_it_changes(run, start, researcher, monkeypat
 def test_a_place_is_not_kept_for_a_browser_that_left_while_nothing_changes(
     run, researcher, monkeypatch
 ):
-    monkeypatch.setattr(run_page, "_BREATH_S", 0.0)
+    monkeypatch.setattr(run_page, "_PING_EVERY_S", 0.0)
     here = researcher(Role.VIEWER)
     stream = here.client.get(f"/researcher/runs/{run.ref}/live", buffered=False)
     events = stream.iter_encoded()
