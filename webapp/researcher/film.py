@@ -93,7 +93,7 @@ def _began(record: Record) -> datetime:
 
 
 def _onset(answered: AnsweredTrial) -> datetime:
-    """Return when a trial appeared: the arrival of its answer, less its waiting and reaction times."""
+    """Return when a trial appeared: its answer's arrival, less waiting and reaction times."""
     response = answered.response
     assert response is not None
     spent_ms = (response.rt_ms or 0.0) + (response.waited_ms or 0.0)

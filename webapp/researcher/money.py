@@ -1,6 +1,7 @@
-"""A run's money: what everybody is owed and was paid, and paying after a confirmation."""
+"""The page of a run's money: what is owed and paid, paying after a confirmation, reconciling."""
 
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -12,18 +13,26 @@ from experiment.money import minor_units
 from experiment.payment.payment import SETTLED_FOR_GOOD, PaymentError, PaymentItem, PaymentKind
 from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, Participant, Payment, Run
+from webapp.errors import RequestError
 from webapp.payments.accounts import accounts
 from webapp.payments.bonuses import bonuses_of_rule, listed_bonuses
 from webapp.payments.compensation_request import by_bonus, compensation_entry, payee
 from webapp.payments.ledger import Entry
 from webapp.payments.proposal import Proposal
-from webapp.payments.reconciliation.statement import statements
+from webapp.payments.reconciliation.reconcile import (
+    discrepancies,
+    fix_discrepancies,
+    note_compared,
+)
+from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
+from webapp.payments.reconciliation.statement import in_agreement, statements
 from webapp.payments.rewards import all_rewards, rejection_of, rewards_of, stated_reason
 from webapp.payments.run_payments import RunPayments, open_run_payments
+from webapp.payments.two_steps import settle_by_hand
 from webapp.projects.rights import Right
 from webapp.recruitment.publish import recruitment_of
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.paging import page_asked_for
+from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -277,3 +286,85 @@ def _acts(session: Session, ref: str) -> list[AuditEntry]:
     of_money = AuditEntry.run_ref == ref, AuditEntry.act.in_(_ACTS_OF_MONEY)
     latest = select(AuditEntry).where(*of_money).order_by(AuditEntry.number.desc())
     return list(session.scalars(latest.limit(_LATEST)))
+
+
+_DIGITS = 9
+reconciling_pages = Blueprint("reconciling", __name__)
+reconciling_pages.register_error_handler(ParallaxError, refuse)
+
+
+@reconciling_pages.post("/runs/<ref>/reconcile")
+@allowed(Right.PAY)
+def look(ref: str) -> str:
+    """Compare our records, the platform and the ledger."""
+    payments = _open(ref, MoneyForm.from_form())
+    snapshot = _snapshot(payments)
+    return render_template(
+        "researcher/reconcile.html",
+        run=payments.run,
+        statements=snapshot.statements,
+        found=discrepancies(snapshot),
+        agreement=in_agreement(ref, snapshot.statements),
+        live=request.form.get("live", ""),
+    )
+
+
+@reconciling_pages.post("/runs/<ref>/reconcile/fix")
+@allowed(Right.PAY)
+def fix(ref: str) -> ResponseReturnValue:
+    """Mend the discrepancies that are safe to mend, and show the others."""
+    payments = _open(ref, MoneyForm.from_form())
+    snapshot = _snapshot(payments)
+    safe = [discrepancy for discrepancy in discrepancies(snapshot) if discrepancy.safe]
+    payments.note(
+        "discrepancies mended",
+        found=", ".join(f"{each.problem} ({each.who})" for each in safe) or "none",
+    )
+    fix_discrepancies(
+        payments.sessions,
+        payments.platform,
+        payments.run,
+        payments.study,
+        compensation_link(ref),
+        snapshot,
+        payments.now,
+    )
+    return redirect(url_for("money.show", ref=ref), 303)
+
+
+@reconciling_pages.post("/runs/<ref>/money/settle")
+@allowed(Right.PAY)
+def settle(ref: str) -> ResponseReturnValue:
+    """Record whether a payment in doubt was made, as a user saw on the platform's own site."""
+    payments, form = _open(ref, MoneyForm.from_form()), request.form
+    number, seen = whole_number(form.get("payment", ""), _DIGITS), form.get("seen", "")
+    if seen not in ("paid", "not paid"):
+        problem = "Say whether the platform's own site shows the payment."
+        raise RequestError(problem, status=400, code="not_said")
+    settled = settle_by_hand(
+        payments.sessions,
+        payments.run,
+        number,
+        payments.now,
+        is_paid=seen == "paid",
+        looked_at=_looked_at(form.get("looked", "")),
+    )
+    payments.note("payment settled by hand", payment=str(settled.id), state=settled.state)
+    return redirect(url_for("money.show", ref=ref), 303)
+
+
+def _looked_at(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        problem = "The form is not whole. Open the page of the run's money again."
+        raise RequestError(problem, status=400, code="not_said") from error
+
+
+def _snapshot(payments: RunPayments) -> Snapshot:
+    services = current_services()
+    snapshot = take_snapshot(
+        payments.sessions, payments.platform, payments.run, services.tokens, payments.now()
+    )
+    note_compared(payments.sessions, snapshot)
+    return snapshot
