@@ -1,4 +1,4 @@
-"""Sending to an address that somebody typed, and never into the network that the server stands in.
+"""Sending notices by webhook and mail, and never into the server's own network.
 
 A name is resolved once, every address that it has must be a public one, and the connection goes to
 one of exactly these: whatever the name stands for a moment later is not asked. The certificate must
@@ -23,44 +23,46 @@ from webapp.errors import WebappError
 
 _PATIENCE_S = 10.0
 _PORT = 443
-# They carry an address of another kind within them, which may be an inner one.
-_CARRIERS = tuple(map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16")))
+# These embed an IPv4 address, which may be an inner one.
+_EMBEDDING_IPV4 = tuple(
+    map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16"))
+)
 Resolve = Callable[[str, int], Iterable[str]]
 
 
 class DeliveryError(WebappError):
-    """What was to be told did not arrive."""
+    """A notice did not arrive."""
 
 
 def is_outside(address: str) -> bool:
-    """Return whether an IP address is one of the public network, and nothing else."""
+    """Return whether an IP address is a public one."""
     try:
-        found = ip_address(address.partition("%")[0])
+        ip = ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    if isinstance(found, IPv6Address):
-        if found.ipv4_mapped is not None:
-            return _is_public(found.ipv4_mapped)
-        if found.is_site_local or any(found in each for each in _CARRIERS):
+    if isinstance(ip, IPv6Address):
+        if ip.ipv4_mapped is not None:
+            return _is_public(ip.ipv4_mapped)
+        if ip.is_site_local or any(ip in network for network in _EMBEDDING_IPV4):
             return False
-    return _is_public(found)
+    return _is_public(ip)
 
 
-def _is_public(found: IPv4Address | IPv6Address) -> bool:
-    odd = found.is_multicast or found.is_reserved or found.is_unspecified or found.is_loopback
-    return found.is_global and not found.is_private and not odd
+def _is_public(ip: IPv4Address | IPv6Address) -> bool:
+    odd = ip.is_multicast or ip.is_reserved or ip.is_unspecified or ip.is_loopback
+    return ip.is_global and not ip.is_private and not odd
 
 
 def resolved(host: str, port: int) -> list[str]:
     """Return every IP address of a host."""
-    return [str(each[4][0]) for each in getaddrinfo(host, port, proto=IPPROTO_TCP)]
+    return [str(entry[4][0]) for entry in getaddrinfo(host, port, proto=IPPROTO_TCP)]
 
 
 def checked_url(url: str) -> str:
-    """Return an address to which something may be sent, as far as its text tells.
+    """Return a webhook's address whose text is acceptable.
 
     Raises:
-        DeliveryError: It is no address of that kind.
+        DeliveryError: It is not.
     """
     try:
         parts = urlsplit(url)
@@ -157,10 +159,10 @@ def checked_mail(address: str) -> str:
         DeliveryError: It is none.
     """
     try:
-        found = Address(addr_spec=address)
+        parsed = Address(addr_spec=address)
     except (ValueError, IndexError, MessageError) as error:
         raise DeliveryError(f'"{address[:60]}" is no mail address') from error
-    good = found.username and "." in found.domain and address.isascii() and address.isprintable()
+    good = parsed.username and "." in parsed.domain and address.isascii() and address.isprintable()
     if not good or len(address) > _LONGEST or any(sign in address for sign in ' ,;<>"'):
         raise DeliveryError(f'"{address[:60]}" is no mail address', expected="name@example.org")
     return address
@@ -204,7 +206,7 @@ def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
 
 
 def _why(error: OSError) -> str:
-    """Return what a server, or the way to it, said, in its own words."""
+    """Return why a mail was not sent, in the words of the server or the network."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return _one_line(*next(iter(error.recipients.values())))
     if isinstance(error, smtplib.SMTPResponseException):
@@ -214,9 +216,9 @@ def _why(error: OSError) -> str:
     return error.strerror or str(error) or "it took too long"
 
 
-def _one_line(status: int, said: bytes | str) -> str:
-    """Return a server's reply; its status tells what may pass from what will not."""
-    text = said.decode(errors="replace") if isinstance(said, bytes) else said
+def _one_line(status: int, reply: bytes | str) -> str:
+    """Return a server's reply with its status, which says whether another try may help."""
+    text = reply.decode(errors="replace") if isinstance(reply, bytes) else reply
     return " ".join([str(status), *text.split()])
 
 

@@ -1,4 +1,4 @@
-"""Notices: what is to be told, written down once, and sent until it arrives or is given up."""
+"""Notices to researchers: what causes one, stored once, sent until it arrives or is given up."""
 
 import logging
 from collections.abc import Collection, Iterator
@@ -32,21 +32,21 @@ from webapp.runs.titles import titles_of
 from webapp.services import Services
 from webapp.sessions.lease import ACTIVE_STATES
 
-# A payment takes a moment, and the periodic job that finishes payments comes every five minutes.
+# A payment takes a moment, and the job that finishes payments runs every five minutes.
 _PAYMENT_WAITS = timedelta(minutes=30)
-# Who asks to be told today is not told of older jobs.
-_NEWS = timedelta(days=1)
+# A new address gets no notices of older jobs.
+_LATEST_JOBS = timedelta(days=1)
 
 
 class Way(StrEnum):
-    """How somebody is told."""
+    """How a notice is sent."""
 
     MAIL = "mail"
     WEBHOOK = "webhook"
 
 
 class Cause(StrEnum):
-    """Of what somebody may be told."""
+    """What a notice may be about."""
 
     COMPLETE = "complete"
     QUIET = "quiet"
@@ -65,12 +65,12 @@ CAUSE_LABELS: dict[Cause, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
-    """Something to tell.
+class News:
+    """Something that a notice is about.
 
     Attributes:
-        cause: What it is.
-        about: The same for the same thing, so that nobody is told twice.
+        cause: Its cause.
+        about: A key of the event, so that nobody gets two notices of it.
         text: What happened, in a sentence without the run's name.
     """
 
@@ -79,15 +79,15 @@ class Happened:
     text: str
 
 
-def happened_to(
+def news_of_run(
     session: Session,
     run: Run,
     jobs: Collection[Job],
     causes: Collection[Cause],
     quiet_minutes: int,
     now: datetime,
-) -> Iterator[Happened]:
-    """Yield what happened to a run and is worth telling; the same again while it lasts.
+) -> Iterator[News]:
+    """Yield the news of a run; a state that lasts is yielded again, under the same key.
 
     Args:
         session: A reading session.
@@ -107,16 +107,16 @@ def happened_to(
         yield from _ended_jobs(jobs, now)
 
 
-def low_balance(run: Run, now: datetime) -> Happened:
-    """Return what is told, once a day, where the balance does not cover what is due."""
-    return Happened(
+def low_balance(run: Run, now: datetime) -> News:
+    """Return the news, once a day, that the balance does not cover what is due."""
+    return News(
         Cause.BALANCE,
         f"balance {run.ref} {now:%Y-%m-%d}",
         "The platform's balance is lower than what is due if everybody at work finishes.",
     )
 
 
-def _complete(session: Session, run: Run) -> Iterator[Happened]:
+def _complete(session: Session, run: Run) -> Iterator[News]:
     subjects = (PLACES, participants_in(State.FINISHED))
     counted = dict(
         session.execute(
@@ -125,14 +125,14 @@ def _complete(session: Session, run: Run) -> Iterator[Happened]:
             .group_by(RunCount.subject)
         ).all()
     )
-    places, finished = (counted.get(each, 0) for each in subjects)
+    places, finished = (counted.get(subject, 0) for subject in subjects)
     if places and finished >= places:
         # With more places it can be complete once more.
         about = f"complete {run.ref} {places}"
-        yield Happened(Cause.COMPLETE, about, f"All {places} places are finished.")
+        yield News(Cause.COMPLETE, about, f"All {places} places are finished.")
 
 
-def _quiet(session: Session, run: Run, minutes: int, now: datetime) -> Iterator[Happened]:
+def _quiet(session: Session, run: Run, minutes: int, now: datetime) -> Iterator[News]:
     # Of those at work alone, who are few: a run may have millions of answers.
     at_work = Participant.run_id == run.id, Participant.state.in_(ACTIVE_STATES)
     people, came = session.execute(
@@ -148,14 +148,14 @@ def _quiet(session: Session, run: Run, minutes: int, now: datetime) -> Iterator[
     )
     last = max(filter(None, (came, answered)))
     if now - last >= timedelta(minutes=minutes):
-        yield Happened(
+        yield News(
             Cause.QUIET,
             f"quiet {run.ref} {last.isoformat(timespec='seconds')}",
             f"{people} at work, and no answer for {minutes} minutes.",
         )
 
 
-def _payments(session: Session, run: Run, now: datetime) -> Iterator[Happened]:
+def _payments(session: Session, run: Run, now: datetime) -> Iterator[News]:
     waiting = (
         Payment.run_id == run.id,
         Payment.state.not_in(SETTLED_FOR_GOOD),
@@ -164,14 +164,14 @@ def _payments(session: Session, run: Run, now: datetime) -> Iterator[Happened]:
     n, newest = session.execute(select(func.count(), func.max(Payment.id)).where(*waiting)).one()
     if n:
         text = f"{n} {'payment has' if n == 1 else 'payments have'} waited for half an hour."
-        yield Happened(Cause.PAYMENT, f"payment {run.ref} {newest}", text)
+        yield News(Cause.PAYMENT, f"payment {run.ref} {newest}", text)
 
 
-def _ended_jobs(jobs: Collection[Job], now: datetime) -> Iterator[Happened]:
-    said = {JobState.DONE: "is done", JobState.FAILED: "failed"}
+def _ended_jobs(jobs: Collection[Job], now: datetime) -> Iterator[News]:
+    endings = {JobState.DONE: "is done", JobState.FAILED: "failed"}
     for job in jobs:
-        if job.state in said and now - datetime.fromisoformat(job.asked_at) < _NEWS:
-            yield Happened(Cause.JOB, f"job {job.id}", f'"{job.title}" {said[job.state]}.')
+        if job.state in endings and now - datetime.fromisoformat(job.asked_at) < _LATEST_JOBS:
+            yield News(Cause.JOB, f"job {job.id}", f'"{job.title}" {endings[job.state]}.')
 
 
 _LOG = logging.getLogger("parallax.notifications")
@@ -181,12 +181,12 @@ _AT_A_TIME = 50
 
 
 def causes_of(notification: Notification) -> frozenset[Cause]:
-    """Return of what somebody wants to be told at an address."""
+    """Return the causes that somebody chose for an address."""
     return frozenset(map(Cause, notification.causes.split()))
 
 
 def watchers(session: Session, cause: Cause | None = None) -> list[tuple[Notification, User]]:
-    """Return who wants to be told, and where; of one cause, or of any."""
+    """Return the addresses and their users; those of one cause, or all."""
     rows = session.execute(
         select(Notification, User)
         .join(User, User.id == Notification.user_id)
@@ -197,53 +197,57 @@ def watchers(session: Session, cause: Cause | None = None) -> list[tuple[Notific
 
 
 def watched_runs(session: Session, user: User) -> list[Run]:
-    """Return the runs of which a user is told: those that they see, and that people take."""
-    seen = Run.simulated.is_(False), Run.archived_at.is_(None), runs_seen_by(user)
-    return list(session.scalars(select(Run).where(*seen).order_by(Run.id)))
+    """Return the runs of which a user gets notices: runs with people that they may see."""
+    visible = Run.simulated.is_(False), Run.archived_at.is_(None), runs_seen_by(user)
+    return list(session.scalars(select(Run).where(*visible).order_by(Run.id)))
 
 
 def write_notices(services: Services) -> int:
-    """Write down what happened since for everybody who is to be told; return how much is new."""
+    """Store a notice of everything new for every address; return how many are new."""
     with reading(services.sessions) as session:
-        wanted = watchers(session)
-        if not wanted:
+        addresses = watchers(session)
+        if not addresses:
             return 0
         jobs = list(Jobs(services.instance).everything())
-        found = [
-            (notification.id, run, what)
-            for notification, user in wanted
-            for run, what in _happened(session, services, notification, user, jobs)
+        news = [
+            (notification.id, run, event)
+            for notification, user in addresses
+            for run, event in _news_of_user(session, services, notification, user, jobs)
         ]
-    return add_notices(services, found)
+    return add_notices(services, news)
 
 
-def _happened(
+def _news_of_user(
     session: Session, services: Services, notification: Notification, user: User, jobs: list[Job]
-) -> Iterator[tuple[Run, Happened]]:
+) -> Iterator[tuple[Run, News]]:
     quiet, causes = notification.quiet_minutes, causes_of(notification)
     for run in watched_runs(session, user):
-        about = [job for job in jobs if job.subject == run.ref]
-        for what in happened_to(session, run, about, causes, quiet, services.now()):
-            yield run, what
+        of_run = [job for job in jobs if job.subject == run.ref]
+        for event in news_of_run(session, run, of_run, causes, quiet, services.now()):
+            yield run, event
 
 
-def add_notices(services: Services, found: list[tuple[int, Run, Happened]]) -> int:
-    """Write down what is not written down yet; return how much that was.
+def add_notices(services: Services, news: list[tuple[int, Run, News]]) -> int:
+    """Store the notices that are not stored yet; return how many those were.
 
     Args:
         services: The installation.
-        found: Where each thing is told, of which run, and what it is.
+        news: The address, the run and the event of each notice.
     """
     with reading(services.sessions) as session:
-        known = set(session.execute(select(Notice.notification_id, Notice.about)).all())
-        new = [each for each in found if (each[0], each[2].about) not in known]
+        stored = set(session.execute(select(Notice.notification_id, Notice.about)).all())
+        new = [
+            (address, run, event)
+            for address, run, event in news
+            if (address, event.about) not in stored
+        ]
         titles = titles_of(session, [run for _, run, _ in new])
-    for notification_id, run, what in new:
+    for notification_id, run, event in new:
         link = f"{services.settings.link_base}/researcher/runs/{run.ref}"
-        text = f"{titles[run.id]} (run {run.ref}): {what.text}\n\n{link}"
+        text = f"{titles[run.id]} (run {run.ref}): {event.text}\n\n{link}"
         now = services.now()
         notice = Notice(
-            notification_id=notification_id, about=what.about, text=text, at=now, next_at=now
+            notification_id=notification_id, about=event.about, text=text, at=now, next_at=now
         )
         try:
             with services.sessions.begin() as session:
@@ -269,7 +273,7 @@ def _send(services: Services, id_: int) -> bool:
         notice = session.get(Notice, id_, with_for_update=True)
         if notice is None or notice.next_at is None or notice.next_at > services.now():
             return False
-        # Before the call, so that a process that dies in it leaves a try that counts.
+        # Stored before the call, so that the try counts even if the process dies in it.
         more = notice.tries < len(WAITS)
         notice.next_at = services.now() + WAITS[notice.tries] if more else None
         notice.tries += 1
@@ -278,7 +282,7 @@ def _send(services: Services, id_: int) -> bool:
         about = notice.about
     problem = ""
     try:
-        tell(services, way, address, about, text)
+        deliver(services, way, address, about, text)
     except DeliveryError as error:
         problem = str(error)
     except Exception as error:
@@ -294,8 +298,8 @@ def _send(services: Services, id_: int) -> bool:
     return not problem
 
 
-def tell(services: Services, way: Way, address: str, about: str, text: str) -> None:
-    """Tell one thing at one address.
+def deliver(services: Services, way: Way, address: str, about: str, text: str) -> None:
+    """Send one notice to one address.
 
     Raises:
         DeliveryError: It did not arrive.

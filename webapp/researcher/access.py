@@ -25,7 +25,7 @@ from webapp.researcher.template_globals import template_globals
 from webapp.services import current_services
 from webapp.users.roles import Role
 from webapp.users.second_factor import Needed, factor_of
-from webapp.users.sign_in import form_token, signed_in, still_here
+from webapp.users.sign_in import form_token, note_in_use, signed_in
 
 COOKIE = "parallax_researcher"
 _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -104,7 +104,7 @@ def _let_in() -> ResponseReturnValue | None:
     if signed_in_user is not None:
         g.user, sign_in = signed_in_user
         g.form_token = form_token(token)
-        still_here(current_services().sessions, sign_in, current_services().now())
+        note_in_use(current_services().sessions, sign_in, current_services().now())
     if request.method in _CHANGES:
         view: Any = current_app.view_functions[request.endpoint or ""]
         if view.largest_body is not None and signed_in_user is not None:

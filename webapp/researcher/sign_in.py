@@ -35,13 +35,13 @@ from webapp.users.sign_in import (
     Guess,
     count_guess,
     digest_of,
+    forgive_guess,
     known_browser,
     open_session,
     open_sessions_of,
     sign_out,
     sign_out_everywhere,
     sign_out_one,
-    take_back,
     user_of_password,
 )
 from webapp.users.users import users
@@ -246,7 +246,7 @@ def with_code_counted(user: User, work: Callable[[Session, User, datetime], obje
         counted = count_guess(session, guess, now)
     with services.sessions.begin() as session:
         work(session, session.get_one(User, user.id), now)
-        take_back(session, counted)
+        forgive_guess(session, counted)
 
 
 def is_own_password(user: User, password: str) -> bool:
@@ -258,7 +258,7 @@ def is_own_password(user: User, password: str) -> bool:
     right = is_password(user.password_hash, password)
     if right:
         with services.sessions.begin() as session:
-            take_back(session, counted)
+            forgive_guess(session, counted)
     return right
 
 

@@ -1,4 +1,4 @@
-"""The accounts of an installation."""
+"""The accounts of an installation, and links for new passwords."""
 
 import re
 import secrets
@@ -38,9 +38,9 @@ def named_user(session: Session, name: str) -> User:
     user = session.scalar(select(User).where(User.name == name))
     if user is not None:
         return user
-    known = [each.name for each in users(session)]
-    if known:
-        raise unknown_name("user", name, known)
+    names = [user.name for user in users(session)]
+    if names:
+        raise unknown_name("user", name, names)
     raise UserError(
         f'there is no user "{name}": no accounts exist here yet',
         remedy=f"Add one with: parallax users add {name} --role owner",
@@ -56,7 +56,8 @@ def add_user(
         session: An open session that writes.
         name: What they sign in with.
         role: What they may do.
-        password_hash: As ``passwords.hash_password`` returns it; empty for who signs in elsewhere.
+        password_hash: As ``passwords.hash_password`` returns it; empty for users who sign in
+            through the institution.
         by: Who makes it, for the audit log.
         now: The time.
 
@@ -114,7 +115,7 @@ def set_password(
 
 
 def disable_user(session: Session, user: User, *, by: str, now: datetime) -> None:
-    """Let somebody in no more, and sign them out everywhere; what they did stays in the log.
+    """Disable an account and sign its user out everywhere; their acts stay in the audit log.
 
     Raises:
         UserError: No owner would be left.
@@ -127,7 +128,7 @@ def disable_user(session: Session, user: User, *, by: str, now: datetime) -> Non
 
 
 def enable_user(session: Session, user: User, *, by: str, now: datetime) -> None:
-    """Let a disabled user in again."""
+    """Enable a disabled account."""
     if user.disabled_at is not None:
         user.disabled_at = None
         record_act(session, by, "user enabled", now, after={"user": user.name})
@@ -153,7 +154,7 @@ PASSWORD_LINK_PATH = f"{RESEARCHER_PATH}/new-password"
 
 
 def new_password_link(session: Session, user: User, *, by: str, now: datetime) -> str:
-    """Return the token of a new link; a user's earlier ones end.
+    """Return the token of a new link for a password; the user's earlier links end.
 
     Raises:
         UserError: The account is disabled.
@@ -162,10 +163,10 @@ def new_password_link(session: Session, user: User, *, by: str, now: datetime) -
         raise UserError(f'the account "{user.name}" is disabled', remedy="Enable it first")
     token = secrets.token_urlsafe(32)
     _end_links(session, user)
-    made = PasswordLink(
+    link = PasswordLink(
         user_id=user.id, digest=digest_of(token), made_by=by, ends_at=now + LINK_VALID
     )
-    session.add(made)
+    session.add(link)
     record_act(session, by, "password link made", now, after={"user": user.name})
     return token
 
@@ -176,25 +177,25 @@ def user_of_password_link(session: Session, token: str, now: datetime) -> tuple[
     Raises:
         RequestError: It was used, is too old, or never was one.
     """
-    found = session.execute(
+    user_and_link = session.execute(
         select(User, PasswordLink)
         .join(PasswordLink, PasswordLink.user_id == User.id)
         .where(PasswordLink.digest == digest_of(token), PasswordLink.ends_at > now)
         .where(User.disabled_at.is_(None))
     ).first()
-    if found is None:
+    if user_and_link is None:
         raise _link_ended()
-    return found[0], found[1]
+    return user_and_link[0], user_and_link[1]
 
 
 def use_password_link(session: Session, token: str, password_hash: str, now: datetime) -> User:
-    """Store the new password of whom a link is for, and sign them out everywhere.
+    """Store the new password of the user whom a link is for, and sign them out everywhere.
 
     Raises:
         RequestError: As ``user_of_password_link``.
     """
     user, link = user_of_password_link(session, token, now)
-    # Of two who use it at once, the one who deletes it goes on.
+    # Of two uses at once, only the one that deletes the link goes on.
     gone = delete(PasswordLink).where(PasswordLink.id == link.id).returning(PasswordLink.id)
     if session.execute(gone).first() is None:
         raise _link_ended()
@@ -219,23 +220,22 @@ def _link_ended() -> RequestError:
 
 
 def end_all_access(engine: Engine, now: datetime) -> None:
-    """End every session, link for a new password, programs' token and invitation.
+    """End every session, password link, program's token and invitation of a restored database.
 
-    The backup has some that had been ended since, and nothing tells which.
-
-    The database may be of an earlier schema, which is upgraded afterwards.
+    Some of those in the backup were ended later, and nothing shows which. The database may be of
+    an earlier schema, which is upgraded afterwards.
     """
     with engine.connect().execution_options(reading=True) as connection:
-        there = set(inspect(connection).get_table_names())
+        tables = set(inspect(connection).get_table_names())
     with engine.begin() as connection:
-        if SignIn.__tablename__ in there:
-            open_ones = update(SignIn).where(SignIn.ended_at.is_(None))
-            connection.execute(open_ones.values(ended_at=now))
-        if PasswordLink.__tablename__ in there:
+        if SignIn.__tablename__ in tables:
+            still_open = update(SignIn).where(SignIn.ended_at.is_(None))
+            connection.execute(still_open.values(ended_at=now))
+        if PasswordLink.__tablename__ in tables:
             connection.execute(delete(PasswordLink))
-        if ApiToken.__tablename__ in there:
+        if ApiToken.__tablename__ in tables:
             valid = update(ApiToken).where(ApiToken.revoked_at.is_(None))
             connection.execute(valid.values(revoked_at=now))
-        if Invitation.__tablename__ in there:
+        if Invitation.__tablename__ in tables:
             unused = update(Invitation).where(Invitation.used_at.is_(None))
             connection.execute(unused.values(used_at=now))
