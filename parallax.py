@@ -111,6 +111,10 @@ _PAY = {
         "webapp.commands.statement",
         "State what each RUN spent and still owes, with the platform's fees.",
     ),
+    "paying-copy": Lazy(
+        "webapp.commands.paying_copy:group",
+        "Show or move the right to pay, which one copy of an installation has.",
+    ),
 }
 _ANALYSIS = {
     "compare": Lazy(

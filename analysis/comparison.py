@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from analysis.data.join import Joined
 from analysis.data.kinds import study_of_targets, targets_alone, with_kinds
 from analysis.data.load import ExportedRun, Scores
+from analysis.data.n_alternatives import chance
 from analysis.data.participant_flow import flow
-from analysis.data.several_options import chance
 from analysis.errors import AnalysisError
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings

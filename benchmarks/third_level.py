@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 sys.path.append(str(Path(__file__).parents[1]))
-from analysis.statistics.rating_contrasts import contrasts
+from analysis.statistics.contrasts import contrasts
 
 WANTED = {"a - b": {"a": 1.0, "b": -1.0}}
 _SEED = 35

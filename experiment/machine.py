@@ -5,6 +5,7 @@ and each function says what that means.
 """
 
 import os
+import sys
 from pathlib import Path
 
 try:
@@ -26,6 +27,8 @@ except ModuleNotFoundError:  # every system but Windows
 
 # Far behind what any file of ours holds: Windows lets nobody read what is locked.
 _LOCKED_BYTE = 2**30
+_MACHINE_ID = Path("/etc/machine-id")
+_WINDOWS_ID = r"SOFTWARE\Microsoft\Cryptography"
 
 
 def lock_file(descriptor: int, *, shared: bool = False) -> bool:
@@ -62,6 +65,19 @@ def unlock_file(descriptor: int) -> None:
         return
     os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
     msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
+
+
+def machine_id() -> str:
+    """Return what systemd or Windows calls this machine; empty where it has no such name."""
+    if sys.platform == "win32":
+        import winreg
+
+        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, _WINDOWS_ID) as key:
+            return str(winreg.QueryValueEx(key, "MachineGuid")[0])
+    try:
+        return _MACHINE_ID.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def user_number() -> int:

@@ -63,12 +63,12 @@ def planned(study: Study, built: BuiltLists) -> dict[str, Any]:
         "n_participants": sum(design.places(number) for number in range(design.n_lists)),
         "response": study.response,
         "trial": study.trial.model_dump(mode="json"),
-        "screening": [one.model_dump(mode="json") for one in study.screening],
+        "screening": [question.model_dump(mode="json") for question in study.screening],
         "comprehension": study.comprehension.model_dump(mode="json")
         if study.comprehension
         else None,
         "attention": study.attention.model_dump(mode="json") if study.attention else None,
-        "questionnaire": [one.model_dump(mode="json") for one in study.questionnaire],
+        "questionnaire": [question.model_dump(mode="json") for question in study.questionnaire],
         "exclusion": [rule.model_dump(mode="json") for rule in study.exclusion],
         "comparisons": study.analysis.model_dump(mode="json"),
         "files": texts,
@@ -173,7 +173,7 @@ def refuse_silent_change(study: Study, built: BuiltLists) -> None:
     if differing:
         raise StudyError(
             f"the study was changed after its plan was frozen on {plan.frozen_on}: "
-            f"{'; '.join(told(name, *pair) for name, pair in differing.items())}",
+            f"{'; '.join(change_in_words(name, *pair) for name, pair in differing.items())}",
             where=str(study.folder / PLAN_FILE),
             expected="what was planned",
             remedy="Take the change back, or state it: `parallax study freeze STUDY --seed SEED "
@@ -181,7 +181,7 @@ def refuse_silent_change(study: Study, built: BuiltLists) -> None:
         )
 
 
-def told(name: str, before: object, after: object) -> str:
+def change_in_words(name: str, before: object, after: object) -> str:
     """Return a change in words, short enough for a message."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         inner = changes(before, after)

@@ -49,7 +49,6 @@ class Registry:
         kind: What the names stand for, in the singular, as an error should say it.
         entries: The built-in names.
         group: The group of entry points through which packages offer more; none when empty.
-        earlier_group: What the group was called before; its names still load.
         requires: The attributes that whatever a package or a study brings must have.
         called: Whether it must be callable.
     """
@@ -60,11 +59,10 @@ class Registry:
         entries: Mapping[str, str],
         *,
         group: str = "",
-        earlier_group: str = "",
         requires: Iterable[str] = (),
         called: bool = True,
     ) -> None:
-        self.kind, self.group, self._earlier = kind, group, earlier_group
+        self.kind, self.group = kind, group
         self._entries, self._requires = dict(entries), tuple(requires)
         self._called = called
 
@@ -107,8 +105,7 @@ class Registry:
         return self._import(offers[0])
 
     def _installed(self) -> Iterable[EntryPoint]:
-        groups = filter(None, (self.group, self._earlier))
-        return [each for group in groups for each in installed(group)]
+        return installed(self.group) if self.group else ()
 
     def _own(self, name: str) -> EntryPoint:
         own = EntryPoint(name, name, self.group)

@@ -14,8 +14,7 @@ from experiment.errors import ParallaxError, PluginError, UnknownNameError
 from experiment.exclusion.rules import RULES, load_rule, verdict
 from experiment.materials.render import RENDERINGS, render
 from experiment.records import Item, Judgment, Kind, Side
-from experiment.responses.base import Given
-from experiment.responses.registry import RESPONSE_TYPES, load_response, tables_shown
+from experiment.responses.registry import RESPONSE_TYPES, load_response
 from experiment.simulation.responders import RESPONDERS, load_responder
 from experiment.studies.load import load_study
 from experiment.studies.study import Rule
@@ -27,8 +26,8 @@ from webapp.recruiters.registry import RECRUITERS, load_recruiter
 
 CODE = """
 from pydantic import BaseModel
-from experiment.trials.sentence_pair import SentencePair
-from experiment.trials.presentations import Shown
+from experiment.responses.base import Shown
+from experiment.responses.choice.sentence_pair import SentencePair
 from lm.baselines.score_table import FixedScorer
 from webapp.recruiters.direct import DirectRecruiter
 
@@ -152,50 +151,12 @@ def test_a_type_of_response_of_a_package_shows(names: dict[str, str]):
     assert present.show(ITEM, Side.FIRST, str).first == "GOOD ONE"
 
 
-EARLIER = """
-from typing import ClassVar
-from pydantic import BaseModel
-from experiment.tables.schemas import CHOICE_COLUMNS, OPTIONS_COLUMN, RATING_COLUMNS
-from experiment.trials.presentations import Shown
-
-
-class Whispered(BaseModel):
-    name: ClassVar[str] = "whispered"
-    template: ClassVar[str] = "trial_sentence_pair.html"
-    columns: ClassVar[tuple] = CHOICE_COLUMNS
-    typical_rt_ms: ClassVar[float] = 2000.0
-    mark: str = "psst"
-
-    def show(self, item, good_side, render):
-        return Shown(f"{self.mark} {item.good}", item.bad)
-
-
-class Thermometer(Whispered):
-    template: ClassVar[str] = "trial_rating.html"
-    columns: ClassVar[tuple] = RATING_COLUMNS
-    trial_columns: ClassVar[tuple] = (OPTIONS_COLUMN,)
-    n_answers: ClassVar[int] = 5
-    points: int = 5
-
-    def versions(self, item):
-        return ("good", "bad")
-
-    def show_options(self, item, options, render):
-        return Shown(item.version(options[0]), "")
-"""
-
-
-def test_presentations_of_an_earlier_package_still_load(site: Path):
-    offered = {"parallax.presentations": ("whispered", "Whispered")}
-    lay_package(site, "pack_earlier", EARLIER, offered)
-    pair = load_response("whispered", {"mark": "hush"})
-    assert pair.show(ITEM, Side.FIRST, str).first == "hush good one"
-    assert pair.accepts(Given(Side.SECOND), None)
-    assert not pair.accepts(Given(rating=2), None)
-    scale = load_response("pack_earlier:Thermometer", {"points": 5})
-    assert scale.arrangement(ITEM, ("bad",)).points == 5
-    assert [scale.accepts(Given(rating=n), "bad") for n in (5, 6)] == [True, False]
-    assert tables_shown(scale)[1].column_names.count("rating") == 1
+def test_a_class_that_is_no_type_of_response_is_refused(site: Path):
+    code = "class Whispered:\n    name = template = columns = 'whispered'\n" \
+        "    typical_rt_ms = 2000.0\n    show = None\n"  # fmt: skip
+    lay_package(site, "pack_whispered", code, {"parallax.responses": ("whispered", "Whispered")})
+    with pytest.raises(PluginError, match="cannot be used as type of response: it lacks judged"):
+        load_response("whispered", {})
 
 
 @both_ways

@@ -1,10 +1,12 @@
 """Opening an installation's database, with its keys and its gate."""
 
 import logging
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import Engine
+from sqlalchemy.exc import IntegrityError
 
 from webapp.core.instance import key_file
 from webapp.core.keys import Keys, make_keys, read_keys
@@ -14,7 +16,8 @@ from webapp.database.key_identity import knows_people
 from webapp.database.scrub import scrub
 from webapp.erasures.file import record_file
 from webapp.erasures.record import knows_erasures
-from webapp.gate.gate import put_up
+from webapp.gate import paying_copy
+from webapp.gate.gate import objections, put_up
 from webapp.gate.premises import Premises
 from webapp.privacy.restored import carry_out_again
 
@@ -48,13 +51,25 @@ def open_installation(instance: Path, settings: Settings, keys: Keys, now: datet
         WebappError: It cannot be used.
     """
     engine = open_database(settings.database_url, keys)
-    put_up(engine, Premises(instance, settings))
+    put_up(engine, premises := Premises(instance, settings))
+    _begin_to_pay(engine, premises)
     if record_file(instance).exists() or not _knows_erasures(engine):
         gone = carry_out_again(instance, engine, now)
         if gone:
             _LOG.warning("%d people asked for erasure after this database was backed up", gone)
             scrub(engine)
     return engine
+
+
+def _begin_to_pay(engine: Engine, premises: Premises) -> None:
+    """Make a new database's installation the paying copy, if its ledger is in no doubt."""
+    with engine.connect().execution_options(reading=True) as connection:
+        if not paying_copy.is_to_begin(connection, premises.instance):
+            return
+        if any(name == "ledger" for name, _ in objections(connection)):
+            return
+    with suppress(IntegrityError), engine.begin() as connection:  # another process was faster
+        paying_copy.begin(connection, premises)
 
 
 def _knows_erasures(engine: Engine) -> bool:

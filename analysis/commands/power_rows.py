@@ -13,7 +13,7 @@ from analysis.data.own_columns import PREFIX, in_namespace
 from analysis.errors import AnalysisError
 from analysis.findings.contrasts import planned
 from analysis.findings.design import crossed, with_units
-from analysis.findings.design_effects import with_repeats
+from analysis.findings.effects import with_repeats
 from analysis.statistics.power_scale import Planned
 from experiment.design.counterbalancing import arrangements
 from experiment.design.lists import BuiltLists, ListEntry

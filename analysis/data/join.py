@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from analysis.data.categorical import Codes, codes_in, decode, equal_text, take
 from analysis.data.declared import frames_of, left_out_late, with_participants
 from analysis.data.load import SESSION, ExportedRun, Scores
+from analysis.data.n_alternatives import among_all, options_of
 from analysis.data.own_columns import items_of, own_columns
-from analysis.data.several_options import among_all, options_of
 from analysis.errors import AnalysisError
 from experiment.materials.identity import materials_hash
 from experiment.records import Variant

@@ -8,7 +8,7 @@ from analysis.findings.contrasts import planned
 from analysis.findings.design import designs
 from analysis.findings.finding import Given
 from analysis.findings.findings import Context, full_titles
-from analysis.statistics.rating_contrasts import contrasts
+from analysis.statistics.contrasts import contrasts
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
@@ -26,10 +26,10 @@ def model_effects(
         measures: For each model and measure the scores, by item.
 
     Returns:
-        construction, judge, measure, and the columns of ``contrasts``, of which n_ratings is
+        construction, judge, measure, and the columns of ``contrasts``, of which n_observations is
         n_sentences here; empty without a design.
     """
-    return pd.DataFrame(_rows(given, measures)).rename(columns={"n_ratings": "n_sentences"})
+    return pd.DataFrame(_rows(given, measures)).rename(columns={"n_observations": "n_sentences"})
 
 
 def by_item(

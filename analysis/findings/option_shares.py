@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from analysis.data.load import ExportedRun, Scores
-from analysis.data.several_options import choices, options_of
+from analysis.data.n_alternatives import choices, options_of
 from analysis.findings.finding import Finding
 from analysis.findings.findings import Context, Findings, full_titles
 from analysis.tables.accuracy_table import Column

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 import pandas as pd
 
 from analysis.findings.contrasts import fixed_columns
+from analysis.findings.effects import compared_designs
 from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.measures import READ
 from analysis.findings.model_terms import random_term
-from analysis.findings.reading_times import crossed_readings
 from analysis.statistics.clustered import FEWEST_CLUSTERS
 from analysis.statistics.linear_mixed import LinearMixedModel, fit_linear_by_rule
 from analysis.tables.accuracy_table import Column, Table
@@ -21,8 +22,9 @@ _MOST_ROWS, _MOST_EFFECTS = 20_000, 1_200
 def _run(given: Given) -> Findings:
     fitted: dict[tuple[str, int], LinearMixedModel] = {}
     left_out: list[tuple[str, object]] = []
-    for name, readings, cross in crossed_readings(given):
-        for region, rows in readings.groupby("region", sort=True):
+    for design in compared_designs(READ, given, READ.answers(given)):
+        name, cross = design.construction, design.cross
+        for region, rows in design.answers.groupby("region", sort=True):
             clusters = [rows[unit].nunique() for unit in ("participant", "unit")]
             told = rows["cell"].astype(str).nunique() == len(cross.cells)
             if min(clusters) < FEWEST_CLUSTERS or not told:

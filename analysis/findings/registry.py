@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from analysis.findings.accuracy import ACCURACY
 from analysis.findings.curves import CURVES
-from analysis.findings.design_effects import DESIGN_EFFECTS
 from analysis.findings.design_model import DESIGN_MODEL, RATING_MODEL
 from analysis.findings.differences import DIFFERENCES
+from analysis.findings.fillers_and_catch import OTHER_KINDS, OTHER_RATED, OTHER_YES_NO
 from analysis.findings.finding import Finding, Given
 from analysis.findings.flow import FLOW
 from analysis.findings.human_baseline import HUMAN_BASELINE
@@ -14,14 +14,13 @@ from analysis.findings.human_model_agreement import AGREEMENT
 from analysis.findings.intervals import INTERVALS
 from analysis.findings.late_answers import LATE_ANSWERS
 from analysis.findings.lexical import LEXICAL
+from analysis.findings.measures import CHOICE_EFFECTS, RATING_EFFECTS
 from analysis.findings.metrics_table import METRICS
 from analysis.findings.mixed import MIXED
 from analysis.findings.multiverse import MULTIVERSE
 from analysis.findings.option_shares import OPTIONS
-from analysis.findings.other_kinds import OTHER_KINDS, OTHER_RATED, OTHER_YES_NO
 from analysis.findings.people import PEOPLE
 from analysis.findings.plan import PLAN
-from analysis.findings.rating_effects import RATING_EFFECTS
 from analysis.findings.rating_models import RATING_MODELS
 from analysis.findings.ratings import RATINGS
 from analysis.findings.takers import TAKERS
@@ -29,7 +28,7 @@ from analysis.findings.takers import TAKERS
 FINDINGS: tuple[Finding, ...] = (
     FLOW,
     ACCURACY,
-    DESIGN_EFFECTS,
+    CHOICE_EFFECTS,
     RATINGS,
     RATING_EFFECTS,
     RATING_MODEL,

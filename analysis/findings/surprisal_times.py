@@ -10,7 +10,7 @@ from analysis.data.word_predictors import KEYS, plain_word, with_predictors
 from analysis.errors import AnalysisError
 from analysis.findings.finding import Finding, Given, Need
 from analysis.findings.findings import Findings
-from analysis.findings.reading_times import read_rightly
+from analysis.findings.measures import read_rightly
 from analysis.statistics.held_out import delta_loglik, slope
 from analysis.statistics.resample import Floats, codes
 from analysis.tables.accuracy_table import Column

@@ -5,7 +5,7 @@ from functools import partial
 
 import pandas as pd
 
-from analysis.data.several_options import chance
+from analysis.data.n_alternatives import chance
 from analysis.data.takers import Taken
 from analysis.figures.drawing import Drawing
 from analysis.figures.takers import readings_figure

@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.data.join import join
 from analysis.findings.finding import Given
-from analysis.findings.told import sentences
+from analysis.findings.summary_sentences import sentences
 from analysis.report.summary import summary
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor

@@ -8,11 +8,11 @@ from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.findings.design import with_units
 from analysis.findings.finding import Given
-from analysis.findings.told import POINTS
-from analysis.findings.told import sentences as design_sentences
+from analysis.findings.summary_sentences import POINTS
+from analysis.findings.summary_sentences import sentences as design_sentences
 from analysis.report.verdict import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
-from analysis.statistics.rating_contrasts import with_z_scores
+from analysis.statistics.contrasts import with_z_scores
 from analysis.tables.provenance import AskedFor
 
 

@@ -5,13 +5,12 @@ from collections.abc import Mapping
 import pandas as pd
 
 from analysis.findings.design_model import RATING_MODEL
+from analysis.findings.fillers_and_catch import OTHER_RATED
 from analysis.findings.finding import Given
-from analysis.findings.other_kinds import OTHER_RATED
-from analysis.findings.rating_effects import RATING_EFFECTS
+from analysis.findings.measures import RATING_EFFECTS, READING_EFFECTS
 from analysis.findings.rating_models import RATING_MODELS
 from analysis.findings.ratings import RATINGS
 from analysis.findings.reading_model import READING_MODEL
-from analysis.findings.reading_times import READING_TIMES
 from analysis.findings.surprisal_shape import SURPRISAL_SHAPE
 from analysis.findings.surprisal_times import SURPRISAL_TIMES
 from analysis.responses.base import ResponseAnalysis
@@ -46,7 +45,7 @@ READ_THEN_RATE = ResponseAnalysis(
         RATING_MODEL,
         RATING_MODELS,
         OTHER_RATED,
-        READING_TIMES,
+        READING_EFFECTS,
         READING_MODEL,
         SURPRISAL_TIMES,
         SURPRISAL_SHAPE,

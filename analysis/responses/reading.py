@@ -11,12 +11,12 @@ from analysis.errors import AnalysisError
 from analysis.findings.design import cell_names
 from analysis.findings.finding import Given
 from analysis.findings.maze_accuracy import MAZE_ACCURACY
+from analysis.findings.measures import READING_EFFECTS
 from analysis.findings.reading_model import READING_MODEL
 from analysis.findings.reading_questions import QUESTIONS
-from analysis.findings.reading_times import READING_TIMES
+from analysis.findings.summary_sentences import corrected
 from analysis.findings.surprisal_shape import SURPRISAL_SHAPE
 from analysis.findings.surprisal_times import SURPRISAL_TIMES
-from analysis.findings.told import corrected
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
 from experiment.responses.registry import response_of
@@ -94,12 +94,12 @@ SELF_PACED_ANALYSIS = ResponseAnalysis(
     _ASKED,
     _join,
     _summary,
-    (READING_TIMES, READING_MODEL, QUESTIONS, SURPRISAL_TIMES, SURPRISAL_SHAPE),
+    (READING_EFFECTS, READING_MODEL, QUESTIONS, SURPRISAL_TIMES, SURPRISAL_SHAPE),
 )
 MAZE_ANALYSIS = ResponseAnalysis(
     "maze",
     replace(_ASKED, asked="choice at each word of the one that goes on"),
     _join,
     _summary,
-    (READING_TIMES, MAZE_ACCURACY, READING_MODEL, QUESTIONS, SURPRISAL_TIMES, SURPRISAL_SHAPE),
+    (READING_EFFECTS, MAZE_ACCURACY, READING_MODEL, QUESTIONS, SURPRISAL_TIMES, SURPRISAL_SHAPE),
 )

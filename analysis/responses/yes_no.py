@@ -9,9 +9,9 @@ from analysis.data.load import ExportedRun, Scores
 from analysis.findings.design import with_units
 from analysis.findings.design_model import YES_NO_MODEL
 from analysis.findings.finding import Given
-from analysis.findings.told import sentences as design_sentences
+from analysis.findings.measures import YES_NO_EFFECTS
+from analysis.findings.summary_sentences import sentences as design_sentences
 from analysis.findings.yes_no import YES_NO
-from analysis.findings.yes_no_effects import YES_NO_EFFECTS
 from analysis.findings.yes_no_models import YES_NO_MODELS
 from analysis.report.verdict import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis

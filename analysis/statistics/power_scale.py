@@ -9,7 +9,7 @@ the ordinal package for R), with lapses:
 where the bounds t_k lie a logit apart. u, v, w and z are normal. ``b_c`` is chosen so that the
 points average to the mean that is expected of the cell; a share ``lapse`` of the answers, and all
 answers of a share of the participants, fall on any point alike. Intervals are those that
-``analysis.statistics.rating_contrasts`` prints.
+``analysis.statistics.contrasts`` prints.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,8 +22,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from analysis.errors import AnalysisError
+from analysis.statistics.contrasts import Weights, contrasts
 from analysis.statistics.power import Assumptions
-from analysis.statistics.rating_contrasts import Weights, contrasts
 from analysis.statistics.resample import Floats, codes, numpy_generator
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)

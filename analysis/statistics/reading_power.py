@@ -7,7 +7,7 @@ The logarithm of the time that participant p takes for the region of frame f in 
 with normal and independent parts: participants and frames differ, and so do their effects of the
 cell (Barr, Levy, Scheepers & Tily 2013, Journal of Memory and Language 68, 255-278). ``u_pc`` is
 drawn so that the difference of two cells has the standard deviation that is given. Contrasts and
-intervals are those of the report (``analysis.statistics.rating_contrasts``).
+intervals are those of the report (``analysis.statistics.contrasts``).
 
 A slowdown that is the same for everybody shifts an estimate and leaves its interval as wide. So
 each study is simulated once without any, and holds every contrast against the slowdown in question.
@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from analysis.statistics.rating_contrasts import Weights, contrasts
+from analysis.statistics.contrasts import Weights, contrasts
 from analysis.statistics.resample import numpy_generator
 
 Floats = NDArray[np.float64]

@@ -21,6 +21,7 @@ SHARE, MEAN, CONTRAST = 60, 25, 50
 UNITS = 5
 # The fewest participants of that grid: below, what an accuracy's interval covers is not known.
 PEOPLE = 8
+_COUNTS = ("n_judgments", "n_observations", "n_ratings", "n_answers")
 REASON = (
     f"No interval where there are fewer than {SHARE} judgments ({MEAN} ratings; {CONTRAST} answers "
     "for a difference): with so few, no formula that we tried holds the true value in 93 to 97% of "
@@ -59,13 +60,11 @@ def reasons(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
     """Return what to say below a table some of whose estimates have no interval for that reason.
 
     Args:
-        rows: The table's rows, with ``<key>_low`` of each estimate and n_judgments or n_ratings;
+        rows: The table's rows, with ``<key>_low`` of each estimate and how many answers it has;
             of differences with n_participants and n_frames as well.
         keys: Its columns that are estimates.
     """
-    counted = next(
-        (name for name in ("n_judgments", "n_ratings", "n_answers") if name in rows), None
-    )
+    counted = next((name for name in _COUNTS if name in rows), None)
     if counted is None:
         return []
     few = rows[counted].astype(float) < max(SHARE, MEAN, CONTRAST)

@@ -8,9 +8,7 @@ from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.integrity.humanness import rates_of
 from experiment.materials.pictures import LIKE_A_PICTURE, PICTURE
 from experiment.records import Item, Variant
-from experiment.responses.choice.option_list import OptionList
-from experiment.responses.choice.prefix_completion import PrefixCompletion
-from experiment.responses.registry import response_of
+from experiment.responses.registry import RESPONSE_TYPES, response_class, response_of
 from experiment.studies.humanness import Rates
 
 # A CSV cell has at most 131,072 letters for Python's own reader; base64 takes four for three bytes.
@@ -44,10 +42,11 @@ def _unshown(item: Item, examined: Examined) -> tuple[str, str]:
     if any(map(LIKE_A_PICTURE.search, _texts(item)[1:])):
         return "has a picture in one of its versions", "a picture in the column context"
     own = response_of(study).of_item(item)
-    if not isinstance(own, OptionList | PrefixCompletion):
+    if not own.has_context_above:
+        types = [name for name in RESPONSE_TYPES.built_in if response_class(name).has_context_above]
         return (
             f"has a picture, and its trials are of the type {own.name}",
-            "a picture where the context stands above the answers: option_list, prefix_completion",
+            f"a picture where the context stands above the answers: {', '.join(types)}",
         )
     if study.materials.shown_to_people != "as_written":
         return (

@@ -7,8 +7,6 @@ from experiment.authoring.findings import Examined
 from experiment.authoring.words import is_tag, script_of
 from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.responses.base import ResponseType
-from experiment.responses.reading.maze import Maze
-from experiment.responses.reading.reading import Read
 from experiment.responses.registry import response_of
 from experiment.studies.files import FONT_SUFFIX
 
@@ -17,10 +15,8 @@ _SIGNATURE = b"wOF2"
 _MOST_BYTES = 300_000
 # The scripts that travel with the page (webapp/static/noto-sans.css), by ISO 15924.
 _NOTO = ("Latn", "Cyrl", "Grek", "Hebr", "Arab")
-# The narrowest phone, and how many letters its page has room for in one line, as measured with the
-# page's own style: a whole line, and half of one where two words stand side by side.
+# The narrowest phone.
 _NARROWEST_PX = 320
-_IN_LINE, _IN_HALF = 23, 13
 
 
 def font(examined: Examined) -> Iterator[ParallaxError]:
@@ -65,15 +61,13 @@ def widths(examined: Examined) -> Iterator[ParallaxError]:
         return
     widest, where, room, number = "", None, 0, 0
     for item in examined.items:
-        own = response.of_item(item)
-        if not isinstance(own, Read):
+        of_item = response.of_item(item)
+        if (fits := of_item.letters_in_place) is None:
             continue
-        fits = _IN_HALF if isinstance(own, Maze) else _IN_LINE
-        for version in own.versions(item):
-            for word in (word for step in own.steps(item, version) for word in step.text.split()):
-                number += _columns(word) > fits
-                if _columns(word) > max(fits, _columns(widest)):
-                    widest, where, room = word, item, fits
+        for word in of_item.unbroken_words(item):
+            number += _columns(word) > fits
+            if _columns(word) > max(fits, _columns(widest)):
+                widest, where, room = word, item, fits
     if where is not None:
         yield StudyNote(
             f'the word "{widest}" has {len(widest)} letters, and a phone of {_NARROWEST_PX} px has '

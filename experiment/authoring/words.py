@@ -10,7 +10,11 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
+import experiment.responses
+
 TEXTS = Path(__file__).parent / "texts"
+# Each type of response has its words, and its page of instructions, in its own folder.
+_RESPONSES = Path(experiment.responses.__file__).parent
 _ENGLISH = "en"
 _FILE = "words.toml"
 
@@ -41,7 +45,7 @@ class Words:
         lowest: What stands at the low end of a scale.
         highest: What stands at its high end.
         offer: How the task is described to a platform, with ``{task}``.
-        asked: The words of each way of asking: pair, completion, rating, scales, options.
+        asked: The words of each way of asking, by the heading that a type of response names.
     """
 
     language: str
@@ -64,7 +68,9 @@ class Words:
 
     def page(self, name: str) -> str:
         """Return the Markdown of a page, with ``{task}``, ``{result}`` and ``{minutes}``."""
-        return (TEXTS / self.language / f"{name}.md").read_text(encoding="utf-8")
+        of_every_study = TEXTS / self.language / f"{name}.md"
+        of_a_type = _RESPONSES.glob(f"*/texts/{self.language}/{name}.md")
+        return next(of_a_type, of_every_study).read_text(encoding="utf-8")
 
 
 def languages_with_words() -> list[str]:
@@ -85,9 +91,16 @@ def words_in(language: str) -> Words:
 @cache
 def _read(language: str) -> Words:
     keys = tomllib.loads((TEXTS / language / _FILE).read_text(encoding="utf-8"))
-    asked = {name: Asked(**value) for name, value in keys.items() if isinstance(value, dict)}
-    plain = {name: value for name, value in keys.items() if name not in asked}
-    return Words(language=language, asked=asked, **plain)
+    of_types = [
+        tomllib.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(_RESPONSES.glob(f"*/{_FILE}"))
+    ]
+    asked = {
+        name: Asked(**by_language[language])
+        for words in of_types
+        for name, by_language in words.items()
+    }
+    return Words(language=language, asked=asked, **keys)
 
 
 def is_tag(language: str) -> bool:

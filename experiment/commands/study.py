@@ -44,7 +44,6 @@ _SHOWN_ITEMS = 2
         "chosen by the items]"
     ),
 )
-@click.option("--presentation", "earlier_name", default="", hidden=True, help="As --response.")
 @click.option(
     "--factor",
     "factors",
@@ -66,7 +65,6 @@ def new(
     language: str,
     title: str,
     response: str,
-    earlier_name: str,
     factors: tuple[str, ...],
     block: str,
     columns: tuple[str, ...],
@@ -81,7 +79,7 @@ def new(
         source,
         language=language,
         title=title,
-        response=response or earlier_name,
+        response=response,
         named=_named((*columns, *([f"condition={'+'.join(factors)}"] if factors else []))),
         block=block,
     )

@@ -58,9 +58,13 @@ class ResponseType(Timed, ABC):
         balance: What the design balances, and the audit checks.
         alone: Whether an item may have its good version alone.
         responder_method: What a simulated participant must be able to do.
-        asked: Under which heading ``words.toml`` has the words of a new study.
+        asked: Under which heading ``words.toml`` has the words of a new study: that of its folder.
         instructions: Which page of instructions a new study gets.
         comments: What a new study's study.toml says of its parameters, by name.
+        letters_in_place: How many letters of a word a narrow phone has room for, where words are
+            not broken; None where they are.
+        has_context_above: Whether the context stands above the answers, so that it may have a
+            picture.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -80,6 +84,8 @@ class ResponseType(Timed, ABC):
     asked: ClassVar[str] = "pair"
     instructions: ClassVar[str] = "instructions"
     comments: ClassVar[Mapping[str, str]] = {}
+    letters_in_place: ClassVar[int | None] = None
+    has_context_above: ClassVar[bool] = False
 
     # Which type a trial is of: a mixed session has several.
 
@@ -139,6 +145,10 @@ class ResponseType(Timed, ABC):
     def named_scales(self) -> Mapping[str, int]:
         """The number of points of each scale by its name; empty where trials have one or none."""
         return {}
+
+    def unbroken_words(self, item: Item) -> Iterator[str]:
+        """Yield the words of an item that a page shows without breaking them."""
+        yield from ()
 
     # What is balanced.
 

@@ -1,15 +1,13 @@
-"""The types of response by name, what a study's own type says, and earlier presentations."""
+"""The types of response by name, and the one that a study asks for."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 from pydantic import ValidationError
 
 from experiment.errors import StudyError, wrong_keys
 from experiment.plugins import Registry
 from experiment.responses.base import ResponseType
-from experiment.responses.choice.option_list import Options
-from experiment.responses.rating.rating import Scale
 from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
 from experiment.tables.schemas import EXPORT_TABLES, RESPONSES, TRIALS
@@ -30,9 +28,7 @@ RESPONSE_TYPES = Registry(
         "sentence_pair": "experiment.responses.choice.sentence_pair:SentencePair",
     },
     group="parallax.responses",
-    # What packages called them before.
-    earlier_group="parallax.presentations",
-    requires=("name", "template", "columns", "typical_rt_ms", "show"),
+    requires=("name", "template", "columns", "typical_rt_ms", "show", "judged"),
 )
 
 
@@ -47,7 +43,7 @@ def response_class(name: str, *, own_code: bool = True) -> type[ResponseType]:
         UnknownNameError: No type of response is registered under the name.
         PluginError: It cannot be imported, is no type of response, or must not be imported.
     """
-    return adapted(cast(type[object], RESPONSE_TYPES.load(name, own_code=own_code)))
+    return cast(type[ResponseType], RESPONSE_TYPES.load(name, own_code=own_code))
 
 
 def load_response(
@@ -116,26 +112,3 @@ def export_tables(response: ResponseType) -> tuple[TableSchema, ...]:
 def tables_shown(response: ResponseType) -> tuple[TableSchema, TableSchema]:
     """Return the tables of trials and of responses as a type of response fills them."""
     return TRIALS.with_columns(response.trial_columns), RESPONSES.with_columns(response.all_columns)
-
-
-def adapted(found: type[object]) -> type[ResponseType]:
-    """Return a type of response, or an earlier presentation as one.
-
-    A presentation showed a pair; one with ``show_options`` showed several options or, where it
-    had ``points``, a scale.
-    """
-    if isinstance(found, type) and issubclass(found, ResponseType):
-        return found
-    members: dict[str, Any] = {"__module__": found.__module__, "__doc__": found.__doc__}
-    return cast(type[ResponseType], type(found.__name__, (found, _base(found)), members))
-
-
-def _base(found: type[object]) -> type[ResponseType]:
-    if not hasattr(found, "show_options"):
-        return ResponseType
-    points = getattr(found, "points", None)
-    if isinstance(points, property):
-        has_scale = getattr(points.fget, "__annotations__", {}).get("return") not in (None, "None")
-    else:
-        has_scale = "points" in getattr(found, "model_fields", {}) or points is not None
-    return Scale if has_scale else Options

@@ -9,7 +9,6 @@ from experiment.design.session import compose, session_number
 from experiment.errors import StudyError
 from experiment.records import PAIR, SIDES, Item, Trial, Variant
 from experiment.responses.base import Arrangement, Given, Gives, ResponseType, Shown
-from experiment.responses.rating.scales import Scales
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 
@@ -71,7 +70,7 @@ class Screens:
 
     def __init__(self, study: Study, to_people: Render, to_model: Render) -> None:
         self.response = response_of(study)
-        several = isinstance(self.response, Scales)
+        several = bool(self.response.named_scales)
         if self.response.types or self.response.step_table or several:
             raise StudyError(
                 f'no model takes sessions of the type "{self.response.name}"',

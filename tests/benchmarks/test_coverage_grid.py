@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from analysis.statistics.accuracy import people_accuracy
-from analysis.statistics.rating_contrasts import contrasts
+from analysis.statistics.contrasts import contrasts
 from analysis.statistics.withheld import CONTRAST, MEAN, SHARE
 from benchmarks import coverage_again, coverage_elsewhere
 from benchmarks.coverage_grid import GRID, STATISTICS, Cell, draw, intervals, measure, truth

@@ -10,7 +10,20 @@ from click.testing import CliRunner, Result
 from experiment.authoring.check import require_sound
 from experiment.commands.freeze import freeze
 from experiment.errors import StudyError
-from experiment.plan import hash_of, read_plan, refuse_silent_change
+from experiment.plan import (
+    amended,
+    change_in_words,
+    changes,
+    hash_of,
+    lists_hash,
+    planned,
+    read_plan,
+    refuse_silent_change,
+    to_json,
+)
+from experiment.plan import (
+    frozen as frozen_plan,
+)
 from experiment.studies.files import study_files
 from experiment.studies.load import find_study, load_study
 
@@ -63,6 +76,11 @@ def test_what_was_planned_is_launched_and_a_study_without_a_plan_too(folder: Pat
 CHANGES = {
     "sample size": ("study.toml", "participants_per_list = ", "participants_per_list = 1"),
     "coding": ("study.toml", "[simulation]", '[analysis]\ncoding = "treatment"\n\n[simulation]'),
+    "attention check": (
+        "study.toml",
+        "[simulation]",
+        "[attention]\nmax_catch_errors = 2\n\n[simulation]",
+    ),
     "margin": ("study.toml", "[simulation]", "[analysis]\nmargin = 0.3\n\n[simulation]"),
     "question": (
         "study.toml",
@@ -126,3 +144,97 @@ def test_a_plan_changed_by_hand_or_of_a_newer_version_is_refused(folder: Path):
         path.write_text(other, "utf-8")
         with pytest.raises(StudyError, match="the file holds something else than a plan"):
             launched(folder)
+
+
+# The hashes below are those that sha256sum gives of texts written by hand.
+
+
+def test_the_hash_of_lists_is_that_of_their_sorted_rows_with_list_item_and_kind():
+    # printf '0\x1fa-1\x1ftarget\n0\x1fb-1\x1fcatch\n1\x1fa-1\x1ffiller\n' | sha256sum
+    rows = [(1, "a-1", "filler"), (0, "b-1", "catch"), (0, "a-1", "target")]
+    assert lists_hash(rows) == "6b8cf9b2c21c9bdff32ded86cf990df35ae270a5bf8b63267d3285d9ee2633e1"
+    # The same items with one kind changed.
+    rows[2] = (0, "a-1", "catch")
+    assert lists_hash(rows) == "2eba335db62870aef5c0ea6a271894074e05ba6023e4705c40e2809916839838"
+
+
+def test_the_hash_of_values_is_that_of_compact_json_with_sorted_keys():
+    # printf '{"a":"\xc3\xa9","b":[1,2.5]}' | sha256sum
+    expected = "123b424b7606d08d0756074e1f76051117423e1a66a03e02f56fd334de63705b"
+    assert hash_of({"b": [1, 2.5], "a": "\u00e9"}) == expected
+    # printf '{}' | sha256sum
+    empty = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+    assert frozen_plan({}, "2026-02-01").sha256 == hash_of({}) == empty
+
+
+def test_changes_are_values_that_differ_new_names_and_names_that_went():
+    before, after = {"seed": 1, "kept": 2, "went": 3}, {"kept": 2, "seed": 4, "new": 5}
+    assert changes(before, after) == {"seed": (1, 4), "went": (3, None), "new": (None, 5)}
+    assert changes(before, before) == {}
+
+
+def test_an_amended_plan_has_the_new_values_and_the_changes_since_the_old():
+    plan = frozen_plan({"seed": 1}, "2026-02-01")
+    changed = amended(plan, {"seed": 1, "n": 8}, "2026-02-03", "A larger room.")
+    assert (changed.values, changed.frozen_on) == ({"seed": 1, "n": 8}, "2026-02-01")
+    assert changed.sha256 == hash_of({"n": 8, "seed": 1})
+    assert changed.amendments == (
+        {
+            "on": "2026-02-03",
+            "reason": "A larger room.",
+            "sha256_before": plan.sha256,
+            "changes": {"n": [None, 8]},
+        },
+    )
+    assert json.loads(to_json(changed)) == {
+        "version": 1,
+        "sha256": changed.sha256,
+        "frozen_on": "2026-02-01",
+        "amendments": list(changed.amendments),
+        "planned": {"seed": 1, "n": 8},
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (1, 2, "x was 1, is 2"),
+        ("0123456789abcdef", None, "x was 0123456789ab, is None"),
+        ([1], None, "x"),
+        (None, [1], "x"),
+        ({"a": 1, "b": 2}, {"a": 1, "b": 3, "c": 4}, "x (b, c)"),
+        ({"a": 1}, None, "x was {'a': 1}, is None"),
+    ],
+)
+def test_a_change_in_words_is_short(before: object, after: object, words: str):
+    assert change_in_words("x", before, after) == words
+
+
+def test_a_plan_has_every_decision_of_the_study(folder: Path):
+    edit(
+        folder / "study.toml",
+        "[simulation]",
+        "[attention]\nmax_catch_errors = 2\n\n"
+        '[comprehension]\ntries = 3\n[[comprehension.questions]]\nname = "task"\n'
+        'label = "What?"\ncorrect = ["Read"]\n\n[simulation]',
+    )
+    study = load_study(str(folder))
+    values = planned(study, require_sound(study, 7))
+    assert set(values) == {
+        "study", "study_version", "seed", "materials_hash", "lists_hash", "n_lists",
+        "n_participants", "response", "trial", "screening", "comprehension", "attention",
+        "questionnaire", "exclusion", "comparisons", "files",
+    }  # fmt: skip
+    assert (values["study"], values["study_version"], values["seed"]) == ("minimal", "1.0", 7)
+    assert (values["n_lists"], values["n_participants"]) == (2, 8)
+    assert values["response"] == "sentence_pair"
+    assert values["attention"] == {"max_catch_errors": 2}
+    assert values["comprehension"]["questions"][0]["name"] == "task"
+    assert [question["name"] for question in values["questionnaire"]] == ["native_language"]
+    assert values["exclusion"] == [
+        {"rule": "max_errors", "construction": "simple_agreement", "max_errors": 1}
+    ]
+    assert "study.toml" not in values["files"] and "texts/en/consent.md" in values["files"]
+    # Each list: one target and three catch trials of one square, four targets of the other.
+    kinds = [str(entry.kind) for entry in require_sound(study, 7).lists[0]]
+    assert sorted(kinds) == ["catch"] * 3 + ["target"] * 5

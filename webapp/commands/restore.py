@@ -7,6 +7,7 @@ import click
 from webapp.commands.database import opened, refuse_while_serving, tell_erased
 from webapp.commands.erasure_record import newest_record
 from webapp.commands.options import with_instance
+from webapp.commands.paying_copy import NOT_EXCLUDED
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.core.keys import read_keys
@@ -19,13 +20,16 @@ from webapp.database.key_identity import recognise, replace_keys
 from webapp.database.schema import schema_problem
 from webapp.database.use import alone
 from webapp.errors import WebappError
-from webapp.gate import told
+from webapp.gate import paying_copy, told
 from webapp.gate.backup import refuse_lost
 from webapp.gate.ledger import restored, restoring
 from webapp.privacy.restored import carry_out_again
 from webapp.recruiters.settings import load_settings
 from webapp.users.users import end_all_access
 
+_WITHOUT_RIGHT = (
+    "A restored database does not pay or publish before you give: parallax paying-copy take-over."
+)
 _PATH = click.Path(path_type=Path)
 _identity = click.option(
     "--identity",
@@ -83,6 +87,7 @@ def restore_(
             although_missing=without_record, although_keys_lost=keys_lost,
         )  # fmt: skip
         restoring(folder)
+        paying_copy.restoring(folder)
         told.restoring(folder)
         content = backup.restore()
         problem = schema_problem(content.revision)
@@ -101,6 +106,7 @@ def restore_(
         "ended: make new ones. Accounts, roles, members of projects, passwords and second factors "
         "are those of the backup: compare them with parallax users list."
     )
+    click.echo(f"{_WITHOUT_RIGHT} {NOT_EXCLUDED}")
     tell_erased(folder, gone)
     if problem:
         click.echo(problem)

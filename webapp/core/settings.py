@@ -174,6 +174,7 @@ class Settings(BaseModel):
     )
 
     _recruiters: dict[str, BaseModel] = PrivateAttr(default_factory=dict)
+    _instance: Path | None = PrivateAttr(default=None)
 
     @field_validator("oidc_issuer")
     @classmethod
@@ -232,12 +233,18 @@ class Settings(BaseModel):
         return copy
 
     def in_folder(self, instance: Path) -> Self:
-        """Return these settings with a relative SQLite file placed in the instance folder."""
+        """Return these settings as those of a folder, with a relative SQLite file placed in it."""
         file = self.database_url.removeprefix(_SQLITE_FILE)
-        if file in ("", self.database_url) or Path(file).is_absolute():
-            return self
-        url = f"{_SQLITE_FILE}{instance.resolve() / file}"
-        return self.model_copy(update={"database_url": url})
+        placed = {"database_url": f"{_SQLITE_FILE}{instance.resolve() / file}"}
+        is_placed = file in ("", self.database_url) or Path(file).is_absolute()
+        copy = self.model_copy(update={} if is_placed else placed)
+        copy._instance = instance.resolve()
+        return copy
+
+    @property
+    def instance(self) -> Path | None:
+        """The installation's folder; None for settings that were not read from one."""
+        return self._instance
 
 
 def checked_address(value: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from sqlalchemy import Connection, Dialect, Engine
 
 from webapp.errors import WebappError
-from webapp.gate import erasures, keys, ledger, told
+from webapp.gate import erasures, keys, ledger, paying_copy, told
 from webapp.gate.premises import EVERY_ACT, Act, Check, Objection, Premises
 
 # A new check is a file of this folder and a line here.
@@ -13,11 +13,12 @@ CHECKS: Mapping[str, Check] = {
     "keys": keys.check,
     "erasures": erasures.check,
     "ledger": ledger.check,
+    "paying_copy": paying_copy.check,
 }
 # What forbids nothing but what a job does is not asked for every newcomer.
 _OF_JOBS: Mapping[str, Check] = {"told": told.check}
 # What the checks that never forbid everything may forbid.
-_FORBIDS = {"ledger": ledger.FORBIDS}
+_FORBIDS = {"ledger": ledger.FORBIDS, "paying_copy": paying_copy.FORBIDS}
 _PREMISES = "parallax_premises"
 
 
@@ -58,7 +59,9 @@ def refuse(act: Act, connection: Connection) -> None:
 
 def ledger_begun(connection: Connection) -> None:
     """Prepare what lies beside the database for a payment or an offer; the connection writes."""
-    ledger.begun(connection, _premises(connection.dialect))
+    premises = _premises(connection.dialect)
+    paying_copy.begin(connection, premises)
+    ledger.begun(connection, premises)
 
 
 def ledger_written(connection: Connection) -> None:

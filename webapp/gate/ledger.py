@@ -54,7 +54,7 @@ _NOTHING = Mark(_FIRST, 0, 0)
 def check(connection: Connection, premises: Premises) -> Iterator[Objection]:
     """Object where the ledger may be incomplete, until every open run was reconciled."""
     why = _why_doubtful(connection, premises.instance)
-    if why and (left := _left(connection, premises.instance)):
+    if why and (left := to_reconcile(connection, premises.instance)):
         yield Objection(
             f"{why}, so people may have been paid, or places offered, that it does not know of",
             "Compare each open run with its platform, and write down what it shows: "
@@ -106,7 +106,7 @@ def reconciled(connection: Connection, premises: Premises, run_ref: str) -> None
 
 
 def _end_doubt(connection: Connection, instance: Path) -> None:
-    if _left(connection, instance):
+    if to_reconcile(connection, instance):
         return
     beside = _beside(instance) or _NOTHING
     forget_stamps(connection, _RECONCILED)  # A later doubt is another one.
@@ -125,7 +125,7 @@ def _why_doubtful(connection: Connection, instance: Path) -> str:
     return "the database is older than its last payment or offer" if here.is_behind(beside) else ""
 
 
-def _left(connection: Connection, instance: Path) -> list[str]:
+def to_reconcile(connection: Connection, instance: Path) -> list[str]:
     """Return the open, published runs that were not reconciled since the doubt arose."""
     doubt = _doubt(connection, instance)
     published = select(Run.ref).join(Recruitment, Recruitment.run_id == Run.id)

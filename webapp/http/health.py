@@ -8,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy import text
 
 from webapp.database.engine import FAILURES, reading
+from webapp.gate.paying_copy import public_mark
 from webapp.services import current_services
 
 # Under this name the app keeps the question whether its process is about to end.
@@ -15,6 +16,8 @@ STOPPING = "parallax_stopping"
 HEALTHZ = "/healthz"
 # Tells the doctor that the web server in front is not trusted, so all come from one address.
 IGNORED = "X-Forwarded-For-Ignored"
+# Tells another copy of this installation that this one lives, and pays.
+PAYING_COPY = "Paying-Copy"
 health_address = Blueprint("health", __name__)
 # After how many seconds to ask again.
 _AGAIN_S = "5"
@@ -36,6 +39,8 @@ def healthz() -> ResponseReturnValue:
         _LOG.error("not ready: %s", problem)
         return no()
     answer = jsonify(status="ok")
+    if mark := public_mark(current_services().instance):
+        answer.headers[PAYING_COPY] = mark
     if _is_not_trusted():
         answer.headers[IGNORED] = "1"
     return answer

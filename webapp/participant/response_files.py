@@ -12,14 +12,6 @@ from experiment.errors import ParallaxError
 from experiment.responses.registry import RESPONSE_TYPES, response_class
 
 _FOLDER = Path(__file__).parent / "responses"
-# What plug-ins of earlier versions name.
-_EARLIER = {
-    "trial_sentence_pair.html": "choice/sentence_pair.html",
-    "trial_prefix_completion.html": "choice/prefix_completion.html",
-    "trial_option_list.html": "choice/option_list.html",
-    "trial_rating.html": "rating/rating.html",
-    "options.html": "choice/options.html",
-}
 
 
 def find_templates(app: Flask) -> None:
@@ -29,8 +21,8 @@ def find_templates(app: Flask) -> None:
 
 
 def _template(name: str) -> str | None:
-    found = located(_EARLIER.get(name, name))
-    return found.read_text(encoding="utf-8") if found.is_file() else None
+    file = located(name)
+    return file.read_text(encoding="utf-8") if file.is_file() else None
 
 
 def response_scripts() -> dict[str, Traversable]:

@@ -24,6 +24,8 @@ from experiment.payment.payment import (
 )
 from webapp.database.engine import Sessions
 from webapp.database.models import Payment, Run
+from webapp.gate.gate import refuse
+from webapp.gate.premises import Act
 
 # Longer than any call takes with its retries: a payment in hand for longer was left by a process
 # that is gone.
@@ -211,8 +213,13 @@ def claim(sessions: Sessions, payment_id: int, now: datetime) -> ClaimedPayment 
 
     None stands for: it is done or withdrawn, another process has it in hand, there is no
     assignment yet to pay it on, or it is not in the database, which was put back since.
+
+    Raises:
+        GateError: Nothing is paid until something is mended.
     """
     with sessions.begin() as session:
+        # Once more for each payment: another copy may have taken over the right to pay.
+        refuse(Act.PAY, session.connection())
         payment = session.scalars(
             select(Payment).where(Payment.id == payment_id).with_for_update()
         ).one_or_none()

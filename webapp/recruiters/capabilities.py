@@ -6,13 +6,14 @@ Nothing outside a recruiter's folder asks which platform it is.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
-from webapp.recruiters.platform import Bonus, Offer, Task
+from webapp.recruiters.platform import Bonus, Offer, Task, by_paying_copy
 
 
 @runtime_checkable
 class TokenBonuses(Protocol):
     """Pays bonuses that carry our token, so that a repetition pays nothing twice."""
 
+    @by_paying_copy
     def send_bonus(
         self, worker_id: str, assignment_id: str, amount_minor: int, reason: str, token: str
     ) -> None:
@@ -32,10 +33,12 @@ class TwoStepBonuses(Protocol):
     most once for a set-up, and never repeated by the client; what became of it is read.
     """
 
+    @by_paying_copy
     def set_up_bonus(self, offer_id: str, assignment_id: str, amount_minor: int) -> str:
         """Return the id of a new set-up of one bonus for one assignment; nothing is paid yet."""
         ...
 
+    @by_paying_copy
     def pay_bonus(self, set_up_id: str) -> None:
         """Tell the platform to pay what was set up; it may do so only later.
 
@@ -84,6 +87,7 @@ class Qualifications(Protocol):
 class Drafts(Protocol):
     """``post`` makes a draft that nobody finds before it is launched."""
 
+    @by_paying_copy
     def launch(self, offer_id: str) -> None:
         """Let workers find a posted draft; launching a launched one is success."""
         ...
@@ -93,6 +97,7 @@ class Drafts(Protocol):
 class GrowingOffers(Protocol):
     """Adds places to an offer that is there, in place of posting another."""
 
+    @by_paying_copy
     def grow(self, offer_id: str, places: int) -> None:
         """Let an offer have so many places in all, and be found; as many as it has is success."""
         ...
@@ -106,6 +111,7 @@ class ListQuotas(Protocol):
         """Return how many places each address of an offer still has for somebody."""
         ...
 
+    @by_paying_copy
     def grow_lists(self, offer_id: str, quotas: Sequence[tuple[str, int]]) -> None:
         """Add places to addresses of an offer; it is never repeated by itself."""
         ...
@@ -115,6 +121,7 @@ class ListQuotas(Protocol):
 class Letters(Protocol):
     """Writes to workers."""
 
+    @by_paying_copy
     def notify(self, worker_ids: Sequence[str], subject: str, text: str) -> Collection[str]:
         """Write to workers who worked for us, and return those whom no letter reached.
 
@@ -136,6 +143,7 @@ class Accounts(Protocol):
 class Messages(Protocol):
     """Writes to people about an offer that they took."""
 
+    @by_paying_copy
     def write(self, offer_id: str, worker_ids: Sequence[str], text: str) -> None:
         """Write to people who took the offer; it is never repeated by itself.
 
@@ -184,6 +192,7 @@ class Webhooks(Protocol):
 class ReturnRequests(Protocol):
     """Asks workers to give an assignment back, which costs them nothing."""
 
+    @by_paying_copy
     def request_return(self, assignment_id: str, reason: str) -> None:
         """Ask for it; asking twice is success."""
         ...
@@ -197,6 +206,7 @@ class ScreenOuts(Protocol):
         """Return how many may still be paid for being screened out."""
         ...
 
+    @by_paying_copy
     def add_screen_outs(self, offer_id: str, places: int) -> None:
         """Let so many in all be paid for being screened out; as many as there are is success."""
         ...
@@ -224,6 +234,7 @@ class EditedOffers(Protocol):
 class StoppableOffers(Protocol):
     """Ends offers for good, which frees what they hold back."""
 
+    @by_paying_copy
     def stop(self, offer_id: str) -> None:
         """End an offer; ending an ended one is success."""
         ...

@@ -6,14 +6,17 @@ of the platform's currency; a client converts them where it sends them. What onl
 do is in ``webapp.recruiters.capabilities``.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import ParamSpec, Protocol, TypeVar
 
 from experiment.payment.cost import Charge
 from webapp.errors import WebappError
 from webapp.recruiters.statuses import AssignmentStatus
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 class PlatformError(WebappError):
@@ -237,6 +240,15 @@ class RejectionTerms:
     categories: tuple[str, ...] = ()
 
 
+def by_paying_copy(method: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Mark what moves money or places, or writes to people: only the paying copy may call it.
+
+    ``webapp.recruiters.registry.open_platform`` sees to it, for every platform.
+    """
+    vars(method)["by_paying_copy"] = True
+    return method
+
+
 class Platform(Protocol):
     """A platform where workers are found and paid.
 
@@ -285,6 +297,7 @@ class Platform(Protocol):
         """
         ...
 
+    @by_paying_copy
     def post(self, task: Task, offer: Offer) -> str:
         """Post an offer of a task, and return its id; a token the platform knows is success."""
         ...
@@ -299,6 +312,7 @@ class Platform(Protocol):
         """
         ...
 
+    @by_paying_copy
     def expire(self, offer_id: str, at: datetime) -> None:
         """Let workers find the offer until then: earlier than now ends it, later reopens it."""
         ...
@@ -318,6 +332,7 @@ class Platform(Protocol):
         """Return one assignment."""
         ...
 
+    @by_paying_copy
     def approve(
         self, assignment_id: str, feedback: str = "", *, undo_rejection: bool = False
     ) -> None:
@@ -330,6 +345,7 @@ class Platform(Protocol):
         """
         ...
 
+    @by_paying_copy
     def reject(self, assignment_id: str, reason: str, category: str = "") -> None:
         """Refuse to pay a submission; rejecting a rejected one is success."""
         ...

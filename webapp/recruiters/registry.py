@@ -1,14 +1,18 @@
-"""The recruiters by name."""
+"""The recruiters by name, and their platforms, which only the paying copy lets act."""
 
-from collections.abc import Iterator
-from typing import cast
+from collections.abc import Callable, Iterator
+from functools import cache, wraps
+from pathlib import Path
+from typing import Any, cast
 
 from experiment.plugins import Registry
 from webapp.core.logging import hide_in_log
 from webapp.core.settings import Settings
 from webapp.errors import RunError, WebappError
+from webapp.gate.paying_copy import REMEDY, acting
+from webapp.recruiters import capabilities
 from webapp.recruiters.base import PayingRecruiter, Recruiter
-from webapp.recruiters.platform import Platform
+from webapp.recruiters.platform import Platform, PlatformError
 
 RECRUITERS = Registry(
     "recruiter",
@@ -69,6 +73,9 @@ def load_recruiter(name: str, settings: Settings) -> Recruiter:
 def open_platform(recruiter: str, settings: Settings, *, live: bool = False) -> Platform:
     """Return the platform on which a recruiter pays; nothing is called yet.
 
+    Its methods that move money or places, or write to people, refuse where this copy of the
+    installation is not the paying copy, whoever calls them.
+
     Args:
         recruiter: Its name.
         settings: The installation's; they say where the platform is.
@@ -88,9 +95,50 @@ def open_platform(recruiter: str, settings: Settings, *, live: bool = False) -> 
             remedy="Launch such a run with: parallax launch STUDY --recruiter NAME",
         )
     try:
-        return loaded.open_platform(live=live)
+        platform = loaded.open_platform(live=live)
     except ModuleNotFoundError as error:
         raise WebappError(
             f'the recruiter "{recruiter}" needs a library that is not installed: {error.name}',
             remedy=f"pip install 'parallax-experiments[{recruiter}]'",
         ) from error
+    if settings.instance is not None:
+        _let_paying_copy_alone_act(platform, settings.instance)
+    return platform
+
+
+def _let_paying_copy_alone_act(platform: Platform, instance: Path) -> None:
+    for name in _acts():
+        method = getattr(platform, name, None)
+        if method is not None:
+            setattr(platform, name, _by_paying_copy(method, platform.endpoint, instance))
+
+
+def _by_paying_copy(
+    method: Callable[..., Any], endpoint: str, instance: Path
+) -> Callable[..., Any]:
+    @wraps(method)
+    def call(*values: object, **named: object) -> Any:  # noqa: ANN401 - whatever the method returns
+        with acting(instance) as may_act:
+            if not may_act:
+                raise PlatformError(
+                    "this copy of the installation does not have the right to pay and publish, so "
+                    "nothing was done",
+                    where=endpoint,
+                    remedy=REMEDY,
+                )
+            return method(*values, **named)
+
+    return call
+
+
+@cache
+def _acts() -> frozenset[str]:
+    """Return the names of the methods that only the paying copy may call."""
+    protocols = (Platform, *vars(capabilities).values())
+    return frozenset(
+        name
+        for protocol in protocols
+        if isinstance(protocol, type)
+        for name, method in vars(protocol).items()
+        if getattr(method, "by_paying_copy", False)
+    )

@@ -27,6 +27,7 @@ class Options(ResponseType):
     balance: ClassVar[Balance] = Balance.PLACES
     asked: ClassVar[str] = "options"
     instructions: ClassVar[str] = "instructions_options"
+    has_context_above: ClassVar[bool] = True
 
     @property
     def balanced_over(self) -> int:

@@ -21,6 +21,7 @@ class PrefixCompletion(ResponseType):
     typical_rt_ms: ClassVar[float] = 2500.0
     asked: ClassVar[str] = "completion"
     instructions: ClassVar[str] = "instructions_completion"
+    has_context_above: ClassVar[bool] = True
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:

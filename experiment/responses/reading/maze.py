@@ -19,7 +19,7 @@ from experiment.responses.reading.reading import READ_COLUMNS, Read
 from experiment.seeds import generator
 from experiment.simulation.responders import Responder
 from experiment.tables.column import Column, TableSchema
-from experiment.tables.reading_table import MAZE_READINGS
+from experiment.tables.reading_table import READINGS, STEP_KEYS, STEP_TIMES
 
 # What stands beside the first word, as the field writes it.
 NO_WORD = "x-x-x"
@@ -30,6 +30,29 @@ _LONGEST_RUN = 3
 # Of a word alone: whoever answers nine of ten sentences rightly chooses most words rightly.
 _ERRORS_A_WORD = 0.2
 _MARKS = ".,;:!?…。、،؟"
+
+
+# What was chosen word by word against a distractor.
+_WORDS = TableSchema(
+    READINGS.name,
+    "The Maze: one row per word that was chosen. Exported where trials are a Maze.",
+    READINGS.primary_key,
+    (
+        *STEP_KEYS,
+        Column("distractor", "string", "the word that stood beside it"),
+        Column("side", "string", "where the right word stood", values=("left", "right")),
+        Column("correct", "boolean", "whether the right word was chosen first"),
+        Column("n_wrong", "integer", "how often the distractor was chosen", unit="press"),
+        Column(
+            "done_ms",
+            "number",
+            "from the painting to the choice of the right word; empty where the sentence ended",
+            unit="ms",
+            optional=True,
+        ),
+        *STEP_TIMES,
+    ),
+)
 
 
 class Maze(Questioned, Read):
@@ -43,7 +66,9 @@ class Maze(Questioned, Read):
         Column("n_wrong", "integer", "how many words were chosen wrongly first", unit="word"),
         Column("is_finished", "boolean", "whether the sentence was read to its end"),
     )
-    step_table: ClassVar[TableSchema | None] = MAZE_READINGS
+    step_table: ClassVar[TableSchema | None] = _WORDS
+    # Half a line, as measured with the page's own style: two words stand side by side.
+    letters_in_place: ClassVar[int | None] = 13
     default_keys: ClassVar[tuple[str, ...]] = ("f", "j")
     typical_rt_ms: ClassVar[float] = 9000.0
     asked: ClassVar[str] = "maze"

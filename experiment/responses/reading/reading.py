@@ -95,8 +95,16 @@ class Read(OneVersion):
     columns: ClassVar[tuple[Column, ...]] = READ_COLUMNS
     trial_columns: ClassVar[tuple[Column, ...]] = (ASKED_SIDE, PLAN)
     responder_method: ClassVar[str] = "choose"
+    # A whole line, as measured with the page's own style.
+    letters_in_place: ClassVar[int | None] = 23
 
     # What is shown.
+
+    def unbroken_words(self, item: Item) -> Iterator[str]:
+        """Yield the words of every version that may be read."""
+        for version in self.versions(item):
+            for step in self.steps(item, version):
+                yield from step.text.split()
 
     @property
     @abstractmethod

@@ -8,10 +8,9 @@ import pytest
 from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
-from analysis.findings.rating_effects import RATING_EFFECTS
+from analysis.findings.measures import RATING_EFFECTS, YES_NO_EFFECTS
 from analysis.findings.ratings import RATINGS
 from analysis.findings.yes_no import YES_NO
-from analysis.findings.yes_no_effects import YES_NO_EFFECTS
 from tests.analysis.findings.hand_made_runs import frame_of, given_of
 
 PEOPLE, FRAMES = 12, 8

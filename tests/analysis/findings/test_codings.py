@@ -14,7 +14,7 @@ from analysis.comparison import compare
 from analysis.findings.cells import Crossing
 from analysis.findings.contrasts import fixed_columns, planned
 from analysis.options import ComparisonOptions
-from analysis.statistics.rating_contrasts import contrasts
+from analysis.statistics.contrasts import contrasts
 from experiment.studies.analysis_plan import Analysis
 from experiment.studies.question import Question
 from tests.analysis.designed_studies import choices, designed

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analysis.findings.told import corrected
+from analysis.findings.summary_sentences import corrected
 
 
 @pytest.mark.parametrize(

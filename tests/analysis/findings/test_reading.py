@@ -8,7 +8,7 @@ import pytest
 
 from analysis.data.readings import by_region, readings_of
 from analysis.findings.maze_accuracy import word_accuracy
-from analysis.statistics.rating_contrasts import contrasts
+from analysis.statistics.contrasts import contrasts
 
 
 def readings(effect: float, people: int = 30, frames: int = 16) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from analysis.findings.maze_accuracy import MAZE_ACCURACY
-from analysis.findings.reading_times import READING_TIMES
+from analysis.findings.measures import READING_EFFECTS
 from tests.analysis.findings.hand_made_runs import frame_of, given_of
 
 PEOPLE, FRAMES = 12, 8
@@ -60,7 +60,7 @@ def readings(judgments: pd.DataFrame, *, maze: bool = False) -> pd.DataFrame:
 def found(*, maze: bool = False):
     judgments = answers()
     given = given_of(judgments, readings=readings(judgments, maze=maze))
-    return READING_TIMES.run(given)
+    return READING_EFFECTS.run(given)
 
 
 def test_reading_times_are_geometric_means():
@@ -68,7 +68,7 @@ def test_reading_times_are_geometric_means():
     for key, median in MEDIAN_MS.items():
         assert rows.loc[key, "rt_ms"] == pytest.approx(median)
         assert rows.loc[key, "rt_ms_low"] < median < rows.loc[key, "rt_ms_high"]
-    assert (rows["n_ratings"] == PEOPLE * FRAMES).all()
+    assert (rows["n_observations"] == PEOPLE * FRAMES).all()
     assert (rows["n_participants"] == PEOPLE).all() and (rows["n_units"] == FRAMES).all()
 
 
@@ -95,8 +95,8 @@ def test_holms_correction_is_over_all_regions_of_a_construction():
 
 def test_a_word_of_a_maze_that_was_chosen_wrongly_counts_in_no_time():
     rows = frame_of(found(maze=True), "reading_times").set_index(["cell", "region"])
-    assert rows.loc[("a", 2), "n_ratings"] == rows.loc[("b", 2), "n_ratings"] == 95
-    assert rows.loc[("a", 1), "n_ratings"] == 96
+    assert rows.loc[("a", 2), "n_observations"] == rows.loc[("b", 2), "n_observations"] == 95
+    assert rows.loc[("a", 1), "n_observations"] == 96
     times = readings(answers(), maze=True)
     kept = times[times["correct"] & (times["region"] == 2) & times["item_id"].str.endswith("a")]
     mean = float(np.exp(np.log(kept["rt_ms"]).mean()))

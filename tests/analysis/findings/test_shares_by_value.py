@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 import statsmodels.api as sm
 
-from analysis.findings.design_effects import DESIGN_EFFECTS
+from analysis.findings.fillers_and_catch import OTHER_RATED, OTHER_YES_NO
 from analysis.findings.late_answers import shares_late
+from analysis.findings.measures import CHOICE_EFFECTS
 from analysis.findings.option_shares import option_findings
-from analysis.findings.other_kinds import OTHER_RATED, OTHER_YES_NO
 from analysis.findings.reading_questions import QUESTIONS
 from analysis.findings.surprisal_times import SURPRISAL_TIMES
 from analysis.options import ComparisonOptions
@@ -41,7 +41,7 @@ def test_cells_and_differences_of_choices_are_shares_of_the_expected_option():
         for name, n in cells.items()
         for row in answers(name, n, own_distance=name.split()[0], own_number=name.split()[1])
     )
-    found = DESIGN_EFFECTS.run(given_of(rows, conditions=list(cells)))
+    found = CHOICE_EFFECTS.run(given_of(rows, conditions=list(cells)))
     means = found.statistics["design_cells"].set_index("cell")
     assert means["accuracy"].to_dict() == {name: n / 96 for name, n in cells.items()}
     effects = found.statistics["design_effects"].set_index("contrast")["estimate"]

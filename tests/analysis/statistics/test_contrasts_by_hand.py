@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.stats import t as student
 
-from analysis.statistics.rating_contrasts import cell_means, contrasts, with_z_scores
+from analysis.statistics.contrasts import cell_means, contrasts, with_z_scores
 from tests.analysis.statistics.dense_variance import dense
 
 
@@ -64,7 +64,7 @@ def test_the_interval_of_a_cells_mean_is_two_way_clustered():
             (mean - half, mean, mean + half)
         )
         assert row["sd"] == pytest.approx(own["rating"].std(ddof=1))
-        assert tuple(row[["n_ratings", "n_units", "n_participants"]]) == (len(own), 8, 12)
+        assert tuple(row[["n_observations", "n_units", "n_participants"]]) == (len(own), 8, 12)
 
 
 WEIGHTS = {"a": 1.0, "b": -1.0}
@@ -88,7 +88,7 @@ def test_a_difference_is_that_of_the_means_with_students_p():
         assert row["high"] == pytest.approx(sign * estimate + half, rel=1e-4)
         assert row["p"] == pytest.approx(p, rel=1e-3)
         assert row["p_holm"] == pytest.approx(min(2 * p, 1), rel=1e-3)
-        assert (row["n_ratings"], row["n_participants"], row["n_frames"]) == (96, 12, 8)
+        assert (row["n_observations"], row["n_participants"], row["n_frames"]) == (96, 12, 8)
 
 
 @pytest.mark.parametrize("groups", [1, 2, 4])
@@ -175,8 +175,8 @@ def test_a_cell_without_ratings_has_no_contrast_and_others_cells_take_no_part():
     both = pd.concat([rows, other])
     found = contrasts(both, "rating", {"x": WEIGHTS, "y": {"a": 1.0, "d": -1.0}})
     [alone] = contrasts(rows, "rating", {"x": WEIGHTS}).to_dict("records")
-    for name in ("estimate", "low", "high", "n_ratings"):
+    for name in ("estimate", "low", "high", "n_observations"):
         assert found.loc[0, name] == pytest.approx(alone[name])
     assert found.loc[1, ["estimate", "low", "high", "p"]].isna().all()
-    assert found.loc[1, "n_ratings"] == 48
+    assert found.loc[1, "n_observations"] == 48
     assert contrasts(rows, "rating", {}).empty

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from analysis.statistics.clustered import several_way
-from analysis.statistics.rating_contrasts import contrasts
+from analysis.statistics.contrasts import contrasts
 from analysis.statistics.variance_parts import contrast_variance
 from tests.analysis.statistics.dense_variance import dense, dense_with_levels
 
@@ -110,7 +110,7 @@ def test_few_answers_have_no_interval_but_their_estimate():
     wanted = {"difference": {"0": 1.0, "1": -1.0}}
     [few] = contrasts(rows[person < 4], "rating", wanted).to_dict("records")
     [enough] = contrasts(rows[person < 5], "rating", wanted).to_dict("records")
-    assert few["n_ratings"] == 64 and np.isfinite(few["estimate"])
+    assert few["n_observations"] == 64 and np.isfinite(few["estimate"])
     assert np.isnan([few["low"], few["high"], few["p"]]).all()
     assert np.isfinite([enough["low"], enough["high"], enough["p"]]).all()
 

@@ -11,9 +11,9 @@ from scipy.stats import norm
 from analysis.errors import AnalysisError
 from analysis.statistics import power, power_scale, reading_power
 from analysis.statistics.clustered import clustered_intervals
+from analysis.statistics.contrasts import contrasts
 from analysis.statistics.power import Assumptions, Design
 from analysis.statistics.power_scale import Planned, Scale, simulate_scale, summary_of_scale
-from analysis.statistics.rating_contrasts import contrasts
 from analysis.statistics.reading_power import ReadDesign, Spread
 from experiment.design.lists import ListEntry
 from experiment.materials.read import item_from_row

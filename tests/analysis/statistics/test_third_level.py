@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from analysis.statistics.rating_contrasts import contrasts
+from analysis.statistics.contrasts import contrasts
 
 VERBS, EACH, PEOPLE, STUDIES = 24, 3, 24, 200
 WANTED = {"one kind of verb - the other": {"a": 1.0, "b": -1.0}}

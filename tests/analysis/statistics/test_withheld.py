@@ -6,8 +6,8 @@ import pytest
 
 from analysis.statistics import withheld
 from analysis.statistics.accuracy import accuracy_difference
+from analysis.statistics.contrasts import contrasts
 from analysis.statistics.paired import people_against_models
-from analysis.statistics.rating_contrasts import contrasts
 from analysis.statistics.ratings import rating_differences
 from analysis.statistics.withheld import REASON, SHARE, reasons
 from tests.analysis.known_choices import crossed, decided

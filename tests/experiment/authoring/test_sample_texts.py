@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-import experiment.authoring
+import experiment.responses
 
-TEXTS = sorted((Path(experiment.authoring.__file__).parent / "texts").glob("*/instructions*.md"))
+TEXTS = sorted(Path(experiment.responses.__file__).parent.glob("*/texts/*/instructions*.md"))
 # Catch trials are there to test people, and errors on them exclude.
 PROMISES = (
     "trick",

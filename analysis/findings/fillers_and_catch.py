@@ -11,8 +11,8 @@ from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Findings
 from analysis.findings.yes_no import with_expected
 from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.contrasts import cell_means
 from analysis.statistics.detection import yes_rates
-from analysis.statistics.rating_contrasts import cell_means
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 from experiment.records import Kind
@@ -59,7 +59,7 @@ def _choices(judged: pd.DataFrame) -> pd.DataFrame:
 def _ratings(judged: pd.DataFrame) -> pd.DataFrame:
     found = cell_means(judged, "rating", _BY)
     items = judged.groupby(_BY, sort=False, observed=True)["item_id"].nunique().to_numpy()
-    return found.assign(n_items=items).rename(columns={"n_ratings": "n_judgments"})
+    return found.assign(n_items=items).rename(columns={"n_observations": "n_judgments"})
 
 
 def _yes(judged: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Differences, main effects and interactions of choices and ratings: sums of cells' means."""
+"""Differences, main effects and interactions of any answers: weighted sums of cells' means."""
 
 from collections.abc import Mapping, Sequence
 
@@ -30,39 +30,40 @@ def with_z_scores(ratings: pd.DataFrame) -> pd.DataFrame:
     return ratings.assign(z=((values - mean) / sd.where(sd > 0)).to_numpy())
 
 
-def cell_means(ratings: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataFrame:
+def cell_means(answers: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataFrame:
     """Return the mean of a value in each cell with a 95% interval.
 
     Args:
-        ratings: One row per rating, with participant and unit (what repeats over conditions).
+        answers: One row per answer, with participant and unit (what repeats over conditions).
         value: The column of the value; rows without one are left out.
         by: The columns that make a cell.
 
     Returns:
-        The columns of ``by``, mean, low, high, sd (of single values), n_ratings, n_units,
+        The columns of ``by``, mean, low, high, sd (of single values), n_observations, n_units,
         n_participants; clustered by participant and unit.
     """
-    rows = ratings[ratings[value].notna()]
+    rows = answers[answers[value].notna()]
     grouped = rows.groupby(list(by), sort=False, observed=True)
     found = grouped.agg(
         mean=(value, "mean"),
         sd=(value, "std"),
-        n_ratings=(value, "size"),
+        n_observations=(value, "size"),
         n_units=("unit", "nunique"),
         n_participants=("participant", "nunique"),
     ).reset_index()
     group = grouped.ngroup().to_numpy().astype(np.intp)
     values = rows[value].to_numpy(dtype=float)
-    influence = (values - found["mean"].to_numpy()[group]) / found["n_ratings"].to_numpy()[group]
+    deviation = values - found["mean"].to_numpy()[group]
+    influence = deviation / found["n_observations"].to_numpy()[group]
     person, unit = (codes(rows[name])[0] for name in ("participant", "unit"))
     variance = two_way(influence, person, unit, group)
     half = quantile(variance.freedom) * np.sqrt(variance.total)
-    low, high = ends(found["mean"] - half, found["mean"] + half, found["n_ratings"], MEAN)
+    low, high = ends(found["mean"] - half, found["mean"] + half, found["n_observations"], MEAN)
     return found.assign(low=low, high=high)
 
 
 def contrasts(
-    ratings: pd.DataFrame, value: str, wanted: Mapping[str, Weights], *, people: bool = True
+    answers: pd.DataFrame, value: str, wanted: Mapping[str, Weights], *, people: bool = True
 ) -> pd.DataFrame:
     """Return weighted sums of cells' means, each with a 95% interval and a p value.
 
@@ -72,7 +73,7 @@ def contrasts(
     (``withheld``) there is neither interval nor p.
 
     Args:
-        ratings: One row per rating, with cell, participant, unit, and where they are known
+        answers: One row per answer, with cell, participant, unit, and where they are known
             ``also`` (what repeats besides) and ``group`` (of the participants). A model's values,
             and people's whom nobody knows, have no participant (missing).
         value: The column of the value; rows without one are left out.
@@ -80,18 +81,18 @@ def contrasts(
         people: Whether people gave the values; of a model's nothing is withheld.
 
     Returns:
-        contrast, estimate, low, high, p (Student's t), n_ratings, n_participants, n_frames (that
-        these cells have), p_holm (over these contrasts); NaN where a cell has no rating or there is
-        one cluster alone.
+        contrast, estimate, low, high, p (Student's t), n_observations, n_participants, n_frames
+        (that these cells have), p_holm (over these contrasts); NaN where a cell has no observation
+        or there is one cluster alone.
     """
-    rows = ratings[ratings[value].notna()]
+    rows = answers[answers[value].notna()]
     cell = rows["cell"].astype(str)
     found = [
         {"contrast": name, **_contrast(rows, cell, value, own, people=people)}
         for name, own in wanted.items()
     ]
     names = ["contrast", "estimate", "low", "high", "p"]
-    frame = pd.DataFrame(found, columns=[*names, "n_ratings", "n_participants", "n_frames"])
+    frame = pd.DataFrame(found, columns=[*names, "n_observations", "n_participants", "n_frames"])
     if frame.empty:
         return frame.assign(p_holm=[])
     return adjusted(frame).drop(columns="p_fdr")
@@ -104,7 +105,7 @@ def _contrast(
     inside = cell.isin(weights)
     own, (cells, names) = rows[inside], pd.factorize(cell[inside])
     numbers = {
-        "n_ratings": float(len(own)),
+        "n_observations": float(len(own)),
         "n_participants": float(own["participant"].nunique()),
         "n_frames": float(own["unit"].nunique()),
     }

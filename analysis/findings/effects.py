@@ -1,0 +1,186 @@
+"""The effects of a design: how far the means of its cells lie apart, for every type of response.
+
+A ``Measure`` says what is compared of one type of response (whether the expected option was chosen,
+a rating, yes, the logarithm of a reading time) and what its tables are called. ``effects_of`` makes
+one finding of it: the cells, the comparisons that the design plans, their tables and the figure.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import ClassVar
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from analysis.data.own_columns import PREFIX
+from analysis.figures.drawing import Drawing
+from analysis.figures.ratings import cells_figure
+from analysis.findings.cells import Crossing
+from analysis.findings.contrasts import planned
+from analysis.findings.design import designs
+from analysis.findings.finding import Finding, Given
+from analysis.findings.findings import Context, Findings, full_titles
+from analysis.statistics.contrasts import Weights, contrasts
+from analysis.tables.accuracy_table import Column
+from analysis.tables.section import Section
+from experiment.studies.study import Study
+
+LABEL = Column("label", "", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """One construction's answers, and what of its cells is compared.
+
+    Attributes:
+        construction: Its name.
+        answers: One row per answer: participant, unit (what repeats over cells), cell, the
+            measured value, and where they are known ``also`` and ``group`` (see ``contrasts``).
+        cross: Its cells and the factors that they cross.
+        comparisons: The weights of cells of each comparison, by its label.
+    """
+
+    construction: str
+    answers: pd.DataFrame
+    cross: Crossing
+    comparisons: Mapping[str, Weights]
+
+
+class Measure(ABC):
+    """What is compared of one type of response, and what its tables and figure say of it.
+
+    Attributes:
+        name: What its comparisons are called as a statistic and as a table.
+        section: The report's section that contains them.
+        of: The analyses of types of response that it belongs to.
+        value: The column that holds the measured value.
+        figure: Name, title and caption of the figure of the cells, and what its axis says.
+    """
+
+    name: ClassVar[str]
+    section: ClassVar[Section]
+    of: ClassVar[tuple[str, ...]]
+    value: ClassVar[str]
+    figure: ClassVar[tuple[str, str, str, str]]
+
+    def answers(self, given: Given) -> pd.DataFrame:
+        """Return all answers that are measured; the judgments unless something else is."""
+        return given.data.judgments
+
+    def is_compared(self, rows: pd.DataFrame, cross: Crossing) -> bool:
+        """Return whether a construction's cells are compared; all are, unless a measure says no."""
+        return True
+
+    def in_cells(self, answers: pd.DataFrame, rows: pd.DataFrame, study: Study) -> pd.DataFrame:
+        """Return a construction's answers with their cells.
+
+        Args:
+            answers: All answers, as ``answers`` gives them.
+            rows: The construction's judgments, with cell and unit.
+            study: The study, which says what else repeats.
+        """
+        return with_repeats(rows.assign(**{self.value: rows[self.value].astype(float)}), study)
+
+    def effects(self, design: Design) -> pd.DataFrame:
+        """Return a row for each comparison, as ``contrasts`` gives them."""
+        found = contrasts(design.answers, self.value, design.comparisons)
+        return found.assign(construction=design.construction)
+
+    @abstractmethod
+    def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
+        """Return each cell's mean, with mean, low, high and where the figure draws it."""
+
+    @abstractmethod
+    def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
+        """Return the tables and the statistics, without the figure."""
+
+    def draw(self, cells: pd.DataFrame, compared: Sequence[Design], given: Given) -> Figure:
+        """Return the figure of the cells, a panel for each construction."""
+        titles = {one.name: one.title for one in given.context.study.constructions}
+        titled = [(titles.get(one.construction, one.construction), one) for one in compared]
+        return cells_figure(
+            {title: cells[cells["construction"] == one.construction] for title, one in titled},
+            {title: lines_and_points(one.cross)[1] for title, one in titled},
+            simulated=given.context.origin.simulated,
+            measured=self.figure[-1],
+        )
+
+
+def effects_of(measure: Measure) -> Finding:
+    """Return the finding about the effects of a design on a measure."""
+    return Finding(measure.name, measure.section, partial(_run, measure=measure), of=measure.of)
+
+
+def _run(given: Given, measure: Measure) -> Findings:
+    answers = measure.answers(given)
+    compared = list(compared_designs(measure, given, answers))
+    effects = [measure.effects(design) for design in compared]
+    cells = measure.cells(answers, compared)
+    if cells.empty:
+        return Findings()
+    joined = pd.concat(effects, ignore_index=True) if effects else pd.DataFrame()
+    found = measure.findings(joined, cells, given)
+    name, title, caption, _ = measure.figure
+    draw = partial(measure.draw, cells, compared, given)
+    drawing = Drawing(name, title, caption, measure.section, draw)
+    return Findings(found.tables, found.statistics, found.left_out, drawings=(drawing,))
+
+
+def compared_designs(measure: Measure, given: Given, answers: pd.DataFrame) -> Iterator[Design]:
+    """Yield each construction whose cells are compared, with what the study plans to compare.
+
+    Args:
+        measure: What is compared.
+        given: What findings are made from.
+        answers: All answers, as the measure gives them.
+    """
+    study = given.run.study
+    for name, rows, cross in designs(given):
+        if measure.is_compared(rows, cross):
+            own = measure.in_cells(answers, rows, study)
+            yield Design(name, own, cross, planned(cross, study.analysis))
+
+
+def with_repeats(rows: pd.DataFrame, study: Study) -> pd.DataFrame:
+    """Return answers with ``also``: what the study says repeats beside participant and frame."""
+    column = f"{PREFIX}{study.analysis.repeats}"
+    return rows.assign(also=rows[column].astype(str)) if column in rows else rows
+
+
+def clustered_by(study: Study) -> str:
+    """Return in words by what the variances of such answers are clustered."""
+    if study.analysis.repeats:
+        return f"by participant, by frame and by {study.analysis.repeats}"
+    return "by participant and by frame"
+
+
+def lines_and_points(cross: Crossing) -> tuple[dict[str, tuple[str, str]], list[list[str]]]:
+    """Return where each cell stands in a figure: its line (levels of all factors but the last).
+
+    Returns:
+        Each cell's first and second level (the second is empty with one factor), and the levels of
+        lines and points, or of points alone.
+    """
+    *others, last = cross.factors.values()
+    lines = [", ".join(levels) for levels in product(*others)]
+    places = {
+        cell: (", ".join(levels[:-1]), levels[-1]) if others else (levels[0], "")
+        for cell, levels in cross.cells.items()
+    }
+    return places, [lines, list(last)] if others else [list(last)]
+
+
+def placed(cells: pd.DataFrame, design: Design) -> pd.DataFrame:
+    """Return a construction's cells with where the figure draws them: ``first``, ``second``."""
+    places = lines_and_points(design.cross)[0]
+    first, second = zip(*(places[cell] for cell in cells["cell"]), strict=True)
+    return cells.assign(first=list(first), second=list(second), construction=design.construction)
+
+
+def headed(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
+    """Return rows in the study's order, each under its construction's title."""
+    ordered = context.by_construction(rows)
+    return ordered.assign(group=full_titles(ordered))

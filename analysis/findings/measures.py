@@ -1,0 +1,355 @@
+"""What the effects of a design are measured in: choices, ratings, yes or no, reading times."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from analysis.data.readings import by_region, readings_of
+from analysis.figures.reading import regions_figure
+from analysis.findings.cells import Crossing
+from analysis.findings.effects import (
+    LABEL,
+    Design,
+    Measure,
+    clustered_by,
+    effects_of,
+    headed,
+    placed,
+)
+from analysis.findings.finding import Given
+from analysis.findings.findings import Findings
+from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.contrasts import cell_means, contrasts
+from analysis.statistics.detection import yes_rates
+from analysis.statistics.paired import adjusted
+from analysis.tables.accuracy_table import Column, Table
+from analysis.tables.section import Section
+from experiment.studies.study import Study
+
+_TESTED = (Column("p", "p", "p"), Column("p_holm", "Holm", "p"))
+_PERCENT = 100.0
+
+
+def _counted(title: str) -> Column:
+    return Column("n_observations", title, "count")
+
+
+def _tested_by(study: Study, family: str = "the rows of one construction") -> str:
+    return (
+        "Intervals: 95%, and p: Student's t with a variance clustered "
+        f"{clustered_by(study)}. Holm: adjusted for {family}."
+    )
+
+
+class Choices(Measure):
+    """The share of choices of the expected option; of constructions with declared factors."""
+
+    name, section, of, value = "design_effects", Section.ACCURACY, ("choice",), "chose_good"
+    figure = (
+        "design",
+        "Accuracy by the design's factors",
+        "People's accuracy in each cell, with 95% intervals; lines join the levels of one factor. "
+        "Lines that are not parallel are an interaction.",
+        "accuracy",
+    )
+
+    def is_compared(self, rows: pd.DataFrame, cross: Crossing) -> bool:
+        """Return whether factors are declared and participants known."""
+        return cross.declared and not rows["participant"].isna().all()
+
+    def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
+        """Return people's accuracy in each cell."""
+        return _joined([_accuracies(one) for one in compared])
+
+    def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
+        """Return the tables of effects and of cells."""
+        tables = (self._effects_table(effects, given), self._cells_table(cells, given))
+        return Findings(tables, {self.name: effects, "design_cells": cells})
+
+    def _effects_table(self, effects: pd.DataFrame, given: Given) -> Table:
+        return given.context.table(
+            self.name,
+            "Effects of the design",
+            "Differences of people's accuracy between the cells of each construction.",
+            headed(effects, given.context).assign(label=lambda rows: rows["contrast"]),
+            (LABEL, Column("estimate", "Difference", "estimate"), *_TESTED, _counted("Judgments")),
+            (
+                "Shares of expected choices; each cell counts alike. "
+                f"{_tested_by(given.run.study)} An interaction of shares is not one of logits: "
+                "the mixed model of the design has that.",
+            ),
+            self.section,
+        )
+
+    def _cells_table(self, cells: pd.DataFrame, given: Given) -> Table:
+        return given.context.table(
+            "design_cells",
+            "Cells of the design",
+            "People's accuracy in each cell.",
+            headed(cells, given.context).assign(label=lambda rows: rows["cell"]),
+            (
+                LABEL,
+                Column("accuracy", "People", "estimate"),
+                Column("n_judgments", "Judgments", "count"),
+                Column("n_items", "Items", "count"),
+                Column("n_participants", "Participants", "count"),
+            ),
+            (),
+            self.section,
+        )
+
+
+def _accuracies(design: Design) -> pd.DataFrame:
+    order = list(design.cross.cells)
+    cells = people_accuracy(design.answers, ["cell"]).set_index("cell").reindex(order)
+    cells = cells[cells["n_judgments"].notna()].reset_index()
+    return placed(cells.assign(mean=cells["accuracy"]), design)
+
+
+class Ratings(Measure):
+    """The mean rating, in points of the scale and in each participant's standard deviations."""
+
+    name, section, of, value = "rating_effects", Section.RATINGS, ("rating",), "rating"
+    figure = (
+        "ratings",
+        "Ratings by condition",
+        "Mean z-score of the ratings in each condition, with 95% intervals; lines join the levels "
+        "of one factor. Lines that are not parallel are an interaction.",
+        "mean rating (z)",
+    )
+    _z_note = (
+        "z: a rating less its participant's mean, over the participant's standard deviation, both "
+        "of all that the participant rated. It takes away how high and how widely somebody uses "
+        "the scale. It does not make the scale's steps equal, takes away real differences between "
+        "people as well, and depends on which other sentences were in the session."
+    )
+
+    def effects(self, design: Design) -> pd.DataFrame:
+        """Return comparisons in points, and beside them in z-scores."""
+        points, z = (
+            contrasts(design.answers, value, design.comparisons) for value in ("rating", "z")
+        )
+        in_z = z[["estimate", "low", "high", "p", "p_holm"]].add_prefix("z_")
+        named = points.rename(columns={"n_observations": "n_ratings"})
+        return pd.concat([named, in_z], axis=1).assign(construction=design.construction)
+
+    def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
+        """Return the mean z-score of each cell."""
+        return _joined([_mean_z(one) for one in compared])
+
+    def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
+        """Return the table of effects, and who has no z-scores."""
+        targets = given.data.judgments
+        left_out: tuple[str, ...] = ()
+        if nobody := targets.loc[targets["z"].isna(), "participant"].nunique():
+            left_out = (
+                f"{nobody} participant(s) gave every sentence the same point: they have no "
+                "z-scores and count in points alone.",
+            )
+        statistics = {self.name: effects, "rating_cells": cells}
+        return Findings((self._table(effects, given),), statistics, left_out)
+
+    def _table(self, effects: pd.DataFrame, given: Given) -> Table:
+        ends = {"estimate": "points", "low": "points_low", "high": "points_high"}
+        in_z = {"z_estimate": "in_z", "z_low": "in_z_low", "z_high": "in_z_high"}
+        rows = headed(effects, given.context).assign(label=lambda own: own["contrast"])
+        return given.context.table(
+            self.name,
+            "Differences and interactions",
+            "Differences of mean ratings between the conditions of each construction.",
+            rows.rename(columns=ends | in_z),
+            (
+                LABEL,
+                Column("points", "Points", "estimate"),
+                *_TESTED,
+                Column("in_z", "z-scores", "estimate"),
+                Column("z_p", "p (z)", "p"),
+                Column("n_ratings", "Ratings", "count"),
+            ),
+            (
+                "Targets alone. Each condition counts alike. " + _tested_by(given.run.study),
+                self._z_note,
+            ),
+            self.section,
+        )
+
+
+def _mean_z(design: Design) -> pd.DataFrame:
+    cells = cell_means(design.answers, "z", ["cell"])
+    named = cells.rename(columns={"n_observations": "n_ratings"})
+    return placed(named.assign(cell=cells["cell"].astype(str)), design)
+
+
+class YesNo(Measure):
+    """The share of yes, whether or not an answer is expected."""
+
+    name, section, of, value = "yes_no_effects", Section.ANSWERS, ("yes_no",), "said_yes"
+    figure = (
+        "yes_no_design",
+        "Yes by condition",
+        "Shares of yes in each condition, with 95% intervals; lines join the levels of one factor. "
+        "Lines that are not parallel are an interaction.",
+        "share of yes",
+    )
+
+    def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
+        """Return the share of yes in each cell."""
+        return _joined([_shares_of_yes(one) for one in compared])
+
+    def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
+        """Return the table of effects."""
+        table = given.context.table(
+            self.name,
+            "Differences and interactions",
+            "Differences of the shares of yes between the conditions of each construction.",
+            headed(effects, given.context).assign(label=lambda rows: rows["contrast"]),
+            (LABEL, Column("estimate", "Difference", "estimate"), *_TESTED, _counted("Answers")),
+            ("Targets alone. Each condition counts alike. " + _tested_by(given.run.study),),
+            self.section,
+        )
+        return Findings((table,), {self.name: effects})
+
+
+def _shares_of_yes(design: Design) -> pd.DataFrame:
+    named = {"yes": "mean", "yes_low": "low", "yes_high": "high"}
+    return placed(yes_rates(design.answers, ["cell"]).rename(columns=named), design)
+
+
+class ReadingTimes(Measure):
+    """The logarithm of the time for a region; means of every construction, also of one cell."""
+
+    name, section, of = "reading_effects", Section.READING, ("self_paced", "maze")
+    value = "log_rt"
+    figure = (
+        "reading_times",
+        "Reading times by region",
+        "Geometric mean reading time of each region in each condition, with 95% intervals "
+        "clustered by participant and by frame.",
+        "ms",
+    )
+
+    def answers(self, given: Given) -> pd.DataFrame:
+        """Return the times of regions; in the Maze of those that were chosen at once."""
+        return by_region(read_rightly(readings_of(given.run, given.data.judgments).frame))
+
+    def in_cells(self, answers: pd.DataFrame, rows: pd.DataFrame, study: Study) -> pd.DataFrame:
+        """Return the times with the cells that a design makes of their trials."""
+        group = ["group"] if "group" in rows else []
+        trials = rows[["participant", "position", "cell", "unit", *group]].assign(
+            participant=rows["participant"].astype(str)
+        )
+        kept = answers.drop(columns=[name for name in ("cell", "unit") if name in answers])
+        return kept.merge(trials, "inner", on=["participant", "position"])
+
+    def effects(self, design: Design) -> pd.DataFrame:
+        """Return comparisons region by region, corrected over all of these, also in per cent."""
+        regions = [
+            contrasts(read, self.value, design.comparisons).assign(region=region)
+            for region, read in design.answers.groupby("region", sort=True)
+        ]
+        if not regions:
+            return pd.DataFrame()
+        found = pd.concat(regions, ignore_index=True).assign(construction=design.construction)
+        found = adjusted(found.drop(columns="p_holm")).drop(columns="p_fdr")
+        first = ["construction", "region"]
+        found = found[[*first, *(name for name in found if name not in first)]]
+        ends = {"percent": "estimate", "percent_low": "low", "percent_high": "high"}
+        per_cent = {name: np.expm1(found[end].astype(float)) for name, end in ends.items()}
+        return found.assign(**{name: _PERCENT * own for name, own in per_cent.items()})
+
+    def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
+        """Return geometric means by construction, region and condition, in milliseconds."""
+        by = ["construction", "region", "cell"]
+        means = cell_means(answers.astype({"construction": str, "cell": str}), self.value, by)
+        first = answers.drop_duplicates(by[:2])
+        names = zip(first["construction"].astype(str), first["region"], strict=True)
+        texts = dict(zip(names, first["text"].astype(str), strict=True))
+        for name in ("mean", "low", "high"):
+            means[f"rt_ms{'' if name == 'mean' else f'_{name}'}"] = np.exp(means[name])
+        keys = zip(means["construction"], means["region"], strict=True)
+        means["example"] = [texts[key] for key in keys]
+        return means.sort_values(by[:2], kind="stable").reset_index(drop=True)
+
+    def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
+        """Return the tables of times and of effects, and which times were left out."""
+        means = _in_order_of_items(cells, given)
+        tables, statistics = [self._means_table(means, given)], {"reading_times": means}
+        if len(effects):
+            tables.append(self._effects_table(effects, given))
+            statistics[self.name] = effects
+        left_out = readings_of(given.run, given.data.judgments).left_out
+        return Findings(tuple(tables), statistics, left_out)
+
+    def draw(self, cells: pd.DataFrame, compared: Sequence[Design], given: Given) -> Figure:
+        """Return the figure of times, region by region."""
+        titles = {one.name: one.title for one in given.context.study.constructions}
+        means = _in_order_of_items(cells, given).groupby("construction", sort=False)
+        panels = {titles.get(str(name), str(name)): rows for name, rows in means}
+        return regions_figure(panels, simulated=given.context.origin.simulated)
+
+    def _means_table(self, means: pd.DataFrame, given: Given) -> Table:
+        rows = headed(means, given.context)
+        label = rows["region"].astype(str) + " (" + rows["example"].astype(str) + ")"
+        return given.context.table(
+            "reading_times",
+            "Reading times",
+            "Geometric mean of the reading time of each region in each condition, in milliseconds.",
+            rows.assign(label=label).drop(columns=["low", "high"]),
+            (
+                Column("label", "Region", "text"),
+                Column("cell", "Condition", "text"),
+                Column("rt_ms", "ms", "estimate"),
+                _counted("Readings"),
+                Column("n_units", "Frames", "count"),
+                Column("n_participants", "Participants", "count"),
+            ),
+            ("In brackets: the region in the first item.",),
+            self.section,
+        )
+
+    def _effects_table(self, effects: pd.DataFrame, given: Given) -> Table:
+        rows = headed(effects, given.context)
+        label = "Region " + rows["region"].astype(str) + ": " + rows["contrast"].astype(str)
+        return given.context.table(
+            self.name,
+            "Differences of reading times",
+            "By how much longer a region is read in one condition than in another, in per cent.",
+            rows.assign(label=label).drop(columns=["low", "high"]),
+            (LABEL, Column("percent", "Per cent", "estimate"), *_TESTED, _counted("Readings")),
+            (
+                "Differences of logarithms. Intervals: 95%, and p: Student's t with a variance "
+                "clustered by participant and by frame. Holm: adjusted for all regions and "
+                "contrasts of one construction.",
+            ),
+            self.section,
+        )
+
+
+def read_rightly(regions: pd.DataFrame) -> pd.DataFrame:
+    """Return the readings whose word was chosen at once, where there was a choice."""
+    return regions[regions["correct"].astype(bool)] if "correct" in regions else regions
+
+
+def _in_order_of_items(means: pd.DataFrame, given: Given) -> pd.DataFrame:
+    """Return the rows of a region in the order of the items' conditions."""
+    order = list(dict.fromkeys(given.run.items["condition"].astype(str)))
+    place = means["cell"].map(
+        lambda cell: next(
+            (n for n, name in enumerate(order) if cell == name or cell.startswith(f"{name},")),
+            len(order),
+        )
+    )
+    rows = means.assign(place=place).sort_values(["construction", "region", "place"], kind="stable")
+    return rows.drop(columns="place").reset_index(drop=True)
+
+
+def _joined(cells: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(cells, ignore_index=True) if cells else pd.DataFrame()
+
+
+READ = ReadingTimes()
+CHOICE_EFFECTS, RATING_EFFECTS, YES_NO_EFFECTS, READING_EFFECTS = map(
+    effects_of, (Choices(), Ratings(), YesNo(), READ)
+)

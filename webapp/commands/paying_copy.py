@@ -1,0 +1,193 @@
+"""``parallax paying-copy``: which copy of an installation may pay, and how another may."""
+
+from pathlib import Path
+
+import click
+import httpx
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.payment.payment import PaymentState
+from webapp.commands.options import open_sessions, with_instance
+from webapp.core.instance import open_instance
+from webapp.core.keys import Keys, read_keys
+from webapp.database.engine import reading
+from webapp.database.models import Hit, Payment, Run
+from webapp.gate import ledger, paying_copy
+from webapp.gate.paying_copy import Holder, PayingCopyError
+from webapp.gate.premises import Premises
+from webapp.http.health import HEALTHZ, PAYING_COPY
+from webapp.recruiters.settings import load_settings
+
+_PATIENCE_S = 10.0
+_IN_DOUBT = (PaymentState.CALLING, PaymentState.ORDERED, PaymentState.UNKNOWN)
+NOT_EXCLUDED = (
+    "What nobody can exclude: a copy that is switched off and started again later, or a clone of "
+    "the whole machine, still believes that it may pay. Before you take over from a copy that is "
+    "gone, make sure that nobody will start it again. Wait until the platform shows what it "
+    "ordered last (some minutes): an order that does not show yet would be paid again."
+)
+
+
+@click.group("paying-copy")
+def group() -> None:
+    """Show or move the right to pay, which one copy of an installation has."""
+
+
+@group.command()
+@with_instance
+def show(instance: Path) -> None:
+    """Show which copy has the right to pay."""
+    folder = open_instance(instance)
+    with reading(open_sessions(instance)) as session:
+        connection = session.connection()
+        holder = paying_copy.holder_of(connection)
+        if paying_copy.is_paying(connection, folder):
+            click.echo("This copy has the right to pay and publish.")
+            return
+        click.echo("This copy does not have the right to pay and publish.")
+        click.echo(_last_known(holder))
+    click.echo(_how_to_take_over(folder))
+
+
+@group.command("hand-over")
+@click.option("--to", "request", required=True, help="What the other copy's take-over printed.")
+@with_instance
+def hand_over(request: str, instance: Path) -> None:
+    """Hand the right to pay over to another copy.
+
+    Nothing is paid or published here any more. It waits for calls that are being made, and refuses
+    while a payment or an offer is in doubt.
+    """
+    folder = open_instance(instance)
+    sessions, keys = open_sessions(instance), _keys(folder)
+    with paying_copy.no_call(folder), sessions.begin() as session:
+        _refuse_in_doubt(session)
+        paying_copy.give_up(session.connection(), folder)
+    click.echo("This copy does not pay or publish any more. On the other copy, run:")
+    click.echo(f"parallax paying-copy take-over --code {paying_copy.code_for(keys, request)}")
+
+
+@group.command("take-over")
+@click.option("--code", default="", help="What hand-over printed on the copy that paid until now.")
+@click.option(
+    "--other-copy-is-gone",
+    "gone",
+    is_flag=True,
+    help="The copy that paid until now is gone, and nobody will start it again.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@with_instance
+def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
+    """Take over the right to pay from another copy.
+
+    Afterwards every open run must be reconciled before anything is paid: the other copy may have
+    paid meanwhile.
+    """
+    folder = open_instance(instance)
+    sessions, keys = open_sessions(instance), _keys(folder)
+    with reading(sessions) as session:
+        connection = session.connection()
+        if paying_copy.is_paying(connection, folder):
+            click.echo("This copy has the right to pay and publish already.")
+            return
+        holder = paying_copy.holder_of(connection)
+        proved = paying_copy.may_take(connection, folder, keys, code)
+    if not proved:
+        if code:
+            raise PayingCopyError(
+                "the code is not for this copy",
+                expected="what hand-over printed for the present request",
+                remedy=_how_to_take_over(folder),
+            )
+        _refuse_living(holder, folder)
+        if not gone:
+            raise PayingCopyError(
+                "another copy of this installation may still pay. " + _last_known(holder),
+                where=str(folder),
+                remedy=_how_to_take_over(folder),
+            )
+        click.echo(f"{_last_known(holder)} {NOT_EXCLUDED}")
+        if not yes:
+            click.confirm("Take over?", abort=True)
+    # The other copy may have paid since this database was copied.
+    ledger.restoring(folder)
+    with sessions.begin() as session:
+        paying_copy.take(session.connection(), Premises(folder, load_settings(folder)))
+        ledger.restored(session.connection(), folder)
+    with reading(sessions) as session:
+        runs = ledger.to_reconcile(session.connection(), folder)
+    click.echo("This copy has the right to pay and publish.")
+    if runs:
+        commands = "; ".join(f"parallax reconcile {ref} --fix" for ref in runs)
+        click.echo(f"Before it pays, compare each open run with its platform: {commands}")
+
+
+def _refuse_in_doubt(session: Session) -> None:
+    ours = Payment.run_id == Run.id, Payment.state.in_(_IN_DOUBT)
+    offers = Hit.run_id == Run.id, Hit.called_at.is_not(None), Hit.posted_at.is_(None)
+    refs = session.scalars(select(Run.ref).join(Payment, ours[0]).where(ours[1]).distinct()).all()
+    unposted = session.scalars(select(Run.ref).where(*offers).distinct()).all()
+    if refs or unposted:
+        raise PayingCopyError(
+            "a payment or an offer is in doubt, so another copy could make it a second time",
+            where=", ".join(f"run {ref}" for ref in sorted({*refs, *unposted})),
+            remedy="Settle it first: "
+            + "; ".join(
+                [f"parallax reconcile {ref} --fix" for ref in refs]
+                + [f"parallax publish {ref}" for ref in unposted]
+            ),
+        )
+
+
+def _refuse_living(holder: Holder | None, folder: Path) -> None:
+    """Let pass only if the copy that pays cannot be found alive.
+
+    Raises:
+        PayingCopyError: It is.
+    """
+    where = holder and (paying_copy.lives_in(holder) or _answering(holder))
+    if where:
+        raise PayingCopyError(
+            f"the copy that has the right to pay is alive: {where}",
+            where=str(folder),
+            remedy="Let it hand the right over, there: parallax paying-copy hand-over --to "
+            + paying_copy.request_of(folder),
+        )
+
+
+def _answering(holder: Holder) -> str:
+    """Return the address of the paying copy, if its server answers there."""
+    if not holder.copy:
+        return ""
+    try:
+        answer = httpx.get(f"{holder.address}{HEALTHZ}", timeout=_PATIENCE_S, trust_env=False)
+    except (httpx.HTTPError, httpx.InvalidURL):
+        return ""
+    said = answer.headers.get(PAYING_COPY)
+    return holder.address if said == paying_copy.mark_of(holder.copy) else ""
+
+
+def _last_known(holder: Holder | None) -> str:
+    if holder is None:
+        return "The database does not say which copy has it."
+    if not holder.copy:
+        return "It was handed over to another copy."
+    machine = f", on the machine {holder.machine}" if holder.machine else ""
+    return (
+        f"The database names the copy in the folder {holder.folder}{machine}, "
+        f"at the address {holder.address}."
+    )
+
+
+def _how_to_take_over(folder: Path) -> str:
+    request = paying_copy.request_of(folder)
+    return (
+        "Where the copy that paid until now still runs, let it hand over, there: "
+        f"parallax paying-copy hand-over --to {request}. Where it is gone for good: "
+        "parallax paying-copy take-over --other-copy-is-gone"
+    )
+
+
+def _keys(folder: Path) -> Keys:
+    return read_keys(folder, load_settings(folder).secret_key_file)
