@@ -22,7 +22,7 @@ from webapp.projects.members import (
     members,
     open_invitations,
     set_member,
-    take_back,
+    take_invitation_back,
 )
 from webapp.projects.projects import (
     LIMITS,
@@ -114,7 +114,7 @@ def uninvite(project: str) -> Response:
     def change(session: Session) -> None:
         opened = open_project(session, project, change=True)
         who, now = current_user().name, current_services().now()
-        take_back(session, opened, number, by=who, now=now)
+        take_invitation_back(session, opened, number, by=who, now=now)
 
     return _changed(project, change)
 

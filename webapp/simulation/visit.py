@@ -1,4 +1,4 @@
-"""One simulated participant's visit, page by page, as a browser makes it."""
+"""The visit of one simulated participant: by the run's link, a platform's site or a panel."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -122,10 +122,10 @@ class SimulatedSession:
             form = {**self._open(self._home, "assent").hidden, "decision": "accept"}
             self._request(303, "POST", f"{self._home}assent", form=form)
         steps: dict[str, dict[str, str]] = {
-            "screening": {each.name: _wanted(each) for each in study.screening},
+            "screening": {question.name: _passing_answer(question) for question in study.screening},
             "comprehension": {
-                each.name: each.correct[0]
-                for each in (study.comprehension.questions if study.comprehension else [])
+                question.name: question.correct[0]
+                for question in (study.comprehension.questions if study.comprehension else [])
             },
         }
         for name, answers in steps.items():
@@ -163,8 +163,8 @@ class SimulatedSession:
         return page
 
     def _answer(self, trial: ShownTrial) -> dict[str, object]:
-        shown: Mapping[str, object] = {**trial}
-        options = [str(shown[side]) for side in SIDES if side in shown]
+        texts: Mapping[str, object] = {**trial}
+        options = [str(texts[side]) for side in SIDES if side in texts]
         known = self._plan.items.get(
             (trial.get("task", ""), trial.get("prefix", ""), frozenset(options))
         )
@@ -191,17 +191,17 @@ class SimulatedSession:
                 f'"{response.name}"',
                 expected=f'a responder with the method "{response.responder_method}"',
             )
-        given = response.simulate(self._responder, known, options, self._rng)
-        sent = {name: value for name, value in asdict(given).items() if value is not None}
+        answer = response.simulate(self._responder, known, options, self._rng)
+        sent = {name: value for name, value in asdict(answer).items() if value is not None}
         typical_ms = self._plan.study.simulation.median_rt_ms or response.typical_rt_ms
         median_ms = response.hurried(typical_ms)
         took_ms = round(reaction_time_ms(self._rng, median_ms), 1)
-        return sent | {"rt_ms": given.steps.total_ms if given.steps else took_ms}
+        return sent | {"rt_ms": answer.steps.total_ms if answer.steps else took_ms}
 
     def _reply(self, question: Question) -> str:
-        wanted = self._plan.accepted.get(question.name, ())
+        accepted = self._plan.accepted.get(question.name, ())
         offered = {option.strip().casefold(): option for option in question.offered}
-        for answer in wanted:
+        for answer in accepted:
             if not offered:
                 return answer
             if answer.strip().casefold() in offered:
@@ -242,7 +242,7 @@ class SimulatedSession:
         return response
 
 
-def _wanted(question: ScreeningQuestion) -> str:
+def _passing_answer(question: ScreeningQuestion) -> str:
     if question.accept:
         return question.accept[0]
     return str(question.at_least if question.at_least is not None else question.at_most)
