@@ -1,8 +1,8 @@
 """The language of pages: gettext catalogues and the direction of text.
 
 On participants' pages a study's own catalogue comes first, then ours, then English. English text
-on a page of another language is marked, so that it is pronounced and laid out as English. Researcher pages are
-in English.
+on a page of another language is marked, so that it is pronounced and laid out as English.
+Researcher pages are in English.
 """
 
 from collections.abc import Callable, Mapping
