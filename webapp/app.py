@@ -20,7 +20,6 @@ from webapp.http.answers_first import let_answers_pass
 from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import register_error_handlers
 from webapp.http.health import health_address
-from webapp.http.late_addresses import LateRule
 from webapp.http.origins import guard_origins
 from webapp.http.platform_hooks import platform_hooks
 from webapp.http.request_log import log_requests
@@ -29,8 +28,6 @@ from webapp.http.storable import keep_out_nul
 from webapp.opening import installation_keys, open_installation
 from webapp.participant import register_participant_pages
 from webapp.participant.assets import Assets, serve_assets
-from webapp.participant.plain_answers import answer_the_short_way
-from webapp.participant.plain_pages import show_the_short_way
 from webapp.participant.response_files import find_templates, response_scripts
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import load_settings
@@ -43,8 +40,6 @@ _LARGEST_BODY_BYTES = 256 * 1024
 
 class _App(Flask):
     """An app whose every function answers in the thread that asks."""
-
-    url_rule_class = LateRule
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function: none is a coroutine, which Flask would look for at each call."""
@@ -77,14 +72,12 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     services = app.extensions[EXTENSION] = Services(settings, engine, Tokens.of(keys), now, folder)
     log_requests(app, app.extensions[METRICS])
     keep_out_nul(app)
-    show_the_short_way(app, services, app.extensions[METRICS])
     let_answers_pass(app)
-    answer_the_short_way(app, services, app.extensions[METRICS])
     guard_origins(app, settings)
     translate_pages(app)
     find_templates(app)
     assets = Assets(Path(app.root_path) / "static", response_scripts())
-    serve_assets(app, assets, settings.public_url, app.extensions[METRICS])
+    serve_assets(app, assets)
     register_participant_pages(app)
     register_researcher_pages(app)
     app.register_blueprint(health_address)

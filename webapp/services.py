@@ -80,10 +80,6 @@ class Services:
             self._studies[run.id] = study_as_launched(session, run)
         return self._studies[run.id]
 
-    def known_study(self, run_id: int) -> Study | None:
-        """Return a run's study where it was read before."""
-        return self._studies.get(run_id)
-
     def response_of(self, session: Session, run: Run) -> ResponseType:
         """Return what the run's trials ask for, looked up once.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from experiment.tables.atomic_write import atomic_write
-from experiment.tables.spreadsheet import safe_csv
+from experiment.tables.files import safe_csv
 from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.payment_commands import with_live
 from webapp.commands.published_run import open_published

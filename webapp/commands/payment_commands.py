@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from experiment.money import in_words
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions
 from webapp.core.clock import utc_now
 from webapp.errors import RunError

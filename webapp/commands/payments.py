@@ -11,7 +11,7 @@ from experiment.payment.payment import (
     PaymentKind,
     plain_reason,
 )
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.payment_commands import (
     open_run_payments,

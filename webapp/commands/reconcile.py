@@ -9,7 +9,7 @@ import click
 
 from experiment.money import in_words, minor_units
 from experiment.payment.payment import LONGEST_REASON, plain_reason
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.options import with_instance
 from webapp.commands.payment_commands import (
     agreed,

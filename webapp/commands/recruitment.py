@@ -11,7 +11,7 @@ import click
 
 from experiment.money import in_words
 from experiment.payment.cost import refuse_out_of_bounds
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.messages import parts, test_offer, write
 from webapp.commands.offers import ask_return, demographics, screen_outs, stop_, webhooks
 from webapp.commands.options import with_instance

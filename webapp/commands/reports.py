@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from sqlalchemy import select
 
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions
 from webapp.core.clock import utc_now
 from webapp.core.keys import read_keys

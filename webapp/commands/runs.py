@@ -8,7 +8,7 @@ from tqdm import tqdm
 
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from experiment.version import code_version
 from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now

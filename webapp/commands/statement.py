@@ -6,7 +6,7 @@ import click
 from sqlalchemy import select
 
 from experiment.money import in_words
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.payment_commands import open_run_payments, with_live
 from webapp.core.clock import utc_now

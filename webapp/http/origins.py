@@ -6,14 +6,12 @@ that speaks TLS, an absolute one would lead from https back to http.
 """
 
 import re
-from collections.abc import Callable, Iterable
-from functools import lru_cache
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
 from werkzeug.http import parse_date
-from werkzeug.sansio.utils import host_is_trusted
 
 from webapp.core.settings import Settings
 from webapp.errors import RequestError
@@ -27,7 +25,6 @@ _HOST = re.compile(
     re.ASCII,
 )
 _DATES = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_RANGE")
-_MOST_HOSTS = 1000
 _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 # Health checks and the operator's own tools ask for these.
 _ALWAYS = ("localhost", "127.0.0.1", "[::1]")
@@ -49,19 +46,6 @@ def guard_origins(app: Flask, settings: Settings) -> None:
     app.wsgi_app = _with_possible_headers(app.wsgi_app)  # type: ignore[method-assign,assignment]
     app.before_request(_refuse_other_sites)
     app.after_request(_lead_to_no_host)
-
-
-def our_hosts(app: Flask) -> Callable[[str], bool]:
-    """Return what says whether a host is one that the app answers to, as its settings are then."""
-
-    @lru_cache(_MOST_HOSTS)
-    def is_ours(host: str) -> bool:
-        try:
-            return host_is_trusted(host, app.config["TRUSTED_HOSTS"] or (host,))
-        except UnicodeError:  # the app says what is wrong with it
-            return False
-
-    return is_ours
 
 
 def _with_possible_headers(inner: "WSGIApplication") -> "WSGIApplication":

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from flask import render_template
 from sqlalchemy.orm import Session
 
-from experiment.studies.answers import LONGEST_TEXT
+from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.models import Participant

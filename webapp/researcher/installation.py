@@ -7,7 +7,7 @@ from pathlib import Path
 from flask import Blueprint, Response, current_app, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 
-from experiment.tables.spreadsheet import safe_csv
+from experiment.tables.files import safe_csv
 from webapp.core.subprocesses import parallax
 from webapp.database.engine import reading
 from webapp.errors import RequestError

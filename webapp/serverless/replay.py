@@ -58,7 +58,6 @@ class Replayed:
         problems: What was left out of it, and why.
         number: The number that it had drawn; None where it drew none.
         by: How it was drawn: "link", "counter" or "chance".
-        repeated: Whether somebody else has taken the same number.
         missing: How many entries are not in the files, by their numbers.
     """
 
@@ -67,7 +66,6 @@ class Replayed:
     problems: list[str] = field(default_factory=list)
     number: int | None = None
     by: str = ""
-    repeated: bool = False
     missing: int = 0
 
 
@@ -182,11 +180,9 @@ class Replay:
         )
         if row is None:
             raise UnfitError(f"the run has no place {place} of list {list_}")
-        held_by = row.participant_id
-        found.repeated = held_by not in (None, participant.id)
         if participant.state != State.ARRIVED:
             return
-        if held_by is None:
+        if row.participant_id is None:
             take(self.session, FreePlace(row.id, list_, place), participant.id)
         participant.list, participant.place = list_, place
         participant.state = move(State.ARRIVED, State.WORKING)

@@ -5,7 +5,7 @@ import secrets
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import Engine, delete, func, inspect, select, update
+from sqlalchemy import Engine, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from experiment.plugins import unknown_name
@@ -222,20 +222,13 @@ def _link_ended() -> RequestError:
 def end_all_access(engine: Engine, now: datetime) -> None:
     """End every session, password link, program's token and invitation of a restored database.
 
-    Some of those in the backup were ended later, and nothing shows which. The database may be of
-    an earlier schema, which is upgraded afterwards.
+    Some of those in the backup were ended later, and nothing shows which.
     """
-    with engine.connect().execution_options(reading=True) as connection:
-        tables = set(inspect(connection).get_table_names())
     with engine.begin() as connection:
-        if SignIn.__tablename__ in tables:
-            still_open = update(SignIn).where(SignIn.ended_at.is_(None))
-            connection.execute(still_open.values(ended_at=now))
-        if PasswordLink.__tablename__ in tables:
-            connection.execute(delete(PasswordLink))
-        if ApiToken.__tablename__ in tables:
-            valid = update(ApiToken).where(ApiToken.revoked_at.is_(None))
-            connection.execute(valid.values(revoked_at=now))
-        if Invitation.__tablename__ in tables:
-            unused = update(Invitation).where(Invitation.used_at.is_(None))
-            connection.execute(unused.values(used_at=now))
+        still_open = update(SignIn).where(SignIn.ended_at.is_(None))
+        connection.execute(still_open.values(ended_at=now))
+        connection.execute(delete(PasswordLink))
+        valid = update(ApiToken).where(ApiToken.revoked_at.is_(None))
+        connection.execute(valid.values(revoked_at=now))
+        unused = update(Invitation).where(Invitation.used_at.is_(None))
+        connection.execute(unused.values(used_at=now))

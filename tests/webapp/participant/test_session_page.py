@@ -8,7 +8,6 @@ from sqlalchemy import select
 from experiment.studies.load import BUILT_IN, load_study
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Response, Run, RunItem, Trial
-from webapp.http.kept_pages import KEPT
 from webapp.sessions import run_lists
 
 pytestmark = pytest.mark.one_database
@@ -91,7 +90,6 @@ def test_the_page_is_a_function_of_the_texts_and_their_sides_alone(app, visitor,
         session.commit()
     # A process reads a list once, and makes a page once: this is the page of one that starts now.
     run_lists._LISTS.clear()
-    app.extensions[KEPT].forget()
     assert visitor.page().data == before
 
 
