@@ -13,8 +13,8 @@ from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
 from webapp.core.metrics import METRICS, Metrics
 from webapp.core.tokens import Tokens
+from webapp.database.pool import set_up_for_serving
 from webapp.database.retry import retry_transient
-from webapp.database.served import set_up_for_serving
 from webapp.errors import SettingError
 from webapp.http.answers_first import let_answers_pass
 from webapp.http.compression import compress_pages
