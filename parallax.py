@@ -9,7 +9,6 @@ import click
 from experiment.commands.lazy_group import Lazy, LazyGroup
 from experiment.errors import ParallaxError
 from lm.errors import LmError
-from marketplace.errors import MarketplaceError
 
 
 def _print_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
@@ -280,7 +279,7 @@ def main() -> None:
     atexit.register(gc.freeze)
     try:
         cli()
-    except (ParallaxError, LmError, MarketplaceError) as error:
+    except (ParallaxError, LmError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(getattr(error, "exit_status", 2))
 
