@@ -94,6 +94,7 @@ PAGES = {
     "reload": _SHELL,
     "work": _SHELL,
     "keys *": _SHELL,
+    "paying-copy *": _SHELL,
     "settings": "*Installation*, Settings",
     "marketplace": "none: it is for a first try on one's own computer",
     "db backup": "*Installation*, Backups",
