@@ -6,14 +6,14 @@ from pathlib import Path
 import click
 from sqlalchemy import select
 
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Project
 from webapp.projects import limits as use
 from webapp.projects import projects as flow
-from webapp.projects.invitations import invite as invite_
+from webapp.projects.members import invite as invite_
 from webapp.projects.members import members as members_of
 from webapp.projects.members import set_member
 from webapp.projects.rights import ProjectRole

@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from flask import render_template
 from sqlalchemy.orm import Session
 
-from experiment.studies.answers import LONGEST_TEXT
+from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.models import Participant
 from webapp.database.scrub import empty_log_soon
-from webapp.privacy.corrections import answers_of, correct, correctable
-from webapp.privacy.restriction import release, restrict
+from webapp.privacy.corrections import answers_of, correct, correctable, release, restrict
 from webapp.services import current_services
 
 CODE, WISH = "_code", "_wish"

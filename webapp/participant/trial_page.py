@@ -9,8 +9,8 @@ from flask import current_app, render_template
 from experiment.records import SIDES, Side
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
-from experiment.studies.answers import LONGEST_TEXT
 from experiment.studies.files import FONT_SUFFIX
+from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.participant.assets import assets_of
 from webapp.participant.markdown import as_html

@@ -10,8 +10,7 @@ from sqlalchemy.orm.attributes import set_committed_value
 from werkzeug.datastructures import MultiDict
 
 from experiment.participation import State, move
-from experiment.studies.answers import asked_questions, cleaned, mistake
-from experiment.studies.question import BETWEEN_CHOICES, Question
+from experiment.studies.question import BETWEEN_CHOICES, Question, asked_questions, cleaned, mistake
 from webapp.database.models import Answer, Participant
 from webapp.database.models.base import UtcDateTime
 from webapp.database.prepared import Prepared

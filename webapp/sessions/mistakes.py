@@ -1,7 +1,6 @@
 """What participants are told about an answer that must be mended."""
 
-from experiment.studies.answers import LONGEST_TEXT, Mistake
-from experiment.studies.question import Question
+from experiment.studies.question import LONGEST_TEXT, Mistake, Question
 from webapp.core.i18n import gettext
 
 
