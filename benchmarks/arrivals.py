@@ -26,7 +26,7 @@ from webapp.database.models import Identity, Participant, Place, Run
 from webapp.gate.gate import put_up
 from webapp.gate.premises import Premises
 from webapp.runs.launch import launch
-from webapp.server.metrics_endpoint import collect_registry
+from webapp.server.private_port import collect_registry
 from webapp.sessions.consent import Decision, enroll, refuse_newcomers
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

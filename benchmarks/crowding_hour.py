@@ -19,7 +19,7 @@ from crowding import LEASE_S, MACHINE, MINUTE_S, SCHOOL, TRIALS, Browser, Clock,
 from webapp.core.clock import utc_now
 from webapp.runs.links import make_links
 from webapp.runs.runs import named_run
-from webapp.sessions.links import CODE, PARAMETER, SINGLE
+from webapp.sessions.lookup import CODE, PARAMETER, SINGLE
 
 _TRIES = 600
 _WAYS = ("began before the machine", "by the run's link", "by personal links", "by access codes",

@@ -20,7 +20,7 @@ from werkzeug.test import EnvironBuilder
 from webapp.core.logging import write_logs
 from webapp.core.metrics import Metrics
 from webapp.http.request_log import log_requests
-from webapp.server.metrics_endpoint import FOLDER_VARIABLE
+from webapp.server.private_port import FOLDER_VARIABLE
 
 
 def bare() -> Flask:

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from experiment.authoring.show import SHOWN_BELOW
 from webapp.core.own_process import parallax
 from webapp.database.locks import exclusive
-from webapp.participant.markdown import as_html
+from webapp.participant.trial_page import as_html
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed
 from webapp.researcher.boundary import present_project
