@@ -44,7 +44,6 @@ def upgrade_(instance: Path) -> None:
     if before == after:
         click.echo(f"The database already has the schema {after}.")
     else:
-        scrub_and_tell(open_instance(instance))  # it held in clear what is sealed now
         click.echo(f"The database was upgraded from the schema {before} to {after}.")
 
 

@@ -17,7 +17,6 @@ from webapp.database.backup.encryption import readable
 from webapp.database.backup.routine import age_s, last_backup
 from webapp.database.backup.sqlite import whole
 from webapp.database.key_identity import recognise, replace_keys
-from webapp.database.schema import schema_problem
 from webapp.database.use import alone
 from webapp.errors import WebappError
 from webapp.gate import paying_copy, told
@@ -90,14 +89,12 @@ def restore_(
         paying_copy.restoring(folder)
         told.restoring(folder)
         content = backup.restore()
-        problem = schema_problem(content.revision)
-        if not problem:
-            (replace_keys if keys_lost else recognise)(engine, keys)
-            with engine.connect().execution_options(reading=True) as connection:
-                restored(connection, folder)
-            with engine.begin() as connection:
-                told.restored(connection)
-        gone = 0 if problem else carry_out_again(folder, engine, utc_now())
+        (replace_keys if keys_lost else recognise)(engine, keys)
+        with engine.connect().execution_options(reading=True) as connection:
+            restored(connection, folder)
+        with engine.begin() as connection:
+            told.restored(connection)
+        gone = carry_out_again(folder, engine, utc_now())
         close_doors(engine, utc_now())
     click.echo(f"The database holds {content} again.")
     click.echo(said)
@@ -108,8 +105,6 @@ def restore_(
     )
     click.echo(f"{_WITHOUT_RIGHT} {NOT_EXCLUDED}")
     tell_erased(folder, gone)
-    if problem:
-        click.echo(problem)
 
 
 @click.command("drill")

@@ -18,10 +18,10 @@ from analysis.archive.package import read_package
 from analysis.archive.traces import K, Kind, combinations
 from analysis.commands.archive import archive
 from analysis.errors import AnalysisError
-from benchmarks.archive_validators import croissant, frictionless, verdict
 from experiment.studies.load import load_study
 from experiment.tables.schemas import ANSWERS
 from tests.analysis.archive.conftest import write_whole
+from tests.analysis.archive.validators import croissant, frictionless, verdict
 from tests.patience import PATIENCE_S
 
 

@@ -13,8 +13,8 @@ from analysis.capsule.pack import MANIFEST, pack
 from analysis.capsule.reproduce import reproduce
 from analysis.commands.capsule import capsule_command, reproduce_command
 from analysis.errors import AnalysisError
-from benchmarks import capsules
 from tests.analysis import small_run
+from tests.analysis.capsule import changed_capsules as capsules
 
 PLAN = capsules.frozen(capsules.PLAN, "2026-02-01").sha256
 

@@ -16,7 +16,6 @@ from tests.webapp.researcher.conftest import PASSWORD
 from webapp.core.settings import Settings
 from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, User
-from webapp.database.schema import alone, migrate
 from webapp.errors import RequestError
 from webapp.projects.invitations import invite, invited_to
 from webapp.projects.projects import add_project
@@ -203,23 +202,6 @@ def test_a_restored_backup_signs_nobody_in_and_opens_no_old_link(
         invited_to(session, code, clock())
     with sqlite3.connect(instance / "parallax.sqlite3") as raw:
         assert raw.execute("SELECT count(*) FROM sign_in WHERE ended_at IS NULL").fetchone() == (0,)
-
-
-def test_sessions_end_also_in_a_backup_of_an_earlier_schema(
-    researcher, shell, sessions, tmp_path, instance
-):
-    """It is upgraded afterwards, and then nothing would end them."""
-    owner, engine = researcher(Role.OWNER), sessions.kw["bind"]
-    with alone(engine) as connection:
-        migrate(connection, "0027")
-    engine.dispose()
-    shell("db", "backup", str(tmp_path / "older"))
-    said = shell("db", "restore", str(tmp_path / "older"), "--replace")
-    assert (
-        "Everybody is signed out of the researcher pages." in said and "parallax db upgrade" in said
-    )
-    shell("db", "upgrade")
-    assert "/sign-in" in owner.get("/").location
 
 
 def test_everybody_is_signed_out_by_a_command(researcher, shell):

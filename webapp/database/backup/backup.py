@@ -12,7 +12,7 @@ from webapp.database.backup import postgresql as backup_postgresql
 from webapp.database.backup import sqlite as backup_sqlite
 from webapp.database.backup.contents import BackupError, Content, Row, Way
 from webapp.database.models import Run
-from webapp.database.schema import SchemaError, revisions, stored_revision
+from webapp.database.schema import UPGRADES_OLDER, SchemaError, revisions, stored_revision
 
 _WAYS: Mapping[str, Way] = {"sqlite": backup_sqlite, "postgresql": backup_postgresql}
 
@@ -85,17 +85,11 @@ def examine(engine: Engine, file: Path, *, replace: bool) -> Restorable:
 
     Raises:
         BackupError: The file is no sound backup of such a database, or the database holds runs.
-        SchemaError: The backup is of a version newer than this code.
+        SchemaError: The backup has another schema than this code.
     """
     content = _way(engine, file).content_of(file)
-    if content.revision not in revisions():
-        raise SchemaError(
-            f"the backup has the schema {content.revision}, which this code does not know: it is "
-            "of a newer version",
-            where=str(file),
-            expected=f"{revisions()[-1]} or older",
-            remedy="Restore it with the version of Parallax that made it, or a newer one",
-        )
+    if content.revision != revisions()[-1]:
+        raise _other_schema(content.revision, file)
     if not replace and (runs := _runs(engine)):
         raise BackupError(
             f"the database holds {runs} run(s), which would be lost",
@@ -103,6 +97,22 @@ def examine(engine: Engine, file: Path, *, replace: bool) -> Restorable:
             remedy="Back it up first; then restore with --replace",
         )
     return Restorable(engine, file, content)
+
+
+def _other_schema(revision: str, file: Path) -> SchemaError:
+    newer = revision > revisions()[-1]
+    oldest = revisions()[0]
+    maker = f"commit {UPGRADES_OLDER} of Parallax" if revision < oldest else "the version it is of"
+    return SchemaError(
+        f"the backup has the schema {revision}, which is {'newer' if newer else 'older'} than this "
+        "code's",
+        where=str(file),
+        expected=f"a backup of the schema {revisions()[-1]}",
+        remedy="Restore it with the version of Parallax that made it, or a newer one"
+        if newer
+        else f"In a checkout of {maker}, restore it with parallax db restore, and run: "
+        "parallax db upgrade. Then use this version again",
+    )
 
 
 def _way(engine: Engine, file: Path) -> Way:
