@@ -1,8 +1,12 @@
-"""Where a request comes from, and which names this server answers to.
+"""What a request must be before anything looks at it: its origin, its host, its characters.
 
-A browser that was led here by another site must not change anything, no name but the server's own
-may stand in an address that it hands out, and redirects name no host at all: behind a web server
+A browser that was led here by another site must not change anything; no name but the server's own
+may stand in an address that it hands out; and redirects name no host at all: behind a web server
 that speaks TLS, an absolute one would lead from https back to http.
+
+PostgreSQL stores no NUL, and no file has one in its name. In addresses and forms the replacement
+character (U+FFFD) takes its place, as it does in pages. So what was made up is still seen not to be
+what it pretends to be.
 """
 
 import re

@@ -1,8 +1,12 @@
 """The program and the style of the pages, under a name made of their content.
 
-The pages' modules are joined when a process starts, so that somebody who arrives asks once for all
-of them. The files are one folder on the wire, and the folder's name changes with any of them. A
-browser keeps such a folder for good and asks again only after an upgrade.
+The pages' modules are joined when a process starts, so that an arrival is one request for all of
+them. The files are one folder on the wire, and the folder's name changes with any of them. A
+browser keeps such a folder for good and asks again only after an upgrade. A study without a server
+holds the same modules in its page.
+
+Each module becomes a function that returns what it exports. Only the plain forms of ``import`` and
+``export`` are read; any other is refused, never guessed.
 """
 
 import gzip

@@ -1,4 +1,9 @@
-"""The way back to the platform, once a visit has ended."""
+"""How a visit ends: the way back to the platform, and what an ended session still shows.
+
+Several people may use one computer. A session that ended there is opened for its confirmation code
+alone: whoever opens a link of the run again, or finds an address in the browser's history, is not
+shown the participant before.
+"""
 
 from flask import current_app, g, render_template, request
 from flask.typing import ResponseReturnValue

@@ -1,4 +1,4 @@
-"""The working page: instructions, practice and trials in one."""
+"""The working page: instructions, practice and trials, and what a type of response brings."""
 
 import logging
 from base64 import b64encode

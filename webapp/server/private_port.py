@@ -1,6 +1,8 @@
 """The private port: metrics for Prometheus, and whether a server should get participants, and why.
 
-It is open as long as a process lives, also while the database is away.
+It is open as long as a process lives, also while the database is away. The processes of one server
+count into files of one folder, so whichever of them is asked answers for all of them. What the
+database holds is the same on every machine that asks it.
 """
 
 import json

@@ -1,4 +1,8 @@
-"""The participant's pages of a folder: the server's templates, with places for what is personal."""
+"""The participant's pages of a folder: the server's templates, with places for what is personal.
+
+Each level may read pages of its own: an edition holds the pages of the levels that read the same,
+and what the browser needs to know of their questions.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,8 @@
-"""Where a study without a server keeps its answers, and how each store draws sessions."""
+"""Where a study without a server keeps its answers, and how each store draws sessions.
+
+For JATOS the study is a study archive (.jzip): its files, and a description of version 3, which
+JATOS reads since its version 2 (``StudyDeserializer.java`` of JATOS/JATOS).
+"""
 
 import io
 import json

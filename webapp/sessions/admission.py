@@ -2,6 +2,9 @@
 
 Participants who passed all questions get a place. Before that they hold none, and no answer to a
 trial is accepted. The answers of people who are screened out are not stored.
+
+Where a parent or a guardian consents, the participant assents too: they read a text of their own
+and agree. Nobody gets a place before both have agreed. Both texts are kept with their versions.
 """
 
 from collections.abc import Callable, Mapping, Sequence

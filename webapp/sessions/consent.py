@@ -1,4 +1,8 @@
-"""Arriving: a participant's decision on the consent page."""
+"""Arriving: a participant's decision on the consent page, and who is not let in.
+
+Who took part in an earlier run is known by what the platform calls them, in whatever way they come:
+the same id in a direct link is the same person. Whoever came without a name is not known again.
+"""
 
 from datetime import datetime
 from enum import StrEnum

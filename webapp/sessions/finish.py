@@ -1,4 +1,8 @@
-"""Finishing: the questionnaire is checked and stored, and the session is complete."""
+"""Finishing: the questionnaire is checked and stored, and the session is complete.
+
+Of pastes into the questionnaire it is stored into which answers and how many characters, never the
+text.
+"""
 
 import json
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Finding the run or the participant that a request is about."""
+"""Finding the run or the participant that a request is about, and what its link says of them."""
 
 from datetime import datetime, timedelta
 

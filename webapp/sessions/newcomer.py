@@ -1,4 +1,7 @@
-"""A newcomer is stored as a participant, with the trials that are dealt to them."""
+"""A newcomer is stored as a participant, with the trials that are dealt to them.
+
+Both are stored in one statement each: two requests of one person make one participant.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime

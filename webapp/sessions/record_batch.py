@@ -1,4 +1,7 @@
-"""Batching: requests that arrive while one is at work share the next transaction."""
+"""Recording many answers in one transaction: the database waits for the disk once for all.
+
+Answers that arrive while one transaction is at work share the next one.
+"""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
