@@ -1,8 +1,8 @@
 """What a person may ask for: the way out on every page, and by their code all that is stored.
 
-The code also opens a page on which answers are corrected and their use is stopped. The fields of its
-form that are not questions begin with an underscore, which no question's name does. A person whom
-the platform pays in another way hands that work in on the compensation page.
+The code also opens a page on which answers are corrected and their use is stopped. The fields of
+its form that are not questions begin with an underscore, which no question's name does. A person
+whom the platform pays in another way hands that work in on the compensation page.
 """
 
 import json
