@@ -9,7 +9,6 @@ import click
 from experiment.commands.lazy_group import Lazy, LazyGroup
 from experiment.errors import ParallaxError
 from lm.errors import LmError
-from marketplace.errors import MarketplaceError
 
 
 def _print_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
@@ -43,7 +42,7 @@ _OWN_STUDY = {
         "Write STUDY as a folder of static files, which any web host serves.",
     ),
     "privacy": Lazy(
-        "webapp.commands.study_privacy",
+        "webapp.commands.forget",
         "Draft STUDY's consent annex, record of processing and data flow.",
     ),
     "freeze": Lazy(
@@ -74,16 +73,16 @@ _RUN = {
     ),
     "erase": Lazy("webapp.commands.forget", "Erase what a participant of RUN gave, by their CODE."),
     "correct": Lazy(
-        "webapp.commands.rights:correct_",
+        "webapp.commands.forget:correct_",
         "Put VALUE in the place of WHO's answer to the question FIELD.",
     ),
     "restrict": Lazy(
-        "webapp.commands.rights:restrict_",
+        "webapp.commands.forget:restrict_",
         "Keep WHO's data without using them, until they allow it again.",
     ),
     "forget": Lazy("webapp.commands.forget:forget_", "Remove all data that identify WHO."),
     "unblind": Lazy(
-        "webapp.commands.unblind", "Let the results of RUN be seen and exported from now on."
+        "webapp.commands.runs", "Let the results of RUN be seen and exported from now on."
     ),
     "export": Lazy(
         "webapp.commands.runs", "Write everything RUN has gathered as a folder of tables."
@@ -108,7 +107,7 @@ _PAY = {
         "webapp.commands.reconcile", "Compare RUN's records, its platform and its ledger."
     ),
     "statement": Lazy(
-        "webapp.commands.statement",
+        "webapp.commands.payments",
         "State what each RUN spent and still owes, with the platform's fees.",
     ),
     "paying-copy": Lazy(
@@ -165,7 +164,7 @@ _SERVER = {
     "projects": Lazy("webapp.commands.projects", "Manage projects: their members and limits."),
     "users": Lazy("webapp.commands.users", "Manage who may sign in to the researcher's pages."),
     "keys": Lazy("webapp.commands.keys", "List, rotate and drop the installation's keys."),
-    "work": Lazy("webapp.commands.work", "Do the periodic jobs, if no server does them."),
+    "work": Lazy("webapp.commands.serve", "Do the periodic jobs, if no server does them."),
     "settings": Lazy(
         "webapp.commands.serve", "Print every setting, its value and where it comes from."
     ),
@@ -176,17 +175,13 @@ _DB = {
     "upgrade": Lazy(
         "webapp.commands.db:upgrade_", "Upgrade the database to the schema of this version."
     ),
-    "backup": Lazy("webapp.commands.backup", "Write everything the database holds to FILE."),
-    "fetch": Lazy(
-        "webapp.commands.backup:fetch", "Copy the newest backup of the bucket into FOLDER."
-    ),
-    "restore": Lazy(
-        "webapp.commands.restore:restore_", "Restore the database from the backup FILE."
-    ),
+    "backup": Lazy("webapp.commands.db", "Write everything the database holds to FILE."),
+    "fetch": Lazy("webapp.commands.db:fetch", "Copy the newest backup of the bucket into FOLDER."),
+    "restore": Lazy("webapp.commands.db:restore_", "Restore the database from the backup FILE."),
     "record": Lazy(
         "webapp.commands.erasure_record:record_", "Show the record of withdrawals and erasures."
     ),
-    "drill": Lazy("webapp.commands.restore:drill_", "Restore FILE into a scratch database."),
+    "drill": Lazy("webapp.commands.db:drill_", "Restore FILE into a scratch database."),
     "scrub": Lazy(
         "webapp.commands.db:scrub_", "Rewrite the database's files without what was erased."
     ),
@@ -284,7 +279,7 @@ def main() -> None:
     atexit.register(gc.freeze)
     try:
         cli()
-    except (ParallaxError, LmError, MarketplaceError) as error:
+    except (ParallaxError, LmError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(getattr(error, "exit_status", 2))
 

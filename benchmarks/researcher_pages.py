@@ -32,10 +32,9 @@ from experiment.studies.load import load_study
 from experiment.studies.study import Study
 from experiment.version import code_version
 from webapp import create_app
-from webapp.database.count_triggers import start_counting, stop_counting
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Run, RunSummary
-from webapp.database.row_counts import recount
+from webapp.database.row_counts import recount, start_counting, stop_counting
 from webapp.jobs.summaries import summarise
 from webapp.researcher.participants import SORTS
 from webapp.runs.charts import charts_of

@@ -19,8 +19,8 @@ from analysis.capsule.pack import (
     recompute,
 )
 from analysis.errors import AnalysisError
+from experiment.authoring.plan import read_plan
 from experiment.errors import why_unread
-from experiment.plan import read_plan
 from experiment.studies.load import load_study
 from experiment.version import code_version
 

@@ -29,8 +29,7 @@ from experiment.errors import ParallaxError
 from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.lm_eval import AFTER_SPACE
 from experiment.materials.formats.published_pairs import is_colorless_green
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import item_table
+from experiment.materials.read import item_table, materials_hash
 from experiment.records import Item
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import write_table

@@ -37,7 +37,7 @@ from experiment.errors import ParallaxError
 from experiment.materials.read import load_items
 from experiment.responses.base import Gives
 from experiment.responses.registry import response_class, response_of
-from experiment.simulation.population import RT_SPREAD, accuracy_of
+from experiment.simulation.responders import RT_SPREAD, accuracy_of
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
 from experiment.studies.study import Study

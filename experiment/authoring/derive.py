@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
 
-from experiment.design.shared import by_number, lists_named
+from experiment.design.lists import by_number, lists_named
 from experiment.errors import MaterialsError
 from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.dealing import LIST_COLUMNS

@@ -7,14 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiment.authoring.asking import Asking, ask
 from experiment.authoring.check import check_folder
 from experiment.authoring.derive import DesignPlan, in_blocks, plan_design
 from experiment.authoring.lint.lint import faults, told
 from experiment.authoring.lint.materials import Materials
-from experiment.authoring.schema import schema_text
-from experiment.authoring.study_toml import SCHEMA_FILE, minutes, practice_toml, study_toml
-from experiment.authoring.words import is_tag
+from experiment.authoring.study_toml import (
+    SCHEMA_FILE,
+    minutes,
+    practice_toml,
+    schema_text,
+    study_toml,
+)
+from experiment.authoring.words import Asking, ask, is_tag
 from experiment.errors import MaterialsError, ParallaxError, StudyError, StudyNote, placed
 from experiment.materials.formats.read import Found, read_materials
 from experiment.materials.read import item_table

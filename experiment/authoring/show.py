@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 
 from experiment.authoring.study_toml import minutes
 from experiment.design.lists import BuiltLists, trial_kinds
-from experiment.design.ordering.declared import separate_columns
+from experiment.design.ordering.constraints import separate_columns
 from experiment.materials.render import render
 from experiment.money import in_words
 from experiment.payment.cost import cost, no_fee
 from experiment.responses.registry import response_of
 from experiment.studies.design import Design, Given, Source, Square, holds
 from experiment.studies.study import Study
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 
 # What a check prints between its findings and the lines below.
 SHOWN_BELOW = "\nThe study:\n"

@@ -1,16 +1,17 @@
-"""The text of a new study's study.toml: every key it needs, with a comment for its author."""
+"""The text of a new study.toml, with a comment for its author, and the file's JSON Schema."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
-from experiment.authoring.asking import Asking
 from experiment.authoring.derive import DesignPlan, catch_constructions
-from experiment.authoring.words import Words
+from experiment.authoring.words import Asking, Words
 from experiment.materials.formats.columns import Header
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.read import Found
 from experiment.records import PAIR, Item
 from experiment.responses.proposed_rules import CatchTrials
+from experiment.studies.study import Study
 
 SCHEMA_FILE = "study.schema.json"
 # A judgment of a pair and the way to the next one take about so long.
@@ -244,3 +245,30 @@ def _constructions(items: Sequence[Item], groups: Mapping[str, str]) -> Iterator
         if group := groups.get(name, ""):
             yield f"group = {_quoted(group)}"
         yield ""
+
+
+# What only a program sets.
+_OWN = ("folder", "files")
+
+
+def study_schema() -> dict[str, object]:
+    """Return the schema of study.toml, made from the model that reads it."""
+    schema = Study.model_json_schema()
+    for name in _OWN:
+        schema["properties"].pop(name)
+    schema["required"] = [name for name in schema["required"] if name not in _OWN]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "study.toml",
+        "description": "A study of Parallax: docs/studies.md explains every key.",
+    }
+
+
+@cache
+def schema_text() -> str:
+    """Return the schema as the file that `parallax study schema` writes.
+
+    It is the same for every study: making it took most of the time in which one was begun.
+    """
+    return json.dumps(study_schema(), indent=2, ensure_ascii=False) + "\n"

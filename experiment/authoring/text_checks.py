@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 
-from experiment.authoring.findings import Examined
+from experiment.authoring.examined import Examined
 from experiment.authoring.lint.lint import Places
 from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.records import Item, Variant

@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 import click
 
 from experiment.authoring.check import require_sound
-from experiment.errors import StudyError
-from experiment.plan import (
+from experiment.authoring.plan import (
     PLAN_TEXT,
     Plan,
     amended,
@@ -17,6 +16,7 @@ from experiment.plan import (
     read_plan,
     to_json,
 )
+from experiment.errors import StudyError
 from experiment.studies.load import find_study, load_study
 from experiment.studies.study import PLAN_FILE, Study
 from experiment.tables.atomic_write import atomic_write

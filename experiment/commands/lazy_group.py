@@ -12,6 +12,7 @@ from experiment.errors import ParallaxError
 # More characters than any one-line help has: none is cut off.
 _LONGEST_HELP = 1_000
 _DISTRIBUTION = "parallax-experiments"
+_PACKAGES = {"analysis", "experiment", "lm", "marketplace", "webapp"}
 _OPTIONAL = re.compile(r"(?P<library>[\w.-]+).*;.*\bextra == ['\"](?P<extra>[\w-]+)['\"]")
 # Extras for those who change Parallax, not for those who use it.
 _DEVELOPERS = {"dev", "docs"}
@@ -66,7 +67,8 @@ class LazyGroup(click.Group):
         """Run the subcommand.
 
         Raises:
-            ParallaxError: If it needs a library of an extra that is not installed.
+            ParallaxError: If it needs a library of an extra, or a part of Parallax, that is not
+                installed.
         """
         try:
             return super().invoke(ctx)
@@ -112,15 +114,20 @@ def extras() -> dict[str, str]:
 
 
 def missing_library(error: ModuleNotFoundError) -> ParallaxError | None:
-    """The paragraph for a library that an extra brings.
+    """The paragraph for a library that an extra brings, or for a part that was left out.
 
     Args:
         error: What an import raised.
 
     Returns:
-        The error to show, or None if no extra brings what is missing.
+        The error to show, or None if neither is what is missing.
     """
     library = (error.name or "").partition(".")[0]
+    if library in _PACKAGES:
+        return ParallaxError(
+            f"this command needs {error.name}, a part of Parallax that is not in this installation",
+            remedy="Install Parallax whole to use it; everything else works without",
+        )
     extra = extras().get(library.lower().replace("_", "-"))
     if extra is None:
         return None

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from experiment.design.counterbalancing import arrangements
 from experiment.design.lists import ListEntry
-from experiment.design.ordering.constraints import Constraint, keeps
-from experiment.design.ordering.declared import beginning, declared
+from experiment.design.ordering.constraints import Constraint, beginning, declared, keeps
 from experiment.design.ordering.order import draw_order
 from experiment.errors import DesignError
 from experiment.records import Trial

@@ -9,10 +9,9 @@ from pydantic import ValidationError
 
 from experiment.errors import ParallaxError, StudyError, shown
 from experiment.plugins import unknown_name
-from experiment.studies.catalogue import own_messages
-from experiment.studies.key_errors import KeyErrors
+from experiment.studies.files import own_messages
+from experiment.studies.key_errors import KeyErrors, TomlLines
 from experiment.studies.study import EARLIER_RESPONSE, STUDY_FILE, Study
-from experiment.studies.toml_lines import TomlLines
 
 BUILT_IN = Path(__file__).parent
 _NUL = "\0"

@@ -10,7 +10,7 @@ import boto3
 import httpx
 import pytest
 
-from webapp.commands.backup import fetch
+from webapp.commands.db import fetch
 from webapp.commands.erasure_record import copy_record
 from webapp.core.settings import Settings
 from webapp.database.backup import encryption, postgresql, sqlite

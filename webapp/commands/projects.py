@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from sqlalchemy import select
 
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading

@@ -7,13 +7,13 @@ from typing import TextIO
 
 import click
 
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
-from webapp.commands.user_tokens import revoke_token, tokens
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.engine import reading
 from webapp.errors import WebappError
+from webapp.projects.tokens import revoke, tokens_of
 from webapp.recruiters.settings import load_settings
 from webapp.users import users as accounts
 from webapp.users.passwords import hash_password
@@ -154,10 +154,6 @@ def drop_factor(name: str, instance: Path) -> None:
     click.echo(f"{name} has no second factor{' any more' if removed else ''}.")
 
 
-users.add_command(tokens)
-users.add_command(revoke_token)
-
-
 def _password(file: TextIO | None) -> str:
     if file is not None:
         return file.readline().rstrip("\r\n")
@@ -178,3 +174,40 @@ def _password(file: TextIO | None) -> str:
 
 def _operator() -> str:
     return f"{getpass.getuser()} (command line)"
+
+
+@click.command()
+@click.argument("name")
+@with_instance
+def tokens(name: str, instance: Path) -> None:
+    """List the tokens with which programs act for NAME."""
+    with reading(open_sessions(instance)) as session:
+        rows = [
+            (
+                str(each.id),
+                each.label,
+                each.scopes,
+                f"{each.expires_at:%Y-%m-%d}",
+                f"{each.used_at:%Y-%m-%d %H:%M}" if each.used_at else "never",
+                "revoked" if each.revoked_at else "",
+            )
+            for each in tokens_of(session, accounts.named_user(session, name))
+        ]
+    header = ("number", "token", "scopes", "until", "last used", "state")
+    click.echo(text_table(header, rows) if rows else f"{name} has no tokens.")
+
+
+@click.command("revoke-token")
+@click.argument("name")
+@click.argument("number", type=int)
+@with_instance
+def revoke_token(name: str, number: int, instance: Path) -> None:
+    """End the token NUMBER of NAME at once."""
+    with open_sessions(instance).begin() as session:
+        user = accounts.named_user(session, name)
+        revoke(session, user, number, by=f"{getpass.getuser()} (command line)", now=utc_now())
+    click.echo(f"The token {number} of {name} is revoked.")
+
+
+users.add_command(tokens)
+users.add_command(revoke_token)

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, Engine, String, column, inspect, select, table
 
-from webapp.database.count_triggers import start_counting, stop_counting
 from webapp.database.locks import advisory_lock
 from webapp.database.models import Base, Run
-from webapp.database.row_counts import recount
+from webapp.database.row_counts import recount, start_counting, stop_counting
 from webapp.errors import WebappError
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from webapp.database.models import Base, Run
 from webapp.database.schema import revisions, schema_problem, stored_revision
 from webapp.doctor.findings import Finding, Installation, Level
 from webapp.errors import RunError
-from webapp.jobs.periodic import PERIODIC
-from webapp.jobs.queue import last_done
+from webapp.jobs.queue import PERIODIC, last_done
 from webapp.privacy.retention import erase_at, is_due
 from webapp.runs.runs import study_as_launched
 

@@ -12,7 +12,7 @@ from webapp.database.key_identity import StoredName, other_keys, read_stamps, re
 from webapp.database.models import Erasure, Identity, Stamp
 from webapp.database.sealed_names import sealed_columns
 from webapp.erasures.entry import Deed, Entry
-from webapp.erasures.readable import refuse_unreadable
+from webapp.erasures.owner import refuse_unreadable
 
 _STAMP, _IDENTITY, _ERASURE = (each.__tablename__ for each in (Stamp, Identity, Erasure))
 # How SQLite and PostgreSQL write that a name was not forgotten.

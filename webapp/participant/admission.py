@@ -7,8 +7,7 @@ from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from experiment.studies.answers import LONGEST_TEXT
-from experiment.studies.question import Question
+from experiment.studies.question import LONGEST_TEXT, Question
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
 from webapp.participant.leaving import report_ending, turned_away_at_last

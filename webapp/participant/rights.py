@@ -13,7 +13,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending, State
-from experiment.studies.answers import LONGEST_TEXT
+from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.engine import reading
@@ -24,9 +24,8 @@ from webapp.participant.data_notice import consent_text as text_of_consent
 from webapp.participant.leaving import OVER, finished_before, is_shut, report_ending
 from webapp.participant.lookup import requested_participant, requested_run
 from webapp.participant.session import page_of
-from webapp.privacy.corrections import answers_of, correct, correctable
+from webapp.privacy.corrections import answers_of, correct, correctable, release, restrict
 from webapp.privacy.own_data import own_data, participant_of_code
-from webapp.privacy.restriction import release, restrict
 from webapp.recruiters.arrivals import Landing
 from webapp.recruiters.endings import Departure
 from webapp.services import current_services

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending, State
-from experiment.studies.answers import LONGEST_TEXT
+from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.engine import reading

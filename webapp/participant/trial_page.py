@@ -18,8 +18,8 @@ from experiment.errors import ParallaxError
 from experiment.records import SIDES, Side
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import RESPONSE_TYPES, response_class, response_of
-from experiment.studies.answers import LONGEST_TEXT
 from experiment.studies.files import FONT_SUFFIX
+from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.participant.assets import assets_of
 from webapp.sessions.session_payload import Work

@@ -4,7 +4,7 @@ import json
 
 from flask import Blueprint, Response, render_template
 
-from experiment.tables.spreadsheet import safe_csv
+from experiment.tables.files import safe_csv
 from webapp.database.engine import reading
 from webapp.researcher.access import allowed
 from webapp.services import current_services

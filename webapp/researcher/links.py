@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from experiment.errors import ParallaxError
-from experiment.tables.spreadsheet import safe_csv
+from experiment.tables.files import safe_csv
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction

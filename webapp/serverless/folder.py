@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from experiment.panels.panel import only_value
 from experiment.responses.registry import response_of
-from experiment.studies.answers import LONGEST_TEXT
+from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.core.i18n import text_direction
 from webapp.database.models import Place, Run, StudyFile

@@ -14,9 +14,8 @@ from urllib.parse import quote
 from flask import Flask, g, render_template
 
 from experiment.participation import Ending
-from experiment.studies.answers import LONGEST_TEXT
-from experiment.studies.catalogue import own_messages
-from experiment.studies.question import Question
+from experiment.studies.files import own_messages
+from experiment.studies.question import LONGEST_TEXT, Question
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext, set_language
 from webapp.http.error_handlers import heading

@@ -15,8 +15,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending, EventKind, State
-from experiment.studies.admission import admits
-from experiment.studies.question import Question
+from experiment.studies.question import Question, admits
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.models import Answer, Event, Participant, Run

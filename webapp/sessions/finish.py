@@ -15,8 +15,15 @@ from sqlalchemy.orm.attributes import set_committed_value
 from werkzeug.datastructures import MultiDict
 
 from experiment.participation import EventKind, State, move
-from experiment.studies.answers import LONGEST_TEXT, Mistake, asked_questions, cleaned, mistake
-from experiment.studies.question import BETWEEN_CHOICES, Question
+from experiment.studies.question import (
+    BETWEEN_CHOICES,
+    LONGEST_TEXT,
+    Mistake,
+    Question,
+    asked_questions,
+    cleaned,
+    mistake,
+)
 from webapp.core.i18n import gettext
 from webapp.database.models import Answer, Event, Participant
 from webapp.database.models.base import UtcDateTime

@@ -12,7 +12,7 @@ from experiment.errors import said
 from experiment.participation import Ending, EventKind, State, move
 from experiment.records import Side
 from experiment.responses.base import Given, ResponseType
-from experiment.studies.admission import Attention
+from experiment.studies.question import Attention
 from webapp.core.i18n import gettext
 from webapp.database.models import Event, Participant, Response, Trial
 from webapp.errors import RequestError

@@ -10,11 +10,8 @@ import httpx
 from experiment.records import SIDES
 from experiment.responses.base import Known
 from experiment.seeds import generator
-from experiment.simulation.population import reaction_time_ms
-from experiment.simulation.responders import load_responder
-from experiment.studies.admission import ScreeningQuestion
-from experiment.studies.answers import is_asked
-from experiment.studies.question import BETWEEN_CHOICES, Question
+from experiment.simulation.responders import load_responder, reaction_time_ms
+from experiment.studies.question import BETWEEN_CHOICES, Question, ScreeningQuestion, is_asked
 from webapp.core.clock import utc_now
 from webapp.errors import WebappError
 from webapp.sessions.session_payload import ShownTrial

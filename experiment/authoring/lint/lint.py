@@ -4,8 +4,8 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from experiment.authoring.findings import Examined
-from experiment.authoring.lint import cells, columns, cues, pairing
+from experiment.authoring.examined import Examined
+from experiment.authoring.lint import cells, cues, pairing
 from experiment.authoring.lint.materials import Fault, Lint, Materials
 from experiment.design.lists import ListEntry
 from experiment.errors import ParallaxError, StudyError, StudyNote
@@ -35,10 +35,10 @@ def typography(materials: Materials) -> Iterator[Fault]:
 
 
 LINTS: tuple[Lint, ...] = (
-    columns.kinds,
-    columns.lists,
-    columns.names,
-    columns.numbers,
+    cells.kinds,
+    cells.lists,
+    cells.names,
+    cells.numbers,
     cells.cells,
     cells.markup,
     cells.leftovers,

@@ -7,14 +7,26 @@ from itertools import groupby
 from math import expm1, inf, sqrt
 from statistics import fmean, median, variance
 
-from experiment.design.audit.check import Check, check, info
-from experiment.design.audit.sessions import Session
+from experiment.design.audit.sessions import Check, Session, check, info
 from experiment.design.lists import BuiltLists, ListEntry
-from experiment.design.ordering.chain import SWEEPS, draw_by_chain, penalty, step_through
-from experiment.design.ordering.constraints import Constraint, Spread, keeps
-from experiment.design.ordering.declared import beginning, declared, separate_columns
-from experiment.design.ordering.order import draw_order, groups_apart, is_counted
-from experiment.design.ordering.positions import position_shares
+from experiment.design.ordering.constraints import (
+    Constraint,
+    Spread,
+    beginning,
+    declared,
+    keeps,
+    separate_columns,
+)
+from experiment.design.ordering.order import (
+    SWEEPS,
+    draw_by_chain,
+    draw_order,
+    groups_apart,
+    is_counted,
+    penalty,
+    position_shares,
+    step_through,
+)
 from experiment.design.session import blocks_of
 from experiment.errors import DesignError
 from experiment.seeds import generator

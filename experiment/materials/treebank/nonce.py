@@ -6,9 +6,15 @@ from dataclasses import replace
 
 from experiment.materials.treebank.agreement_test import AgreementTest
 from experiment.materials.treebank.conllu import Token
-from experiment.materials.treebank.conventions import Conventions
-from experiment.materials.treebank.originals import Original
-from experiment.materials.treebank.paradigms import Beginning, Entry, Paradigms, beginning, entry_of
+from experiment.materials.treebank.constructions import Conventions
+from experiment.materials.treebank.originals import (
+    Beginning,
+    Entry,
+    Original,
+    Paradigms,
+    beginning,
+    entry_of,
+)
 from experiment.seeds import generator
 
 CONTENT = frozenset({"NOUN", "VERB", "ADJ", "PROPN", "NUM", "ADV"})

@@ -19,7 +19,7 @@ from experiment.responses.reading.reading import READ_COLUMNS, Read
 from experiment.seeds import generator
 from experiment.simulation.responders import Responder
 from experiment.tables.column import Column, TableSchema
-from experiment.tables.reading_table import READINGS, STEP_KEYS, STEP_TIMES
+from experiment.tables.observation_tables import READINGS, STEP_KEYS, STEP_TIMES
 
 # What stands beside the first word, as the field writes it.
 NO_WORD = "x-x-x"

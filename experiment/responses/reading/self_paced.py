@@ -14,7 +14,7 @@ from experiment.responses.reading.question import Questioned
 from experiment.responses.reading.reading import Read
 from experiment.simulation.responders import Responder
 from experiment.tables.column import TableSchema
-from experiment.tables.reading_table import READINGS
+from experiment.tables.observation_tables import READINGS
 
 
 class Paced(Read):

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from analysis.capsule.pack import MANIFEST, RESULTS, RUN, Choices, hashes, recompute, zipped
 from analysis.capsule.reproduce import reproduce
 from analysis.errors import AnalysisError
-from experiment.plan import frozen, to_json
+from experiment.authoring.plan import frozen, to_json
 from experiment.studies.load import load_study
 from experiment.tables.codebook import datapackage
 from experiment.tables.files import read_table, write_table

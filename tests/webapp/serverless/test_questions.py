@@ -5,8 +5,7 @@ import subprocess
 from pathlib import Path
 
 import webapp
-from experiment.studies.admission import ComprehensionQuestion, ScreeningQuestion
-from experiment.studies.answers import Mistake
+from experiment.studies.question import ComprehensionQuestion, Mistake, ScreeningQuestion
 from tests.experiment.studies.test_answers import ANSWERS, question
 from tests.prerequisites import NODE
 from webapp.serverless.pages import question_data

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from experiment.studies.admission import ScreeningQuestion
+from experiment.studies.question import ScreeningQuestion
 from webapp.core.clock import utc_now
 from webapp.recruiters.demonstration import Demonstration, Stage, bonus_for_the_first
 from webapp.simulation.stand_in import SiteSession

@@ -7,9 +7,8 @@ from pathlib import Path
 from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError
 from experiment.records import Item
-from experiment.studies.key_errors import place
+from experiment.studies.key_errors import TomlLines, place
 from experiment.studies.study import EARLIER_RESPONSE, STUDY_FILE, Study
-from experiment.studies.toml_lines import TomlLines
 
 
 @dataclass(slots=True)
