@@ -12,7 +12,7 @@ from typing import cast
 from flask import Flask, current_app, render_template
 from jinja2 import ChoiceLoader, FunctionLoader
 from markdown_it import MarkdownIt
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from experiment.errors import ParallaxError
 from experiment.records import SIDES, Side
@@ -21,6 +21,7 @@ from experiment.responses.registry import RESPONSE_TYPES, response_class, respon
 from experiment.studies.files import FONT_SUFFIX
 from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
+from experiment.untrusted import MOST_CHARACTERS, is_too_marked
 from webapp.participant.assets import assets_of
 from webapp.sessions.session_payload import Work
 
@@ -131,5 +132,11 @@ def located(name: str) -> Traversable:
 # A study's few texts are shown to everybody.
 @lru_cache(maxsize=256)
 def as_html(markdown: str) -> Markup:
-    """Return a study's Markdown as HTML; HTML written in it is shown as text, not obeyed."""
+    """Return a study's Markdown as HTML; HTML written in it is shown as text, not obeyed.
+
+    A text with so many marks that everybody would wait for it is shown without its layout.
+    """
+    if is_too_marked(markdown):
+        shown = escape(markdown[:MOST_CHARACTERS])
+        return Markup("<p>{}</p>").format(shown.replace("\n", Markup("<br>\n")))
     return Markup(MarkdownIt("commonmark", {"html": False}).render(markdown))
