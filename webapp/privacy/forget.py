@@ -33,7 +33,7 @@ from webapp.erasures.entry import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.errors import RunError
 from webapp.recruiters.statuses import AssignmentStatus
-from webapp.sessions.links import SINGLE
+from webapp.sessions.lookup import SINGLE
 from webapp.sessions.withdraw import Wish, erase_given, withdraw
 
 _NO_REASON = "(forgotten)"
