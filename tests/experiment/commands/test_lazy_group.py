@@ -91,11 +91,13 @@ def test_a_library_that_is_not_installed_is_named_with_its_extra(
     )
 
 
-def test_a_module_of_ours_that_is_absent_stays_a_fault_of_the_program(
-    group: LazyGroup, tmp_path: Path
-):
+def test_a_part_of_ours_that_was_left_out_is_named(group: LazyGroup, tmp_path: Path):
     (tmp_path / "lazily_imported.py").write_text("import experiment.absent\n")
-    assert isinstance(CliRunner().invoke(group, ["greet"]).exception, ModuleNotFoundError)
+    ended = CliRunner().invoke(group, ["greet"])
+    assert isinstance(ended.exception, ParallaxError)
+    assert "this command needs experiment.absent, a part of Parallax that is not" in str(
+        ended.exception
+    )
 
 
 def test_an_earlier_name_is_answered_with_the_present_one():
