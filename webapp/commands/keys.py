@@ -10,11 +10,11 @@ from webapp.commands.options import with_instance
 from webapp.core.instance import key_file, open_instance
 from webapp.core.keys import Purpose, drop, read_keys, rotate
 from webapp.core.sealing import Sealer
+from webapp.database.exclusive_access import exclusive_access
 from webapp.database.key_identity import forget_key, replace_keys
 from webapp.database.models.identity import unlock
 from webapp.database.schema import schema_problem, stored_revision
 from webapp.database.sealed_names import keys_in_use, seal_anew
-from webapp.database.use import alone
 from webapp.erasures.file import read_record, record_file
 from webapp.erasures.owner import disown
 from webapp.errors import WebappError
@@ -65,7 +65,7 @@ def rotate_(purpose: str, instance: Path) -> None:
 def _sealed_anew(folder: Path, given: str, purpose: Purpose) -> int:
     """Make a new key, and seal with it whatever an older one sealed, while no server is on."""
     refuse_while_serving(folder)
-    with opened(folder) as engine, alone(engine):
+    with opened(folder) as engine, exclusive_access(engine):
         if (revision := stored_revision(engine)) and (problem := schema_problem(revision)):
             raise problem
         rotate(folder, given, purpose)
@@ -130,7 +130,7 @@ def adopt(lost: bool, instance: Path) -> None:
         )
     refuse_while_serving(folder)
     held = read_keys(folder, load_settings(folder).secret_key_file)
-    with opened(folder) as engine, alone(engine):
+    with opened(folder) as engine, exclusive_access(engine):
         if (revision := stored_revision(engine)) and (problem := schema_problem(revision)):
             raise problem
         replace_keys(engine, held)

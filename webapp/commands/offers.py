@@ -8,7 +8,7 @@ import click
 
 from experiment.tables.atomic_write import atomic_write
 from webapp.commands.options import with_instance
-from webapp.commands.payment_commands import PublishedRun, open_published, with_live
+from webapp.commands.platform_run import PublishedRun, open_published, with_live
 from webapp.commands.runs import link_base
 from webapp.core.clock import utc_now
 from webapp.core.settings import ENVIRONMENT_PREFIX, flat_name

@@ -14,8 +14,8 @@ from webapp.core.keys import Keys, read_keys
 from webapp.database.engine import reading
 from webapp.database.models import Hit, Payment, Run
 from webapp.gate import ledger, paying_copy
+from webapp.gate.installation import Installation
 from webapp.gate.paying_copy import Holder, PayingCopyError
-from webapp.gate.premises import Premises
 from webapp.http.health import HEALTHZ, PAYING_COPY
 from webapp.recruiters.settings import load_settings
 
@@ -113,7 +113,7 @@ def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
     # The other copy may have paid since this database was copied.
     ledger.restoring(folder)
     with sessions.begin() as session:
-        paying_copy.take(session.connection(), Premises(folder, load_settings(folder)))
+        paying_copy.take(session.connection(), Installation(folder, load_settings(folder)))
         ledger.restored(session.connection(), folder)
     with reading(sessions) as session:
         runs = ledger.to_reconcile(session.connection(), folder)

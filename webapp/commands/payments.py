@@ -14,7 +14,7 @@ from experiment.payment.payment import (
 )
 from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
-from webapp.commands.payment_commands import (
+from webapp.commands.platform_run import (
     open_run_payments,
     pay_asking,
     statement_table,

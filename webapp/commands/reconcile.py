@@ -13,7 +13,7 @@ from experiment.money import in_words, minor_units
 from experiment.payment.payment import LONGEST_REASON, plain_reason
 from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
-from webapp.commands.payment_commands import (
+from webapp.commands.platform_run import (
     agreed,
     open_run_payments,
     pay_asking,
@@ -27,7 +27,7 @@ from webapp.core.keys import read_keys
 from webapp.core.tokens import Tokens
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
-from webapp.gate.told import is_held
+from webapp.gate.panel_call_counter import is_held
 from webapp.jobs.reports import hold_what_may_be_told, send_reports
 from webapp.opening import open_installation
 from webapp.payments.compensation_request import (

@@ -16,7 +16,7 @@ from experiment.tables.atomic_write import atomic_write
 from experiment.tables.files import safe_csv, text_table
 from webapp.commands.offers import ask_return, demographics, screen_outs, stop_, webhooks
 from webapp.commands.options import open_sessions, with_instance
-from webapp.commands.payment_commands import PublishedRun, open_published, with_live
+from webapp.commands.platform_run import PublishedRun, open_published, with_live
 from webapp.core.clock import utc_now
 from webapp.database.engine import Sessions, reading
 from webapp.errors import RunError

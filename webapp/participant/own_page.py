@@ -14,7 +14,7 @@ from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.models import Participant
 from webapp.database.scrub import empty_log_soon
-from webapp.privacy.corrections import answers_of, correct, correctable, release, restrict
+from webapp.privacy.amendments import answers_of, correct, correctable, release, restrict
 from webapp.services import current_services
 
 CODE, WISH = "_code", "_wish"

@@ -13,7 +13,7 @@ from experiment.responses.registry import response_of
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.errors import RequestError
-from webapp.privacy.corrections import correctable, corrected_since_verdict
+from webapp.privacy.amendments import correctable, corrected_since_verdict
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed
 from webapp.researcher.paging import page_asked_for

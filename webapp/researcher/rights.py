@@ -13,7 +13,7 @@ from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
 from webapp.erasures.record import Record
 from webapp.errors import RequestError
-from webapp.privacy.corrections import correct, correctable, release, restrict
+from webapp.privacy.amendments import correct, correctable, release, restrict
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
 from webapp.services import current_services

@@ -17,7 +17,7 @@ import parallax
 from tests.patience import PATIENCE_S
 from webapp.database import use
 from webapp.database.engine import DatabaseAwayError
-from webapp.database.use import alone, hold
+from webapp.database.exclusive_access import exclusive_access, hold
 from webapp.errors import WebappError
 
 
@@ -29,13 +29,16 @@ def engine(app):
 def test_servers_hold_the_database_together_and_who_replaces_it_has_it_alone(engine):
     first, second = hold(engine), hold(engine)
     first.release()
-    with pytest.raises(WebappError, match="a server is using the database"), alone(engine):
+    with (
+        pytest.raises(WebappError, match="a server is using the database"),
+        exclusive_access(engine),
+    ):
         pytest.fail("a second server still uses it")
     second.release()
-    with alone(engine):
+    with exclusive_access(engine):
         with pytest.raises(DatabaseAwayError, match="upgraded or restored"):
             hold(engine)
-        with pytest.raises(WebappError, match="using the database"), alone(engine):
+        with pytest.raises(WebappError, match="using the database"), exclusive_access(engine):
             pytest.fail("two replace it at a time")
     hold(engine).release()
 

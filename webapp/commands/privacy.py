@@ -27,8 +27,8 @@ from webapp.database.scrub import empty_log
 from webapp.erasures.record import Record
 from webapp.errors import RunError, WebappError
 from webapp.participant.data_notice import rights_notice, stored_data
-from webapp.privacy.corrections import correct as correct_answers
-from webapp.privacy.corrections import correctable, release, restrict
+from webapp.privacy.amendments import correct as correct_answers
+from webapp.privacy.amendments import correctable, release, restrict
 from webapp.privacy.forget import find_person, forget, refuse_unpaid
 from webapp.runs.runs import named_run, study_as_launched
 from webapp.sessions.withdraw import Wish, withdraw
