@@ -13,21 +13,21 @@ from sqlalchemy import Connection
 from webapp.core.settings import Settings
 
 
-class Act(StrEnum):
+class Operation(StrEnum):
     """What the gate lets pass or forbids."""
 
     ADMIT = "take new participants"
     PAY = "pay"
     PUBLISH = "publish"
     EXPORT = "export"
-    TELL = "tell panels what must not be told twice"
+    TELL_PANELS = "tell panels what must not be told twice"
 
 
-EVERY_ACT = frozenset(Act)
+EVERY_OPERATION = frozenset(Operation)
 
 
 @dataclass(frozen=True, slots=True)
-class Premises:
+class Installation:
     """The installation that a check compares with its database.
 
     Attributes:
@@ -40,7 +40,7 @@ class Premises:
 
 
 @dataclass(frozen=True, slots=True)
-class Objection:
+class Blocker:
     """Something that must be repaired before some operations.
 
     Attributes:
@@ -51,13 +51,13 @@ class Objection:
 
     says: str
     remedy: str
-    forbids: frozenset[Act] = EVERY_ACT
+    forbids: frozenset[Operation] = EVERY_OPERATION
 
 
 # A check reads by the connection that it is given (it takes no other, and writes nothing), compares
 # what it reads with the instance folder, and yields a blocker for everything that is to be
 # repaired. It is asked for every newcomer, so it must be cheap: a few rows and a small file.
-Check = Callable[[Connection, Premises], Iterable[Objection]]
+Check = Callable[[Connection, Installation], Iterable[Blocker]]
 
 
 def write_beside(path: Path, content: Mapping[str, int]) -> None:
