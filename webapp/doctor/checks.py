@@ -63,6 +63,6 @@ def look_over(at: Installation) -> Iterator[Finding]:
         try:
             yield from check(at)
         except (SQLAlchemyError, OSError, WebappError) as error:
-            said = str(getattr(error, "orig", None) or error).partition("\n")[0]
-            say = f"it could not be checked: {said}"
-            yield Finding(name, Level.FAULT, say, remedy_for(said))
+            reason = str(getattr(error, "orig", None) or error).partition("\n")[0]
+            say = f"it could not be checked: {reason}"
+            yield Finding(name, Level.FAULT, say, remedy_for(reason))

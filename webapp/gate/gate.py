@@ -75,12 +75,12 @@ def check_keys(connection: Connection, installation: Installation) -> Iterator[B
 
 
 def _problems_of_file(known: Fingerprints, installation: Installation) -> Iterator[str]:
-    given = installation.settings.secret_key_file
-    path = key_file(installation.instance, given)
+    key_setting = installation.settings.secret_key_file
+    path = key_file(installation.instance, key_setting)
     try:
         state = path.stat()
         held = _in_file(
-            installation.instance, given, (state.st_mtime_ns, state.st_size, state.st_ino)
+            installation.instance, key_setting, (state.st_mtime_ns, state.st_size, state.st_ino)
         )
     except OSError as error:
         yield f"the keys file {path} cannot be read ({error.strerror})"
@@ -91,8 +91,8 @@ def _problems_of_file(known: Fingerprints, installation: Installation) -> Iterat
 
 
 @lru_cache(8)
-def _in_file(instance: Path, given: str, _state: tuple[int, int, int]) -> Fingerprints:
-    return fingerprints(read_keys(instance, given))
+def _in_file(instance: Path, key_setting: str, _state: tuple[int, int, int]) -> Fingerprints:
+    return fingerprints(read_keys(instance, key_setting))
 
 
 _of = lru_cache(8)(fingerprints)
@@ -137,12 +137,12 @@ def refuse(operation: Operation, connection: Connection) -> None:
         GateError: One forbids it; the error says why, and what to do.
     """
     # What forbids payments alone is not asked for newcomers.
-    asked = {
+    checks = {
         name: check
         for name, check in CHECKS.items()
         if operation in _FORBIDS.get(name, EVERY_OPERATION)
     }
-    for _, blocker in _blockers(connection, asked):
+    for _, blocker in _blockers(connection, checks):
         if operation in blocker.forbids:
             raise GateError(
                 f"the server does not {operation} now: {blocker.says}",
@@ -187,12 +187,12 @@ def told_held(connection: Connection) -> None:
 def _blockers(connection: Connection, checks: Mapping[str, Check]) -> Iterator[tuple[str, Blocker]]:
     installation = _installation(connection.dialect)
     for name, check in checks.items():
-        for each in check(connection, installation):
-            yield name, each
+        for blocker in check(connection, installation):
+            yield name, blocker
 
 
 def _installation(dialect: Dialect) -> Installation:
-    found: Installation | None = getattr(dialect, _INSTALLATION, None)
-    if found is None:
+    installation: Installation | None = getattr(dialect, _INSTALLATION, None)
+    if installation is None:
         raise GateError("the database was opened without the installation that it belongs to")
-    return found
+    return installation

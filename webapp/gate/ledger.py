@@ -155,15 +155,15 @@ def _marks(dialect: Dialect) -> Prepared:
     payments = select(func.max(Payment.id))
     offers = select(func.max(Hit.id)).where(Hit.purpose == "recruitment")
     return Prepared(
-        select(*(each.scalar_subquery() for each in (epoch, payments, offers))), dialect
+        select(*(query.scalar_subquery() for query in (epoch, payments, offers))), dialect
     )
 
 
 def _beside(instance: Path) -> Mark | None:
     """Return what the file says; None where it is not there, or says nothing that can be read."""
     try:
-        found = json.loads((instance / FILE).read_bytes())
-        return Mark(int(found["epoch"]), int(found["payments"]), int(found["offers"]))
+        mark = json.loads((instance / FILE).read_bytes())
+        return Mark(int(mark["epoch"]), int(mark["payments"]), int(mark["offers"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import parallax
 from tests.patience import PATIENCE_S
-from webapp.database import use
+from webapp.database import exclusive_access as module
 from webapp.database.engine import DatabaseAwayError
 from webapp.database.exclusive_access import exclusive_access, hold
 from webapp.errors import WebappError
@@ -45,7 +45,7 @@ def test_servers_hold_the_database_together_and_who_replaces_it_has_it_alone(eng
 
 @pytest.mark.one_database("postgresql")
 def test_a_hold_that_is_given_back_while_it_is_taken_anew_keeps_no_connection(engine, monkeypatch):
-    monkeypatch.setattr(use, "_BETWEEN_LOOKS_S", 0.01)
+    monkeypatch.setattr(module, "_BETWEEN_LOOKS_S", 0.01)
     mine = hold(engine)
     take, taken, given_back = mine._taken, Event(), Event()
 
