@@ -271,7 +271,7 @@ def restore_(
         backup = examine(engine, plain, replace=replace)
         refuse_lost(backup, keys, file, adopted=keys_lost)
         # Before anybody is brought back who could not be taken out again.
-        said = newest_record(
+        record_note = newest_record(
             folder, engine, file, record,
             although_missing=without_record, although_keys_lost=keys_lost,
         )  # fmt: skip
@@ -287,7 +287,7 @@ def restore_(
         gone = carry_out_again(folder, engine, utc_now())
         close_doors(engine, utc_now())
     click.echo(f"The database holds {content} again.")
-    click.echo(said)
+    click.echo(record_note)
     click.echo(
         "Everybody is signed out of the researcher pages. Programs' tokens and invitations are "
         "ended: make new ones. Accounts, roles, members of projects, passwords and second factors "

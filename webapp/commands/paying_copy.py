@@ -164,8 +164,8 @@ def _answering(holder: Holder) -> str:
         answer = httpx.get(f"{holder.address}{HEALTHZ}", timeout=_PATIENCE_S, trust_env=False)
     except (httpx.HTTPError, httpx.InvalidURL):
         return ""
-    said = answer.headers.get(PAYING_COPY)
-    return holder.address if said == paying_copy.mark_of(holder.copy) else ""
+    header = answer.headers.get(PAYING_COPY)
+    return holder.address if header == paying_copy.mark_of(holder.copy) else ""
 
 
 def _last_known(holder: Holder | None) -> str:

@@ -63,7 +63,10 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
             )
         if not although_unpaid:
             refuse_unpaid(person)
-        refs = [(each.ref, session.get_one(Run, each.run_id).ref) for each in person.participants]
+        refs = [
+            (participant.ref, session.get_one(Run, participant.run_id).ref)
+            for participant in person.participants
+        ]
         record = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
         forget(session, person, now, record)
         after = {"participations": str(len(refs)), "payments kept": str(len(person.payments))}
@@ -91,10 +94,10 @@ def erase(run: str, code: str, yes: bool, instance: Path) -> None:
     if not yes:
         click.confirm("This cannot be undone. Erase it?", abort=True)
     with open_sessions(instance).begin() as session:
-        found = named_run(session, run)
+        stored_run = named_run(session, run)
         participant = session.scalar(
             select(Participant)
-            .where(Participant.run_id == found.id, Participant.code == code.strip().lower())
+            .where(Participant.run_id == stored_run.id, Participant.code == code.strip().lower())
             .with_for_update()
         )
         if participant is None:
@@ -160,8 +163,8 @@ def restrict_(who: str, lift: bool, reason: str, instance: Path) -> None:
             _note(session, run, person, act, reason)
 
     _change(who, instance, change)
-    told = "may be used again" if lift else "are stored and not used. Delete them in exports"
-    click.echo(f"The participant's data {told}.")
+    effect = "may be used again" if lift else "are stored and not used. Delete them in exports"
+    click.echo(f"The participant's data {effect}.")
 
 
 def _change(
@@ -186,8 +189,8 @@ def _change(
 def _note(
     session: Session, run: Run, person: Participant, act: str, reason: str, **after: str
 ) -> None:
-    told = {"participant": person.ref, **after, "reason": reason}
-    record_act(session, getpass.getuser(), act, utc_now(), run_ref=run.ref, after=told)
+    details = {"participant": person.ref, **after, "reason": reason}
+    record_act(session, getpass.getuser(), act, utc_now(), run_ref=run.ref, after=details)
 
 
 @click.command()
