@@ -5,7 +5,7 @@ import importlib
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
 from typing import cast
@@ -43,7 +43,8 @@ class Registry:
     """Names mapped to ``"module:attribute"``, loaded on demand.
 
     A name is built in, or offered by an installed package through an entry point of the group,
-    or is ``"module:attribute"`` itself. A package cannot take a built-in name away.
+    or is ``"module:attribute"`` itself. A package cannot take a built-in name away. A built-in name
+    whose module was left out of this installation is unknown.
 
     Args:
         kind: What the names stand for, in the singular, as an error should say it.
@@ -63,8 +64,12 @@ class Registry:
         called: bool = True,
     ) -> None:
         self.kind, self.group = kind, group
-        self._entries, self._requires = dict(entries), tuple(requires)
+        self._all_entries, self._requires = dict(entries), tuple(requires)
         self._called = called
+
+    @cached_property
+    def _entries(self) -> dict[str, str]:
+        return {name: target for name, target in self._all_entries.items() if is_here(target)}
 
     def __iter__(self) -> Iterator[str]:
         """Yield the built-in names, then those that installed packages offer."""
@@ -151,6 +156,12 @@ class Registry:
             expected="one package for each name",
             remedy="Uninstall the others, or name the one that you want as module:NAME",
         )
+
+
+def is_here(target: str) -> bool:
+    """Return whether a built-in ``"module:attribute"`` is part of this installation."""
+    module = Path(__file__).parents[1].joinpath(*target.partition(":")[0].split("."))
+    return module.with_suffix(".py").is_file() or module.is_dir()
 
 
 def _origin(plugin: EntryPoint) -> str:

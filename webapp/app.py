@@ -1,5 +1,6 @@
 """The app of one installation: its settings, its database, its pages."""
 
+import importlib
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 from flask import Flask
 from flask.typing import ResponseReturnValue
 
+from experiment.plugins import is_here
 from webapp.core.clock import Clock, utc_now
 from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
@@ -26,14 +28,17 @@ from webapp.http.request_log import log_requests
 from webapp.http.security_headers import add_headers
 from webapp.http.storable import keep_out_nul
 from webapp.opening import installation_keys, open_installation
-from webapp.participant import register_participant_pages
 from webapp.participant.assets import Assets, serve_assets
 from webapp.participant.response_files import find_templates, response_scripts
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import load_settings
-from webapp.researcher import register_researcher_pages
 from webapp.services import EXTENSION, Services
 
+# Each with what registers it; the researcher pages may be left out of an installation.
+_PAGES = (
+    "webapp.participant:register_participant_pages",
+    "webapp.researcher:register_researcher_pages",
+)
 # A questionnaire with every field filled to its limit fits several times over.
 _LARGEST_BODY_BYTES = 256 * 1024
 
@@ -78,8 +83,9 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     find_templates(app)
     assets = Assets(Path(app.root_path) / "static", response_scripts())
     serve_assets(app, assets)
-    register_participant_pages(app)
-    register_researcher_pages(app)
+    for pages in filter(is_here, _PAGES):
+        module, _, register = pages.partition(":")
+        getattr(importlib.import_module(module), register)(app)
     app.register_blueprint(health_address)
     app.register_blueprint(platform_hooks)
     register_error_handlers(app)

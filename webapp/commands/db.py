@@ -39,7 +39,7 @@ from webapp.gate.backup import refuse_lost
 from webapp.gate.ledger import restored, restoring
 from webapp.privacy.restored import carry_out_again
 from webapp.recruiters.settings import load_settings
-from webapp.users.restored import close_doors
+from webapp.users.users import end_all_access
 
 
 @click.command()
@@ -285,7 +285,7 @@ def restore_(
         with engine.begin() as connection:
             panel_call_counter.restored(connection)
         gone = carry_out_again(folder, engine, utc_now())
-        close_doors(engine, utc_now())
+        end_all_access(engine, utc_now())
     click.echo(f"The database holds {content} again.")
     click.echo(record_note)
     click.echo(

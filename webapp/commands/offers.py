@@ -12,7 +12,7 @@ from webapp.commands.platform_run import PublishedRun, open_published, with_live
 from webapp.commands.runs import link_base
 from webapp.core.clock import utc_now
 from webapp.core.settings import ENVIRONMENT_PREFIX, flat_name
-from webapp.core.settings_file import write_setting
+from webapp.core.settings_sources import write_setting
 from webapp.database.engine import reading
 from webapp.errors import RunError
 from webapp.recruiters.capabilities import (

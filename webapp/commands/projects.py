@@ -13,7 +13,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Project
 from webapp.projects import limits as use
 from webapp.projects import projects as flow
-from webapp.projects.invitations import invite as invite_
+from webapp.projects.members import invite as invite_
 from webapp.projects.members import members as members_of
 from webapp.projects.members import set_member
 from webapp.projects.rights import ProjectRole

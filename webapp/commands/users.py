@@ -19,8 +19,8 @@ from webapp.users import users as accounts
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.second_factor import remove
-from webapp.users.secret_links import PATH_OF_LINK, make_link
 from webapp.users.sign_in import sign_everybody_out, sign_out_everywhere
+from webapp.users.users import PASSWORD_LINK_PATH, new_password_link
 
 _ROLES = click.Choice([str(role) for role in Role])
 _PASSWORD = click.option(
@@ -138,8 +138,8 @@ def password_link(name: str, instance: Path) -> None:
     base = load_settings(open_instance(instance)).link_base
     with open_sessions(instance).begin() as session:
         user = accounts.named_user(session, name)
-        token = make_link(session, user, by=_operator(), now=utc_now())
-    click.echo(f"{base}{PATH_OF_LINK}?token={token}")
+        token = new_password_link(session, user, by=_operator(), now=utc_now())
+    click.echo(f"{base}{PASSWORD_LINK_PATH}?token={token}")
 
 
 @users.command("drop-factor")

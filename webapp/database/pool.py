@@ -11,7 +11,7 @@ from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import TimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection, QueuePool
 
-from webapp.core.processes import OF_PARTICIPANTS, OF_RESEARCHERS
+from webapp.core.worker_count import OF_PARTICIPANTS, OF_RESEARCHERS
 
 # A process hands this many on within a few seconds; whoever comes later is better told so at once.
 MOST_WAITING = 500

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import inspect, select, text
 
-from webapp.core.processes import connections_of
+from webapp.core.worker_count import connections_of
 from webapp.database.backup.routine import age_s, last_backup
 from webapp.database.engine import make_sessions, reading
 from webapp.database.models import Base, Run

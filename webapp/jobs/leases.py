@@ -12,7 +12,7 @@ from webapp.sessions.beside import anybody_waits, give_places
 from webapp.sessions.crowding import forget_addresses
 from webapp.sessions.lease import any_expired, release_expired
 from webapp.users.audit_log import record_act
-from webapp.users.guessing import delete_old_guesses
+from webapp.users.sign_in import delete_old_guesses
 
 _CLOSED = select(Run).where(Run.closed_at.is_not(None)).order_by(Run.id)
 

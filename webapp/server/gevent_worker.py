@@ -28,7 +28,7 @@ from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
 )
 
 from webapp.core.clock import clock_watch
-from webapp.core.processes import OF_RESEARCHERS
+from webapp.core.worker_count import OF_RESEARCHERS
 from webapp.server.open_files import SpareDescriptor, is_out_of_files
 from webapp.server.researcher_worker import NICER, ResearcherPagesElsewhere, ResearcherServer
 from webapp.server.service_manager import tell_alive

@@ -20,8 +20,8 @@ from webapp.core.instance import open_instance, write_for_owner_alone
 from webapp.core.logging import log_formatter
 from webapp.core.logging import write_logs as write_early_logs
 from webapp.core.metrics import FOLDER_VARIABLE
-from webapp.core.processes import with_researcher_worker
 from webapp.core.settings import Settings
+from webapp.core.worker_count import with_researcher_worker
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.server.gevent_worker import Worker

@@ -125,7 +125,7 @@ def without_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pages start no commands: what they print is none of this, whether they are reached is."""
     for page in ("launch", "studies", "editor", "installation"):
         monkeypatch.setattr(f"webapp.researcher.{page}.parallax", lambda *_: _Done())
-    monkeypatch.setattr("webapp.researcher.overview_page._ROUNDS", 1)
+    monkeypatch.setattr("webapp.researcher.run_page._ROUNDS", 1)
 
 
 def token_name(who: str, scope: Scope) -> str:

@@ -17,14 +17,13 @@ from webapp.core.settings import Settings
 from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, User
 from webapp.errors import RequestError
-from webapp.projects.invitations import invite, invited_to
+from webapp.projects.members import invite, invited_to
 from webapp.projects.projects import add_project
 from webapp.projects.rights import ProjectRole, Scope
 from webapp.projects.tokens import make_token
 from webapp.users.audit_log import first_broken, record_act
 from webapp.users.roles import Role
-from webapp.users.secret_links import make_link
-from webapp.users.users import named_user, set_role
+from webapp.users.users import named_user, new_password_link, set_role
 
 pytestmark = pytest.mark.one_database
 NEW = "another horse battery"
@@ -216,7 +215,7 @@ def test_the_audit_log_is_exported_as_csv_without_formulas_and_as_json(researche
     owner = researcher(Role.OWNER)
     with sessions.begin() as session:
         record_act(session, "=cmd|'/c calc'!A0", "@SUM(1)", clock(), after={"=1+1": "+2"})
-        make_link(session, session.scalars(select(User)).one(), by="a test", now=clock())
+        new_password_link(session, session.scalars(select(User)).one(), by="a test", now=clock())
     table = list(csv.reader(io.StringIO(owner.get("/audit.csv").text)))
     assert not [cell for row in table for cell in row if cell[:1] in "=+-@\t\r" and cell]
     sent = owner.get("/audit.json")

@@ -237,9 +237,9 @@ class Notification(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("account.id"), index=True)
-    way: Mapped[str]  # webapp.notifications.causes.Way
+    way: Mapped[str]  # webapp.notifications.notices.Way
     address: Mapped[str] = mapped_column(SealedText)  # a webhook's is as good as a password
-    causes: Mapped[str]  # webapp.notifications.causes.Cause, joined by spaces
+    causes: Mapped[str]  # webapp.notifications.notices.Cause, joined by spaces
     quiet_minutes: Mapped[int]  # without an answer while somebody is at work
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
 

@@ -138,7 +138,7 @@ class PanelRecruiter(Recruiter):
         Raises:
             WebappError: The settings name none.
         """
-        from webapp.simulation.stand_in import StandInSession
+        from webapp.simulation.visit import StandInSession
 
         if not self._settings.stand_in:
             raise WebappError(

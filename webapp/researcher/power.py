@@ -1,4 +1,4 @@
-"""How many participants a study needs: simulated as a long job, which nobody waits for."""
+"""The page of a study's power, simulated by long jobs."""
 
 from pathlib import Path
 
@@ -9,13 +9,10 @@ from werkzeug.wrappers import Response
 from webapp.errors import RequestError
 from webapp.long_jobs.records import MADE, OVER, Job, JobState, Step
 from webapp.projects.rights import Right
-from webapp.researcher.access import allowed, current_user
-from webapp.researcher.boundary import present_project
-from webapp.researcher.made_reports import jobs_here, made_report
+from webapp.researcher.access import allowed, current_user, present_project
 from webapp.researcher.paging import whole_number
-from webapp.researcher.reports import queue_of_jobs, refuse_too_many
-from webapp.researcher.study_place import known, note, project_name
-from webapp.researcher.uploads import zipped
+from webapp.researcher.reports import jobs_here, made_report, queue_of_jobs, refuse_too_many
+from webapp.researcher.study_folders import launchable_studies, log_act, project_name, zipped
 from webapp.services import current_services
 
 power_pages = Blueprint("power", __name__)
@@ -41,15 +38,15 @@ def ask() -> ResponseReturnValue:
     if not 2 <= n <= _MOST_SIMULATIONS:
         raise _wrong(f"The number of simulated studies must be from 2 to {_MOST_SIMULATIONS:,}.")
     refuse_too_many(_subject(called))
-    asked = ["power", "--out", "{folder}/report", "--per-list", ",".join(map(str, per_list))]
-    asked += ["--simulations", str(n)]
+    command = ["power", "--out", "{folder}/report", "--per-list", ",".join(map(str, per_list))]
+    command += ["--simulations", str(n)]
     if difference:
-        asked += ["--difference", str(_share(difference))]
+        command += ["--difference", str(_share(difference))]
     title = f"{n} simulated studies each with {', '.join(map(str, per_list))} people a list"
-    steps = [Step("simulating the study", [*asked, "--", known()[called]])]
+    steps = [Step("simulating the study", [*command, "--", launchable_studies()[called]])]
     who, now = current_user().name, current_services().now()
     job = jobs_here().add(_subject(called), title, who, now, steps)
-    note("power asked for", study=called)
+    log_act("power asked for", study=called)
     queue_of_jobs().put(job.id)
     return _back(called)
 
@@ -90,14 +87,14 @@ def _made() -> Path:
 
 
 def _study(called: str) -> str:
-    if called not in known():
+    if called not in launchable_studies():
         problem = f"There is no study {called!r} here."
         raise RequestError(problem, status=404, code="unknown_study")
     return called
 
 
 def _subject(called: str) -> str:
-    """Return what a study's jobs are about: the same study in another project is another."""
+    """Return the subject of a study's jobs, which differs between projects."""
     return f"power {present_project() or 0} {called}"
 
 
@@ -113,24 +110,25 @@ def _job(called: str, job_id: str) -> Job:
 
 
 def _numbers(typed: str) -> list[int]:
-    parts = [each.strip() for each in typed.split(",") if each.strip()]
-    found = sorted({whole_number(each, 4) for each in parts})
-    if not found or len(found) > _MOST_NUMBERS or not 1 <= found[0] <= found[-1] <= _MOST_PEOPLE:
+    parts = [part.strip() for part in typed.split(",") if part.strip()]
+    numbers = sorted({whole_number(part, 4) for part in parts})
+    is_good = 0 < len(numbers) <= _MOST_NUMBERS
+    if not is_good or not 1 <= numbers[0] <= numbers[-1] <= _MOST_PEOPLE:
         raise _wrong(
             f"Write from one to {_MOST_NUMBERS} numbers of participants per list, each from 1 to "
             f"{_MOST_PEOPLE}, with commas between them, such as: 5, 10, 20"
         )
-    return found
+    return numbers
 
 
 def _share(typed: str) -> float:
     try:
-        found = float(typed)
+        share = float(typed)
     except ValueError:
-        found = 0.0
-    if not _SMALLEST <= found <= _LARGEST:
+        share = 0.0
+    if not _SMALLEST <= share <= _LARGEST:
         raise _wrong(f"The difference must be a number from {_SMALLEST} to {_LARGEST}.")
-    return found
+    return share
 
 
 def _wrong(text: str) -> RequestError:
@@ -142,19 +140,19 @@ def _back(called: str) -> Response:
 
 
 def _page(called: str) -> str:
-    jobs = jobs_here()
-    found = jobs.about(_subject(called))
-    told = {
-        job.id: (jobs.folder(job.id) / MADE / "power.txt").read_text(encoding="utf-8")
-        for job in found
-        if job.state is JobState.DONE and (jobs.folder(job.id) / MADE / "power.txt").is_file()
+    store = jobs_here()
+    jobs = store.about(_subject(called))
+    tables = {
+        job.id: (store.folder(job.id) / MADE / "power.txt").read_text(encoding="utf-8")
+        for job in jobs
+        if job.state is JobState.DONE and (store.folder(job.id) / MADE / "power.txt").is_file()
     }
     return render_template(
         "researcher/power.html",
         study=called,
-        jobs=found,
-        told=told,
+        jobs=jobs,
+        told=tables,
         now=current_services().now(),
-        at_work=any(job.state not in OVER for job in found),
+        at_work=any(job.state not in OVER for job in jobs),
         project=project_name(),
     )

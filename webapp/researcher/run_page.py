@@ -1,12 +1,20 @@
-"""One run's page, whole or only the part that is live."""
+"""The page of a run: its charts, and the part that updates while people take part."""
 
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from threading import BoundedSemaphore
 
-from flask import Blueprint, Response, copy_current_request_context, current_app, render_template
+from flask import (
+    Blueprint,
+    Response,
+    copy_current_request_context,
+    current_app,
+    jsonify,
+    render_template,
+)
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
 
 from webapp.database.engine import reading
 from webapp.database.models import Run
@@ -16,7 +24,8 @@ from webapp.projects.projects import name_of_project
 from webapp.projects.rights import Right
 from webapp.recruiters.base import PayingRecruiter
 from webapp.researcher.access import allowed, may_still_see
-from webapp.researcher.charts import charts_shown
+from webapp.researcher.template_globals import number
+from webapp.runs.charts import Chart, charts_seen
 from webapp.runs.notes import written_about
 from webapp.runs.overview import overview
 from webapp.runs.second_person import asked_acts
@@ -30,10 +39,10 @@ live_pages = Blueprint("live", __name__)
 # In the one process that answers researchers.
 WATCHERS = 40
 _EVERY_S = 3.0
-# By writing alone a server learns that a browser has gone: so seldom a place is kept for nobody.
-_BREATH_S = 1.0
-_NOTHING_NEW = ":\n\n"  # a comment, which a browser passes over
-# The browser connects again by itself; a worker that is to end never waits long for a watcher.
+# A server learns only by writing that a browser has gone, and then frees its slot.
+_PING_EVERY_S = 1.0
+_PING = ":\n\n"  # a comment, which a browser passes over
+# The browser reconnects by itself, so that a worker that shuts down never waits long for it.
 _ROUNDS = 7
 _PARTS = "parallax_live_parts"
 _watcher_slots = BoundedSemaphore(WATCHERS)
@@ -46,7 +55,7 @@ def run_page(ref: str, problem: str = "") -> str:
 
     Args:
         ref: The run's reference.
-        problem: Why what was asked for was not done; empty where nothing was.
+        problem: Why a request was refused; empty on a plain visit.
     """
     facts = _facts(ref)
     services, run = current_services(), facts["run"]
@@ -75,7 +84,7 @@ def _facts(ref: str) -> dict[str, object]:
         recruiter = services.recruiter(run.recruiter)
         pays = isinstance(recruiter, PayingRecruiter)
         reward_minor = study.reward_minor if pays else 0
-        found = overview(session, run, services.now(), reward_minor)
+        counts = overview(session, run, services.now(), reward_minor)
         return {
             "run": run,
             "project": name_of_project(session, run),
@@ -84,8 +93,8 @@ def _facts(ref: str) -> dict[str, object]:
             "study": study,
             "erase_at": erase_at(run, study),
             "overdue": is_due(run, study, services.now()),
-            "overview": found,
-            "hourly_minor": found.hourly_minor(reward_minor),
+            "overview": counts,
+            "hourly_minor": counts.hourly_minor(reward_minor),
             "unblinding": unblinding_of(session, run),
             "waiting": asked_acts(session, run, services.now()),
             "consent_texts": consent_texts(session, run),
@@ -99,25 +108,23 @@ def watch(ref: str) -> ResponseReturnValue:
     """Send the live part now, and again whenever it has changed."""
     if not _watcher_slots.acquire(blocking=False):
         raise RequestError(
-            (
-                "Too many pages are watching runs at the moment, so this page does not update by "
-                "itself."
-            ),
+            "Too many pages are watching runs at the moment, so this page does not update by "
+            "itself.",
             status=503,
             code="too_many_watchers",
         )
     try:
-        first = live_part(ref)  # what goes wrong is told before the stream begins
+        first = live_part(ref)  # a fault is answered before the stream begins
     except BaseException:
         _watcher_slots.release()
         raise
     parts: _Parts = current_app.extensions.setdefault(_PARTS, {})
-    # Every part is made in a request of its own, so none stays open while nothing is sent.
+    # Each part has a request context of its own, so no database session stays open in between.
     still_in = copy_current_request_context(may_still_see)
-    made = copy_current_request_context(live_part)
-    # Whoever opens the page after an act must not be shown what was made before it.
+    make = copy_current_request_context(live_part)
+    # After an act, the page must not show a part that was made before it.
     parts[ref] = time.monotonic(), first
-    events = _events(ref, parts, made, still_in)
+    events = _events(ref, parts, make, still_in)
     response = Response(events, mimetype="text/event-stream")
     # Called also where the browser went away before the first event.
     response.call_on_close(_watcher_slots.release)
@@ -136,8 +143,8 @@ def _events(
         if round_:
             until = time.monotonic() + _EVERY_S
             while time.monotonic() < until:
-                time.sleep(_BREATH_S)
-                yield _NOTHING_NEW
+                time.sleep(_PING_EVERY_S)
+                yield _PING
             if not still_in():
                 return
         made_at, part = parts.get(ref, (float("-inf"), ""))
@@ -152,3 +159,47 @@ def _events(
 def _event(part: str) -> str:
     lines = "".join(f"data: {line}\n" for line in part.splitlines())
     return f"event: overview\n{lines}\n"
+
+
+chart_pages = Blueprint("charts", __name__)
+
+
+@chart_pages.get("/runs/<ref>/charts")
+@allowed(Right.SEE)
+def show(ref: str) -> ResponseReturnValue:
+    """Send the figures of every chart that the user may see."""
+    with reading(current_services().sessions) as session:
+        charts, _ = charts_shown(session, find_run(session, ref))
+    return jsonify(charts)
+
+
+def charts_shown(session: Session, run: Run) -> tuple[dict[str, Chart], datetime | None]:
+    """Return the charts of a run that the user may see, and when their answers were counted."""
+    charts, at = charts_seen(session, run)
+    return {name: _shown(chart) for name, chart in charts.items()}, at
+
+
+def _shown(chart: Chart) -> Chart:
+    across = chart["across"]
+    lines = [
+        {**line, "name": line["label"], "label": line["label"].replace("_", " ")}
+        for line in chart["lines"]
+    ]
+    return {
+        **chart,
+        "says": _sentence(chart["says"]),
+        "across": across[:1].upper() + across[1:],
+        "lines": lines,
+    }
+
+
+def _sentence(says: str | dict[str, object]) -> str:
+    # Some stored charts hold the whole sentence, others a message and its values.
+    if isinstance(says, str):
+        return says
+    values = says["values"]
+    assert isinstance(values, dict)
+    texts = {
+        name: value if isinstance(value, str) else number(value) for name, value in values.items()
+    }
+    return str(says["message"]) % texts

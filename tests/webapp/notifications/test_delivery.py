@@ -4,9 +4,14 @@ import ssl
 
 import pytest
 
-from webapp.notifications import outside
-from webapp.notifications.mail import checked_mail
-from webapp.notifications.outside import NotTold, checked_url, is_outside, send_outside
+from webapp.notifications import delivery
+from webapp.notifications.delivery import (
+    DeliveryError,
+    checked_mail,
+    checked_url,
+    is_outside,
+    send_outside,
+)
 
 NAME = "study.example.org"
 PUBLIC = ("93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "8.8.8.8", "1.1.1.1")
@@ -43,7 +48,7 @@ def test_every_other_address_is_not(address):
 )  # fmt: skip
 def test_an_address_that_leads_inside_by_its_text_is_refused(url):
     # What looks like a name and is a number elsewhere is caught where it is resolved.
-    with pytest.raises(NotTold):
+    with pytest.raises(DeliveryError):
         send_outside(url, {}, resolve=lambda *_: ["127.0.0.1"])
 
 
@@ -59,13 +64,15 @@ def test_what_is_wrong_with_an_address_is_told(url, told):
     def unknown(*_: object) -> list[str]:
         raise OSError(-2, "it is unknown")
 
-    with pytest.raises(NotTold, match=told):
+    with pytest.raises(DeliveryError, match=told):
         send_outside(url, {}, resolve=unknown)
 
 
 @pytest.mark.parametrize("name", ["hooks..example.org", f"{'a' * 64}.example.org"])
 def test_a_name_that_no_host_can_have_is_told_in_words(name):
-    with pytest.raises(NotTold, match=f"the name {name} cannot be found: it is no name of a host"):
+    with pytest.raises(
+        DeliveryError, match=f"the name {name} cannot be found: it is no name of a host"
+    ):
         send_outside(f"https://{name}/", {})
 
 
@@ -76,8 +83,8 @@ def test_a_usual_webhook_is_taken():
 
 @pytest.mark.parametrize("found", [["10.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["::1", "8.8.8.8"], []])
 def test_a_name_of_which_one_address_is_inside_is_refused_and_nobody_called(found, monkeypatch):
-    monkeypatch.setattr(outside, "_post", lambda *_: pytest.fail("somebody was called"))
-    with pytest.raises(NotTold, match="not public"):
+    monkeypatch.setattr(delivery, "_post", lambda *_: pytest.fail("somebody was called"))
+    with pytest.raises(DeliveryError, match="not public"):
         send_outside(f"https://{NAME}/", {}, resolve=lambda *_: found)
 
 
@@ -89,7 +96,7 @@ def test_the_connection_goes_to_the_address_that_was_checked(hook, monkeypatch):
         asked.append((host, port))
         return ["127.0.0.1"] if len(asked) == 1 else pytest.fail("the name was asked again")
 
-    monkeypatch.setattr(outside, "is_outside", lambda _: True)
+    monkeypatch.setattr(delivery, "is_outside", lambda _: True)
     secure = ssl.create_default_context(cafile=hook.certificate)
     url = f"https://{NAME}:{hook.server_port}/200"
     send_outside(url, {"text": "ü"}, resolve=resolve, secure=secure)
@@ -98,7 +105,7 @@ def test_the_connection_goes_to_the_address_that_was_checked(hook, monkeypatch):
 
 
 def test_redirects_errors_and_certificates_of_others_are_failures(hook, monkeypatch):
-    monkeypatch.setattr(outside, "is_outside", lambda _: True)
+    monkeypatch.setattr(delivery, "is_outside", lambda _: True)
     secure = ssl.create_default_context(cafile=hook.certificate)
 
     def sent(path: str, name: str = NAME, **more: ssl.SSLContext) -> None:
@@ -106,14 +113,14 @@ def test_redirects_errors_and_certificates_of_others_are_failures(hook, monkeypa
         send_outside(url, {}, resolve=lambda *_: ["127.0.0.1"], **more)
 
     for status in ("301", "302", "307", "308"):
-        with pytest.raises(NotTold, match="leads elsewhere"):
+        with pytest.raises(DeliveryError, match="leads elsewhere"):
             sent(status, secure=secure)
-    with pytest.raises(NotTold, match="status 500"):
+    with pytest.raises(DeliveryError, match="status 500"):
         sent("500", secure=secure)
     assert len(hook.got) == 5
-    with pytest.raises(NotTold, match=r"^\S+ gave no answer: .*CERTIFICATE_VERIFY_FAILED"):
+    with pytest.raises(DeliveryError, match=r"^\S+ gave no answer: .*CERTIFICATE_VERIFY_FAILED"):
         sent("200")
-    with pytest.raises(NotTold, match=r"^\S+ gave no answer: .*CERTIFICATE_VERIFY_FAILED"):
+    with pytest.raises(DeliveryError, match=r"^\S+ gave no answer: .*CERTIFICATE_VERIFY_FAILED"):
         sent("200", name="other.example.org", secure=secure)
     assert len(hook.got) == 5
 
@@ -121,7 +128,7 @@ def test_redirects_errors_and_certificates_of_others_are_failures(hook, monkeypa
 @pytest.mark.parametrize("name", ["a@b", "a b@c.org", "a@c.org, d@e.org", "a@c.org\nBcc: x@y.z",
                                   "", "x", "@c.org", "<a@c.org>", "ä@c.org"])  # fmt: skip
 def test_what_is_no_mail_address_is_refused(name):
-    with pytest.raises(NotTold, match="is no mail address"):
+    with pytest.raises(DeliveryError, match="is no mail address"):
         checked_mail(name)
 
 
