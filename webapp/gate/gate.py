@@ -170,7 +170,7 @@ def ledger_reconciled(connection: Connection, run_ref: str) -> None:
 
 def calling(connection: Connection) -> None:
     """Count a call to a panel that must not be repeated, before it; the connection writes."""
-    refuse(Operation.TELL_PANELS_PANELS, connection)
+    refuse(Operation.TELL_PANELS, connection)
     panel_call_counter.calling(connection, _installation(connection.dialect))
 
 

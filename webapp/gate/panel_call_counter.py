@@ -37,7 +37,7 @@ def check(connection: Connection, _installation: Installation) -> Iterator[Block
         yield Blocker(
             "the database was restored, so panels may know of endings that it takes for untold",
             f"Compare each run with its panel's own pages. What is held is listed by: {named}",
-            frozenset({Operation.TELL_PANELS_PANELS}),
+            frozenset({Operation.TELL_PANELS}),
         )
 
 

@@ -40,7 +40,7 @@ FILE, _LOCK = "paying_copy", "paying_copy.lock"
 _STAMP = "paying copy"
 # Longer than a call to a platform takes with its repetitions.
 _LOCK_TIMEOUT_S = 300.0
-FORBIDS = frozenset({Operation.PAY, Operation.PUBLISH, Operation.TELL_PANELS_PANELS})
+FORBIDS = frozenset({Operation.PAY, Operation.PUBLISH, Operation.TELL_PANELS})
 REMEDY = "Find out which copy pays, and move the right to pay: parallax paying-copy show"
 
 

@@ -396,7 +396,7 @@ def test_without_it_nothing_is_paid_published_or_told_and_participants_go_on(
         [(name, found)] = blockers(session.connection())
     assert (name, found.forbids) == (
         "paying_copy",
-        {Operation.PAY, Operation.PUBLISH, Operation.TELL_PANELS_PANELS},
+        {Operation.PAY, Operation.PUBLISH, Operation.TELL_PANELS},
     )
     start(run).answer(1)
     assert Path(instance / "paying_copy").exists()
