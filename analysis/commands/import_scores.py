@@ -27,8 +27,8 @@ from analysis.readers.sources import read_source
 from analysis.scores.scoring_inputs import Materials, find_materials
 from experiment.errors import ParallaxError
 from experiment.materials.formats.files import open_materials
-from experiment.materials.formats.lm_eval import AFTER_SPACE
-from experiment.materials.formats.published_pairs import is_colorless_green
+from experiment.materials.formats.published.lm_eval import AFTER_SPACE
+from experiment.materials.formats.published.lm_syneval import is_colorless_green
 from experiment.materials.read import item_table, materials_hash
 from experiment.records import Item
 from experiment.tables.atomic_write import atomic_folder

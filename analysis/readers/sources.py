@@ -13,9 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.errors import AnalysisError
-from analysis.readers import pcibex, recorded, tables
+from analysis.readers import json_trials as recorded
 from analysis.readers.colorless_green import COLUMNS as COLORLESS_GREEN
 from analysis.readers.delimited import read_delimited
+from analysis.readers.programs import otree as tables
+from analysis.readers.programs import pcibex
 from experiment.errors import why_unread
 from experiment.materials.formats.delimited import open_text
 

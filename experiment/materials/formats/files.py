@@ -7,8 +7,8 @@ from itertools import chain
 from pathlib import Path
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.lm_eval import SUFFIXES as TASK_SUFFIXES
-from experiment.materials.formats.published_pairs import PICKLES, is_marked_lines
+from experiment.materials.formats.published.lm_eval import SUFFIXES as TASK_SUFFIXES
+from experiment.materials.formats.published.lm_syneval import PICKLES, is_marked_lines
 from experiment.materials.formats.raw import SUFFIXES
 from experiment.materials.formats.read import read_materials
 from experiment.materials.read import read_items

@@ -17,7 +17,6 @@ from experiment.materials.formats.columns import (
 from experiment.materials.formats.crossing import CONDITION, cross_factors, named_factors
 from experiment.materials.formats.dealing import join_lists
 from experiment.materials.formats.items import make_items
-from experiment.materials.formats.lm_eval import is_task, read_task
 from experiment.materials.formats.options import options_against, order_options
 from experiment.materials.formats.pairs import (
     Draft,
@@ -25,7 +24,8 @@ from experiment.materials.formats.pairs import (
     read_pairs,
     read_sentences,
 )
-from experiment.materials.formats.published_pairs import (
+from experiment.materials.formats.published.lm_eval import is_task, read_task
+from experiment.materials.formats.published.lm_syneval import (
     is_colorless_green,
     is_marked_lines,
     is_templates,
@@ -33,10 +33,10 @@ from experiment.materials.formats.published_pairs import (
     read_marked_lines,
     read_templates,
 )
+from experiment.materials.formats.published.syntaxgym import read_suite
 from experiment.materials.formats.raw import RawTable, read_raw
 from experiment.materials.formats.regions import from_region_columns, without_bars
 from experiment.materials.formats.suite import is_suite
-from experiment.materials.formats.syntaxgym import read_suite
 from experiment.materials.read import read_items
 from experiment.records import Item
 from experiment.tables.schemas import ITEMS
