@@ -1,22 +1,12 @@
-"""Trials as browsers record them in JSON: jsPsych, psiTurk, lines of texts, JATOS's archives."""
+"""Trials as browsers record them in JSON."""
 
-import csv
 import json
-import re
-import zipfile
 from collections.abc import Iterable, Iterator, Mapping
-from io import StringIO
-from pathlib import Path, PurePosixPath
 from typing import Any, TypeGuard
 
 import pandas as pd
 
-# psiTurk's trialdata.csv has no header; what the experiment recorded stands in the last column.
-_PSITURK = ("uniqueid", "current_trial", "recorded_ms", "data")
 RESULT = "result"
-_STUDY_RESULT = re.compile(r"study_result_(\d+)")
-# What the archive's description says of a study result, under the names it uses.
-_DESCRIBED = ("workerId", "studyState")
 
 
 def as_text(trials: Iterable[Mapping[Any, object]]) -> pd.DataFrame:
@@ -109,77 +99,3 @@ def _documents(text: str) -> Iterator[object]:
         place = len(text) - len(rest)
         found, place = decoder.raw_decode(text, place)
         yield found
-
-
-def is_psiturk(text: str) -> bool:
-    """Return whether a text is psiTurk's trial data: four columns, JSON in the last."""
-    first = next(csv.reader(StringIO(text)), [])
-    return len(first) == len(_PSITURK) and first[-1].startswith(("{", "["))
-
-
-def psiturk(text: str) -> pd.DataFrame:
-    """Return psiTurk's trials: its own columns, then what the experiment recorded of each.
-
-    What was recorded as a list has the columns ``data_1``, ``data_2`` and so on.
-    """
-    rows = [dict(zip(_PSITURK, row, strict=True)) for row in csv.reader(StringIO(text)) if row]
-    return as_text([row | _recorded(json.loads(row.pop("data"))) for row in rows])
-
-
-def _recorded(data: object) -> dict[str, object]:
-    if isinstance(data, dict):
-        return data
-    values = data if isinstance(data, list) else [data]
-    return {f"data_{number}": value for number, value in enumerate(values, start=1)}
-
-
-def read_archive(path: Path) -> pd.DataFrame:
-    """Return the trials of every component result of an archive.
-
-    ``study_result`` tells the participants apart; ``workerId`` and ``studyState`` stand next to it
-    where the archive describes its results.
-
-    Raises:
-        ValueError: The archive holds no result, or one that is neither JSON nor CSV.
-    """
-    trials: list[dict[str, object]] = []
-    with zipfile.ZipFile(path) as archive:
-        described = _described(archive)
-        for name in sorted(archive.namelist(), key=_by_numbers):
-            result = _STUDY_RESULT.search(name)
-            if result and PurePosixPath(name).name == "data.txt":
-                about = {"study_result": result[1], **described.get(result[1], {})}
-                text = archive.read(name).decode("utf-8-sig")
-                trials += [about | trial for trial in _trials(text, name)]
-    if not trials:
-        raise ValueError("the archive holds no study_result_.../.../data.txt with trials")
-    return as_text(trials)
-
-
-def _by_numbers(name: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", name)]
-
-
-def _trials(text: str, name: str) -> Iterator[dict[str, object]]:
-    if not text.strip():
-        return
-    if text.lstrip().startswith(("[", "{")):
-        decoder, place = json.JSONDecoder(), 0
-        # A component may have appended several texts.
-        while rest := text[place:].lstrip():
-            found, place = decoder.raw_decode(text, len(text) - len(rest))
-            yield from trials_of(found)
-    elif "," in text.split("\n", 1)[0]:
-        frame = pd.read_csv(StringIO(text), dtype=str, keep_default_na=False)
-        yield from frame.rename(columns=str).to_dict("records")  # type: ignore[misc]
-    else:
-        raise ValueError(f"{name} holds neither JSON nor CSV")
-
-
-def _described(archive: zipfile.ZipFile) -> Mapping[str, dict[str, object]]:
-    """Return what metadata.json says of each study result, by its number."""
-    if "metadata.json" not in archive.namelist():
-        return {}
-    content = json.loads(archive.read("metadata.json"))
-    results = [one for study in content.get("data", []) for one in study.get("studyResults", [])]
-    return {str(one["id"]): {k: one[k] for k in _DESCRIBED if k in one} for one in results}
