@@ -32,7 +32,7 @@ from webapp.database.sealed_names import sweep
 from webapp.erasures.entry import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.recruiters.statuses import AssignmentStatus
-from webapp.sessions.links import SINGLE
+from webapp.sessions.lookup import SINGLE
 from webapp.sessions.withdraw import Wish, erase_given, withdraw
 
 _NO_REASON = "(forgotten)"
