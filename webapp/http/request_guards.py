@@ -1,16 +1,21 @@
-"""Where a request comes from, and which names this server answers to.
+"""What a request must be before anything looks at it: its origin, its host, its characters.
 
-A browser that was led here by another site must not change anything, no name but the server's own
-may stand in an address that it hands out, and redirects name no host at all: behind a web server
+A browser that was led here by another site must not change anything; no name but the server's own
+may stand in an address that it hands out; and redirects name no host at all: behind a web server
 that speaks TLS, an absolute one would lead from https back to http.
+
+PostgreSQL stores no NUL, and no file has one in its name. In addresses and forms the replacement
+character (U+FFFD) takes its place, as it does in pages. So what was made up is still seen not to be
+what it pretends to be.
 """
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, request
+from flask import Flask, Request, Response, request
+from werkzeug.datastructures import FileStorage, ImmutableMultiDict, iter_multi_items
 from werkzeug.http import parse_date
 
 from webapp.core.settings import Settings
@@ -115,3 +120,41 @@ def _lead_to_no_host(response: Response) -> Response:
     if response.location is not None:
         response.location = response.location.removeprefix(request.host_url.rstrip("/")) or "/"
     return response
+
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+_NUL, _NO_CHARACTER = "\0", "\ufffd"
+# As a path stands in the environment: each byte is a character.
+_IN_PATHS = _NO_CHARACTER.encode().decode("latin-1")
+
+
+class _Fields(ImmutableMultiDict[str, Any]):
+    def __init__(self, mapping: Any = ()) -> None:  # noqa: ANN401 - whatever Werkzeug has
+        items = iter_multi_items(mapping or ())
+        super().__init__([(_without(name), _without(value)) for name, value in items])
+
+
+class _Request(Request):
+    parameter_storage_class = _Fields
+
+
+def _without(value: Any) -> Any:  # noqa: ANN401 - a text, or a file
+    if isinstance(value, FileStorage):
+        value.filename = value.filename and value.filename.replace(_NUL, _NO_CHARACTER)
+    return value.replace(_NUL, _NO_CHARACTER) if isinstance(value, str) else value
+
+
+def keep_out_nul(app: Flask) -> None:
+    """Let an app look at nothing in addresses and forms that not every database can store."""
+    app.request_class = _Request
+    app.wsgi_app = _with_whole_paths(app.wsgi_app)  # type: ignore[method-assign,assignment]
+
+
+def _with_whole_paths(inner: "WSGIApplication") -> "WSGIApplication":
+    def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
+        environ["PATH_INFO"] = environ["PATH_INFO"].replace(_NUL, _IN_PATHS)
+        return inner(environ, start)
+
+    return answer

@@ -1,6 +1,6 @@
 """Limits on how many people may arrive from one network address.
 
-So many arrive from an address within an hour, and no more; ``webapp.sessions.sharing`` says how a
+So many arrive from an address within an hour, and no more; ``webapp.sessions.waitlist`` says how a
 full run's places are shared among addresses. Visitors with a personal link, or for whom a platform
 vouches, are not counted, nor are those whose address is unknown. All servers of a database count
 together; each process remembers whom it has just refused, so that a flood does not reach the
