@@ -34,7 +34,7 @@ from webapp.runs.links import (
 )
 from webapp.runs.runs import named_run
 from webapp.sessions.leave import ending_of
-from webapp.sessions.links import CODE, MULTI, SINGLE
+from webapp.sessions.lookup import CODE, MULTI, SINGLE
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _QR_SCALE = 8

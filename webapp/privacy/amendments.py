@@ -18,8 +18,7 @@ from webapp.erasures.entry import Deed, mark_of
 from webapp.erasures.record import Record
 from webapp.errors import RequestError
 from webapp.sessions.finish import checked_answers
-from webapp.sessions.summarised import unsummarise
-from webapp.sessions.withdraw import nothing_is_stored
+from webapp.sessions.withdraw import drop_summaries, nothing_is_stored
 
 
 def answers_of(session: Session, participant: Participant) -> dict[str, str]:
@@ -153,7 +152,7 @@ def mark_restricted(
     """Store since when the data are restricted, None where they are not, and the event of it."""
     participant.restricted_at = since
     # What was made of their answers is made anew, without them or with them.
-    unsummarise(session, participant)
+    drop_summaries(session, participant)
     kind = EventKind.RELEASED if since is None else EventKind.RESTRICTED
     session.add(Event(participant_id=participant.id, kind=kind, detail={}, at=at))
     session.flush()

@@ -161,7 +161,7 @@ class Response(Base):
     pixel_ratio: Mapped[float | None]
     round_trip_ms: Mapped[float | None]
     recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    steps: Mapped[str | None]  # of what is read step by step: webapp.sessions.steps
+    steps: Mapped[str | None]  # of what is read step by step: webapp.sessions.measurements
     trace: Mapped[str | None]  # what happened within the trial: experiment.trials.trace
 
 
