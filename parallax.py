@@ -133,7 +133,7 @@ _ANALYSIS = {
         "Make the results of CAPSULE again, and compare every file.",
     ),
     "power": Lazy(
-        "analysis.commands.power", "Simulate STUDY to find how many participants it needs."
+        "analysis.power.command", "Simulate STUDY to find how many participants it needs."
     ),
     "take": Lazy(
         "analysis.commands.take",

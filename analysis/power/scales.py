@@ -8,14 +8,14 @@ import pandas as pd
 from matplotlib.figure import Figure
 from tqdm import tqdm
 
-from analysis.commands.power_rows import answers_of, plans, with_means
 from analysis.data.scales import rules_of_scale, scales_of, study_of_scale
 from analysis.errors import AnalysisError
 from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
 from analysis.figures.drawing import save_figure
-from analysis.figures.power import power_figure
-from analysis.statistics.power import Assumptions
-from analysis.statistics.power_scale import Scale, simulate_scale, summary_of_scale
+from analysis.power.figure import power_figure
+from analysis.power.scale_answers import answers_of, plans, with_means
+from analysis.power.simulated_choices import Assumptions
+from analysis.power.simulated_scales import Scale, simulate_scale, summary_of_scale
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.render import FORMATS as TABLE_FORMATS
 from analysis.tables.render import save_table, to_text

@@ -8,18 +8,18 @@ import click
 import pandas as pd
 from tqdm import tqdm
 
-from analysis.commands.power_scale import (
+from analysis.data.takers import item_choices
+from analysis.errors import AnalysisError
+from analysis.power.figure import power_figure
+from analysis.power.reading import power_of_reading
+from analysis.power.scales import (
     AROUND_MIN,
     NAME,
     ScaleOptions,
     power_of_scales,
     write_power,
 )
-from analysis.commands.reading_power import power_of_reading
-from analysis.data.takers import item_choices
-from analysis.errors import AnalysisError
-from analysis.figures.power import power_figure
-from analysis.statistics.power import (
+from analysis.power.simulated_choices import (
     OVERALL,
     Assumptions,
     Design,

@@ -11,7 +11,7 @@ from analysis.data.own_columns import in_namespace
 from analysis.errors import AnalysisError
 from analysis.findings.contrasts import planned
 from analysis.findings.design import cell_names, crossing
-from analysis.statistics.reading_power import (
+from analysis.power.simulated_reading import (
     MAZE,
     SELF_PACED,
     ReadDesign,
