@@ -14,10 +14,10 @@ KEEP_GARBAGE := import gc; gc.enable = gc.disable; gc.disable()
 export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help study reproduce models takers stop test retest collect lint docs site benchmarks figures dist lock sbom audit clean
+.PHONY: help study reproduce models takers stop test retest collect lint docs site evidence evidence-long dist lock sbom audit clean
 
 help:  ## list the targets
-	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 study: $(VENV)/.analysis  ## run the main job on simulated participants (KEEP=1: server stays on; RECRUITER=mturk, prolific, sona, direct ...)
 	@$(BIN)/parallax demo $(STUDY) --recruiter $(RECRUITER) $(if $(KEEP),--keep)
@@ -31,7 +31,7 @@ reproduce: $(BIN)/python  ## make the results of a capsule again: its versions i
 	@echo "Installing the capsule's versions ..."
 	@build/reproduce/venv/bin/python -m pip --disable-pip-version-check --quiet install -c build/reproduce/capsule/requirements.lock -e '.[analysis]'
 	@offline="unshare --map-root-user --net"; $$offline true 2>/dev/null || { offline=; echo "The network cannot be taken away here (unshare is not allowed)."; }; \
-	  $$offline build/reproduce/venv/bin/parallax reproduce "$(CAPSULE)" $(if $(REGISTERED),--registered $(REGISTERED))
+	  $$offline build/reproduce/venv/bin/parallax archive reproduce "$(CAPSULE)" $(if $(REGISTERED),--registered $(REGISTERED))
 
 models: $(VENV)/.lm  ## the main job with every kind of model: unigram, 5-gram, simple RNN, LSTM, multi-task
 	@$(BIN)/parallax demo $(STUDY) --models
@@ -64,11 +64,11 @@ docs: $(VENV)/.dev  ## serve the documentation as a site, with a search box, at 
 site: $(VENV)/.dev  ## build the same into build/site; a broken link or an unlisted page is an error
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -c "$(KEEP_GARBAGE); from mkdocs.__main__ import cli; cli()" build --quiet --strict --config-file docs/site/mkdocs.yml
 
-benchmarks: $(VENV)/.dev  ## measure the main job step by step and print a table
-	@$(BIN)/python benchmarks/main_job.py
+evidence: $(VENV)/.dev  ## measure the headline figures anew (up to three hours on two cores) and write them into the pages
+	@$(BIN)/python benchmarks/figures.py headline
 
-figures: $(VENV)/.dev  ## put what benchmarks printed (benchmarks/results) into the pages that show it
-	@$(BIN)/python benchmarks/figures.py
+evidence-long: $(VENV)/.dev  ## measure the long figures anew (days on two cores) and write them into the pages
+	@$(BIN)/python benchmarks/figures.py long
 
 dist: $(VENV)/.dev  ## build wheel and sdist into build/dist, and try each in a bare environment (PYTHONS="python3.11 python3.13")
 	@.ci/try_distribution $(PYTHONS)

@@ -9,7 +9,6 @@ import click
 from experiment.commands.lazy_group import Lazy, LazyGroup
 from experiment.errors import ParallaxError
 from lm.errors import LmError
-from marketplace.errors import MarketplaceError
 
 
 def _print_version(context: click.Context, option: click.Parameter, asked: bool) -> None:
@@ -43,7 +42,7 @@ _OWN_STUDY = {
         "Write STUDY as a folder of static files, which any web host serves.",
     ),
     "privacy": Lazy(
-        "webapp.commands.study_privacy",
+        "webapp.commands.forget",
         "Draft STUDY's consent annex, record of processing and data flow.",
     ),
     "freeze": Lazy(
@@ -74,16 +73,16 @@ _RUN = {
     ),
     "erase": Lazy("webapp.commands.forget", "Erase what a participant of RUN gave, by their CODE."),
     "correct": Lazy(
-        "webapp.commands.rights:correct_",
+        "webapp.commands.forget:correct_",
         "Put VALUE in the place of WHO's answer to the question FIELD.",
     ),
     "restrict": Lazy(
-        "webapp.commands.rights:restrict_",
+        "webapp.commands.forget:restrict_",
         "Keep WHO's data without using them, until they allow it again.",
     ),
     "forget": Lazy("webapp.commands.forget:forget_", "Remove all data that identify WHO."),
     "unblind": Lazy(
-        "webapp.commands.unblind", "Let the results of RUN be seen and exported from now on."
+        "webapp.commands.runs", "Let the results of RUN be seen and exported from now on."
     ),
     "export": Lazy(
         "webapp.commands.runs", "Write everything RUN has gathered as a folder of tables."
@@ -108,7 +107,7 @@ _PAY = {
         "webapp.commands.reconcile", "Compare RUN's records, its platform and its ledger."
     ),
     "statement": Lazy(
-        "webapp.commands.statement",
+        "webapp.commands.payments",
         "State what each RUN spent and still owes, with the platform's fees.",
     ),
     "paying-copy": Lazy(
@@ -120,24 +119,26 @@ _ANALYSIS = {
     "compare": Lazy(
         "analysis.compare:command", "Compare the people of an exported run with models."
     ),
-    "archive": Lazy(
-        "analysis.commands.archive",
-        "Write EXPORT in the forms that archives and benchmarks take.",
-    ),
-    "capsule": Lazy(
-        "analysis.commands.capsule:capsule_command",
-        "Pack EXPORT with its comparison, so that others can make it again.",
-    ),
-    "reproduce": Lazy(
-        "analysis.commands.capsule:reproduce_command",
-        "Make the results of CAPSULE again, and compare every file.",
-    ),
     "power": Lazy(
         "analysis.power.command", "Simulate STUDY to find how many participants it needs."
     ),
     "take": Lazy(
         "analysis.commands.take",
         "Let a model take the sessions of STUDY, or those that the people of an exported run had.",
+    ),
+}
+_ARCHIVE = {
+    "write": Lazy(
+        "analysis.commands.archive:write_",
+        "Write EXPORT in the forms that archives and benchmarks take.",
+    ),
+    "pack": Lazy(
+        "analysis.commands.archive:pack_",
+        "Pack EXPORT with its comparison, so that others can make it again.",
+    ),
+    "reproduce": Lazy(
+        "analysis.commands.archive:reproduce_",
+        "Make the results of CAPSULE again, and compare every file.",
     ),
 }
 _IMPORT = {
@@ -165,7 +166,7 @@ _SERVER = {
     "projects": Lazy("webapp.commands.projects", "Manage projects: their members and limits."),
     "users": Lazy("webapp.commands.users", "Manage who may sign in to the researcher's pages."),
     "keys": Lazy("webapp.commands.keys", "List, rotate and drop the installation's keys."),
-    "work": Lazy("webapp.commands.work", "Do the periodic jobs, if no server does them."),
+    "work": Lazy("webapp.commands.serve", "Do the periodic jobs, if no server does them."),
     "settings": Lazy(
         "webapp.commands.serve", "Print every setting, its value and where it comes from."
     ),
@@ -176,17 +177,13 @@ _DB = {
     "upgrade": Lazy(
         "webapp.commands.db:upgrade_", "Upgrade the database to the schema of this version."
     ),
-    "backup": Lazy("webapp.commands.backup", "Write everything the database holds to FILE."),
-    "fetch": Lazy(
-        "webapp.commands.backup:fetch", "Copy the newest backup of the bucket into FOLDER."
-    ),
-    "restore": Lazy(
-        "webapp.commands.restore:restore_", "Restore the database from the backup FILE."
-    ),
+    "backup": Lazy("webapp.commands.db", "Write everything the database holds to FILE."),
+    "fetch": Lazy("webapp.commands.db:fetch", "Copy the newest backup of the bucket into FOLDER."),
+    "restore": Lazy("webapp.commands.db:restore_", "Restore the database from the backup FILE."),
     "record": Lazy(
         "webapp.commands.erasure_record:record_", "Show the record of withdrawals and erasures."
     ),
-    "drill": Lazy("webapp.commands.restore:drill_", "Restore FILE into a scratch database."),
+    "drill": Lazy("webapp.commands.db:drill_", "Restore FILE into a scratch database."),
     "scrub": Lazy(
         "webapp.commands.db:scrub_", "Rewrite the database's files without what was erased."
     ),
@@ -264,17 +261,27 @@ cli = LazyGroup(
         "Analysis": _ANALYSIS,
         "Server": _SERVER,
     },
+    renamed={
+        "capsule": "parallax archive pack",
+        "reproduce": "parallax archive reproduce",
+    },
 )
 _GROUPS = (
     ("Study", "study", "Write, check, show and preview a study of your own.", _OWN_STUDY),
     ("Server", "db", "The database: its schema, its backups.", _DB),
+    ("Analysis", "archive", "Publish a run, packed so that others can check it.", _ARCHIVE),
     ("Analysis", "import", "Import what other programs collected.", _IMPORT),
     ("Study", "maze", "Make and check the distractors of a Maze.", _MAZE),
     ("Models", "reading", "Score what participants read word by word.", _READING),
     ("Models", "lm", "Train language models and score the materials with them.", _LM),
 )
 for _section, _name, _help, _commands in _GROUPS:
-    _group = LazyGroup(name=_name, help=_help, sections={"Commands": _commands})
+    _group = LazyGroup(
+        name=_name,
+        help=_help,
+        sections={"Commands": _commands},
+        was_command="parallax archive write" if _name == "archive" else "",
+    )
     cli.add_command(_group, section=_section)
 
 
@@ -284,7 +291,7 @@ def main() -> None:
     atexit.register(gc.freeze)
     try:
         cli()
-    except (ParallaxError, LmError, MarketplaceError) as error:
+    except (ParallaxError, LmError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(getattr(error, "exit_status", 2))
 

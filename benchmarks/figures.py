@@ -1,93 +1,189 @@
-"""Keep what benchmarks print, and show it in the pages: no figure is typed.
+"""Rerun the figures that the pages show, and write them into the pages.
 
-Usage: python benchmarks/figures.py
-       python benchmarks/figures.py [--note TEXT] NAME COMMAND ...
+Usage: python benchmarks/figures.py [headline | long | NAME ...]
 
-The second form runs a command and keeps what it prints in benchmarks/results/NAME.txt, below the
-command, Parallax's version and commit, and the date. A name that ends in .md is for a command that
-prints a Markdown table. Both forms then write every page of docs/ again: what stands between
-`<!-- output: NAME.txt -->` and `<!-- /output -->` is that file. A test compares them.
+``figures.toml`` has every figure: its command, its page, the minutes it takes and its kind. Each
+command runs in a process of its own; what it prints is kept in ``results/NAME.txt`` below the
+command, Parallax's version and commit, the date, how long it took, and the machine's load when it
+began. Then every page is written again: what stands between ``<!-- figure: NAME -->`` and
+``<!-- /figure -->`` is that file. Without arguments nothing runs, and the pages are written.
+
+A command that fails, or takes three times as long as expected, leaves the earlier result in place;
+the others go on. The exit code is 1 if one failed.
 """
 
 import argparse
+import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
 import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-SHOWN = re.compile(r"(<!-- output: (\S+) -->\n).*?(<!-- /output -->)", re.DOTALL)
+KINDS = ("headline", "long")
+SHOWN = re.compile(r"(<!-- figure: (\w+) -->\n).*?(<!-- /figure -->)", re.DOTALL)
+_LONGEST = 3
+_AT_LEAST_S = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of the registry.
+
+    Attributes:
+        name: What it is called in the registry, in results and in its page.
+        what: What is measured.
+        command: What prints it.
+        page: The page that shows it.
+        minutes: How long it takes on two cores.
+        kind: Who reruns it: ``headline`` or ``long``.
+        needs: A path without which it cannot be made.
+        only: A pattern of the lines that the page shows; the result keeps them all.
+    """
+
+    name: str
+    what: str
+    command: str
+    page: str
+    minutes: float
+    kind: str
+    needs: str = ""
+    only: str = ""
+
+    @property
+    def result(self) -> Path:
+        """The file that keeps what the command printed last."""
+        return RESULTS / f"{self.name}.txt"
+
+
+def registry() -> dict[str, Figure]:
+    """Return every figure by its name, in the order of the registry."""
+    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    return {name: Figure(name, **fields) for name, fields in table.items()}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name", nargs="?", help="of the file below benchmarks/results")
-    parser.add_argument("--note", help="what a reader must know, for example a busy machine")
-    parser.add_argument("command", nargs=argparse.REMAINDER)
-    options = parser.parse_args()
-    if options.name and not options.command:
-        parser.error("which command? Write: python benchmarks/figures.py NAME COMMAND ...")
-    if options.name:
-        name = options.name if options.name.endswith(".md") else f"{options.name}.txt"
-        keep(RESULTS / name, options.command, options.note)
-    for path in pages():
-        path.write_text(with_outputs(path.read_text("utf-8")), encoding="utf-8")
+    """Run the figures that are named, and write the pages."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="headline | long | NAME")
+    names = parser.parse_args().names
+    known = registry()
+    if unknown := set(names) - {*known, *KINDS}:
+        parser.error(f"no figure is called {', '.join(sorted(unknown))}; see figures.toml")
+    chosen = [figure for figure in known.values() if {figure.name, figure.kind} & set(names)]
+    failures = run_all(chosen)
+    write_pages()
+    for name, reason in failures.items():
+        print(f"{name}: {reason}", file=sys.stderr)
+    sys.exit(bool(failures))
 
 
-def pages() -> list[Path]:
-    """Return every page that may show an output."""
-    return [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+def run_all(figures: Iterable[Figure]) -> dict[str, str]:
+    """Run figures one after the other; return why some have no new result."""
+    failures = {}
+    for figure in figures:
+        if figure.needs and not (ROOT / figure.needs).exists():
+            print(f"{figure.name} is left out: it needs {figure.needs}", flush=True)
+            continue
+        print(f"{datetime.now(UTC):%H:%M} {figure.name}: {figure.what}", flush=True)
+        if reason := run(figure):
+            failures[figure.name] = reason
+        else:
+            write_pages()
+    return failures
 
 
-def with_outputs(page: str) -> str:
-    """Return a page with the files that its marks name.
-
-    Raises:
-        FileNotFoundError: A mark names a file that benchmarks/results does not have.
-    """
-    return SHOWN.sub(lambda found: f"{found[1]}\n{shown(RESULTS / found[2])}\n{found[3]}", page)
-
-
-def shown(path: Path) -> str:
-    """Return a file as a page shows it: Markdown as it is, any other text in a fence."""
-    text = path.read_text("utf-8")
-    return text if path.suffix == ".md" else f"```\n{text}```\n"
-
-
-def keep(path: Path, command: list[str], note: str | None) -> None:
-    """Run a command and write what it prints; a command that fails leaves the file as it was."""
-    lines = [heading(path, command, note)]
-    words = [sys.executable, *command[1:]] if command[0] == "python" else command
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT) as running:
-        for line in running.stdout or ():
-            print(line, end="", flush=True)
-            lines.append(line)
-    if running.returncode:
-        sys.exit(running.returncode)
+def run(figure: Figure) -> str:
+    """Run a figure's command and keep what it prints; return why there is no result, or ''."""
+    words = shlex.split(figure.command)
+    words[0] = sys.executable if words[0] == "python" else words[0]
+    code, load, started = _code(), os.getloadavg()[0], time.monotonic()
+    longest = max(_AT_LEAST_S, 60 * figure.minutes * _LONGEST)
+    process = subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        printed, _ = process.communicate(timeout=longest)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return f"stopped after {longest / 60:.0f} minutes, {figure.minutes:g} were expected"
+    if process.returncode:
+        return f"exit code {process.returncode}; it printed:\n{printed}"
+    seconds = time.monotonic() - started
     RESULTS.mkdir(exist_ok=True)
-    path.write_text("".join(lines).rstrip() + "\n", encoding="utf-8")
+    text = f"{heading(figure.command, code, seconds, load)}{printed.strip()}\n"
+    figure.result.write_text(text, encoding="utf-8")
+    return ""
 
 
-def heading(path: Path, command: list[str], note: str | None) -> str:
-    """Return what stands above an output: the command, the version with its commit, the date."""
+def heading(command: str, code: str, seconds: float, load: float) -> str:
+    """Return the two lines above an output: the command, and what it was measured on and when."""
+    took = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+    machine = f"load {load:.1f} on {os.cpu_count()} cores"
+    when = f"{datetime.now(UTC):%-d %B %Y}"
+    return f"$ {command}\n# {code}, {when}; {took}; {machine}\n"
+
+
+def _code() -> str:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     commit = _git("rev-parse", "--short", "HEAD")
-    if _git("status", "--porcelain", "--", "*.py"):
-        commit += " with changes"
-    when = f"{datetime.now(UTC):%-d %B %Y}"
-    source = f"Parallax {version} at {commit}, {when}{f'; {note}' if note else ''}"
-    if path.suffix == ".md":
-        return f"`{shlex.join(command)}` ({source}):\n\n"
-    return f"$ {shlex.join(command)}\n# {source}\n"
+    changed = " with changes" if _git("status", "--porcelain", "--", "*.py") else ""
+    return f"Parallax {version} at {commit}{changed}"
 
 
 def _git(*arguments: str) -> str:
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
     return done.stdout.strip()
+
+
+def pages() -> list[Path]:
+    """Return every page that may show a figure."""
+    return [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+
+
+def write_pages() -> None:
+    """Put every kept result into the page that shows it."""
+    known = registry()
+    for path in pages():
+        page = path.read_text("utf-8")
+        written = with_figures(page, known)
+        if written != page:
+            path.write_text(written, encoding="utf-8")
+
+
+def with_figures(page: str, known: Mapping[str, Figure]) -> str:
+    """Return a page with the results of the figures that its marks name.
+
+    Raises:
+        KeyError: A mark names a figure that the registry does not have.
+    """
+    return SHOWN.sub(lambda mark: f"{mark[1]}\n{shown(known[mark[2]])}\n{mark[3]}", page)
+
+
+def shown(figure: Figure) -> str:
+    """Return a figure as a page shows it: its source, then a table of Markdown or a fence."""
+    if not figure.result.exists():
+        return f"Not measured yet: `{figure.command}`.\n"
+    command, source, printed = figure.result.read_text("utf-8").split("\n", 2)
+    if figure.only:
+        lines = printed.splitlines(keepends=True)
+        printed = "".join(line for line in lines if re.search(figure.only, line))
+        source += f"; every line is in {figure.result.relative_to(RESULTS.parents[1])}"
+    if printed.startswith("|"):
+        return f"`{command.removeprefix('$ ')}` ({source.removeprefix('# ')}):\n\n{printed}"
+    return f"```text\n{command}\n{source}\n{printed}```\n"
 
 
 if __name__ == "__main__":

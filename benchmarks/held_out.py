@@ -1,14 +1,11 @@
 """Try the score on browsers that were not fitted to it, and on people of every way of answering.
 
-Usage: python benchmarks/held_out.py [--each 4] [--people 200] [--pace 1] [--data FOLDER]
-    [--figure FILE.png]
+Usage: python benchmarks/held_out.py [--each 4] [--people 200] [--pace 1] [--figure FILE.png]
 
 The browsers (agent_bench/held_out.py) were written from the participants' page, before their author
 had read how a session is judged. They were started as their authors would: those that imitate
-people deny that a program drives them. Two are other people's programs (agent_bench/foreign.py,
-which needs their packages); --kinds "held out" leaves them out. People and their devices are
-simulated (agent_bench/ways.py), and real where --data is given (people_not_fitted.py). Each session
-is judged among a hundred simulated people.
+people deny that a program drives them. People and their devices are simulated
+(agent_bench/ways.py). Each session is judged among a hundred simulated people.
 """
 
 import argparse
@@ -20,23 +17,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from agent_bench import foreign, held_out, ways
-from agent_bench.candidates import nats_of
+from agent_bench import held_out, ways
 from agent_bench.choices import expected
 from agent_bench.figures import Judged
 from agent_bench.people import Shown, shown
-from agent_bench.roc import GROUPS, MIMICS, SCRIPTED, draw, show
+from agent_bench.roc import GROUPS, draw, show
 from agent_bench.site import Site, served
 from agents import SWITCHES, _items, among, crowd_of, people
-from people_not_fitted import people_of
-from people_published import first
 from playwright.async_api import Browser, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
-from experiment.integrity.certificate import certify
 from experiment.integrity.observed import ObservedSession
 from experiment.records import Item
-from experiment.simulation.population import accuracy_of
+from experiment.simulation.responders import accuracy_of
 from experiment.studies.load import load_study
 from experiment.studies.published import read_published
 
@@ -44,9 +37,7 @@ sys.path.append(str(Path(__file__).parents[1]))
 from tests.prerequisites import CHROMIUM
 
 DENIES = "--disable-blink-features=AutomationControlled"
-ALL = SCRIPTED | MIMICS
-# Of real people the first so many trials, as in the study that the browsers take.
-TRIALS = 76
+ALL = held_out.SCRIPTED | held_out.MIMICS
 PATIENCE_MS = 180_000
 
 
@@ -58,8 +49,6 @@ async def _one(
         context = await browser.new_context(viewport={"width": 1280, "height": 800})
         context.set_default_timeout(PATIENCE_MS)
         taker.page = await context.new_page()
-        if name in foreign.BEFORE:
-            await foreign.BEFORE[name](taker.page)
         try:
             home = await held_out.take_part(taker, site.link, ALL[name])
         except PlaywrightError as error:
@@ -113,16 +102,6 @@ def of_people(
     return found
 
 
-def real_people(data: Path) -> dict[str, list[Judged]]:
-    """Return what is to be said of real people of whom nothing was fitted, by what was asked."""
-    found = {}
-    for asked, sessions in people_of(data).items():
-        cut = [one for one in (first(each, TRIALS) for each in sessions) if one is not None]
-        if len(cut) >= len(sessions) / 2:
-            found[f"real: {asked}"] = [Judged(certify(one), nats_of(one)) for one in cut]
-    return found
-
-
 def main() -> None:
     """Run the browsers, judge them and the people, and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -134,7 +113,6 @@ def main() -> None:
     parser.add_argument("--windows", type=int, default=14, help="browser windows at a time")
     parser.add_argument("--seed", type=int, default=6029)
     parser.add_argument("--chromium", default=CHROMIUM.find(), help="the browser")
-    parser.add_argument("--data", type=Path, help="the folder of real people's data")
     parser.add_argument("--figure", type=Path, help="where the ROC is drawn")
     options = parser.parse_args()
     options.kinds = {name for name in ALL if options.kinds in name}
@@ -158,8 +136,6 @@ def main() -> None:
         for name, of in sessions.items()
     }
     human = of_people(seen, trials, crowd, options.people, f"{options.seed} people")
-    if options.data:
-        human |= real_people(options.data)
     show(programs, denying, human)
     if options.figure:
         draw(options.figure, programs, denying, human)

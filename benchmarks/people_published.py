@@ -29,7 +29,6 @@ from pathlib import Path
 import pandas as pd
 from agent_bench.candidates import SPEAKS_NATS, nats_of
 from agent_bench.seen import SeenAnswer
-from mouse_rest import rest_ms
 from people_flagged import FLAGS, LENGTHS, exact
 
 from experiment.exclusion.integrity import flags
@@ -53,6 +52,15 @@ BETWEEN_MS = 800.0
 # From the consent to the first trial.
 _BEFORE_MS = 10_000.0
 People = Mapping[str, Sequence[ObservedSession]]
+
+
+def rest_ms(trial: pd.Series) -> float:
+    """Return the milliseconds from the last movement of a trial's mouse to its press."""
+    path = (json.loads(trial[f"{name}_get_response"]) for name in ("timestamps", "xpos", "ypos"))
+    samples = list(zip(*path, strict=True))
+    moved = [time for (_, *before), (time, *here) in pairwise(samples) if here != before]
+    began = samples[0][0]
+    return trial["response_time"] - (max(moved, default=began) - began)
 
 
 def timed(

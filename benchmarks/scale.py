@@ -29,7 +29,7 @@ from load_platforms.parallax import Parallax
 from load_platforms.processes import free_port, used
 
 from experiment.studies.load import load_study
-from webapp.core.processes import OF_COMMANDS, connections_of
+from webapp.core.worker_count import OF_COMMANDS, connections_of
 from webapp.server import process as server
 
 sys.path.append(str(Path(__file__).parents[1]))

@@ -1,8 +1,7 @@
 """Measure scoring side by side: every beginning once, against the ways it is usually done.
 
 Usage: python benchmarks/scoring.py [--part lstm|gpt2|ngram|unrelated] [--share 16] [--busy]
-                                    [--words 50000] [--peers FOLDER] [--original FOLDER]
-                                    [--profile] [--study NAME]
+                                    [--words 50000] [--peers FOLDER] [--profile] [--study NAME]
 
 An LSTM of two layers of 650 units and a transformer of six layers of 384, both with 50,000 words
 and random weights, score sentences of Marvin & Linzen (2018), or of ``--study``. ``--share 16``
@@ -13,9 +12,6 @@ of the time on the wall. ``--profile`` prints where the time of the tries goes.
 
 ``--peers`` names a virtual environment with minicons and lm_eval, which is made if it is not there;
 both score the transformer in the same run (``benchmarks/scoring_peers.py``).
-``--original`` names a clone of https://github.com/BeckyMarvin/LM_syneval; the program in it then
-scores with the LSTM's weights in the same run, in that environment
-(``benchmarks/scoring_original.py``).
 """
 
 import argparse
@@ -28,8 +24,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from scoring_original import original
-from scoring_venv import python_of
 from timing import PACKED, Clock, best, product_peaks, show_profile, shown, timed
 
 from experiment.materials.read import load_items
@@ -59,12 +53,9 @@ def main() -> None:
     parser.add_argument("--products", type=int, default=20, help="for each product's peak")
     parser.add_argument("--unrelated", type=int, default=640, help="sentences that share nothing")
     parser.add_argument("--peers", type=Path)
-    parser.add_argument("--original", type=Path)
     parser.add_argument("--busy", action="store_true")
     parser.add_argument("--profile", action="store_true")
     options = parser.parse_args()
-    if options.original and not options.peers:
-        parser.error("--original needs --peers: the environment to run it in")
     if options.busy:
         torch.set_num_threads(1)
         Clock.seconds = time.thread_time
@@ -131,35 +122,10 @@ def lstm(texts: list[str], options: argparse.Namespace) -> None:
         for text, own in zip(few, plain, strict=True)
     )
     print(f"  largest difference of a token's score from (a): {worst:.1e} nats")
-    if options.original:
-        published(
-            options, model, n / np.array([seconds, limit]), dict(zip(distinct, scored, strict=True))
-        )
     fast = exact.fast()
     seconds, rounded = timed(lambda: fast.score([("", text) for text in distinct]))
     shown("trie, bfloat16 normaliser (before re-scoring)", n / seconds, f"{seconds:.1f} s")
     print(f"  its largest difference from float32: {difference(scored, rounded):.1e} nats")
-
-
-def published(
-    options: argparse.Namespace,
-    model: TrainedNetwork,
-    ours: Sequence[float],
-    scored: dict[str, TokenScores],
-) -> None:
-    """The published program, against our sentences per second: the trie's and the limit's."""
-    python = python_of(options.peers)
-    if python is None:
-        return
-    weights, words = model.network.state_dict(), model.vocabulary.words
-    rate, found = original(options.original, python, words, weights, list(scored))
-    trie, limit = (one / rate for one in ours)
-    note = f"({len(found)} sentences; the trie {trie:.0f} times, the limit {limit:.0f} times)"
-    shown("(a) the original program, its start left out", rate, note)
-    worst = max(
-        float(np.abs(scored[text].logprobs_nats + own).max()) for text, own in found.items()
-    )
-    print(f"  largest difference of a token's score from it: {worst:.1e} nats")
 
 
 def difference(one: Sequence[TokenScores], other: Sequence[TokenScores]) -> float:

@@ -2,14 +2,18 @@
 
 from typing import TYPE_CHECKING
 
+import click
+
 if TYPE_CHECKING:
     # Every command reads this file, and no help waits for pydantic.
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
 
-class MarketplaceError(Exception):
+class MarketplaceError(click.ClickException):
     """A stand-in cannot be started as it was asked to; the message is one paragraph.
+
+    The command ends with it by itself, so that the shell's door knows nothing of the stand-ins.
 
     Args:
         problem: What is wrong, with the offending value.
@@ -17,6 +21,8 @@ class MarketplaceError(Exception):
         expected: What would have been right.
         remedy: What to do about it.
     """
+
+    exit_code = 2
 
     def __init__(
         self, problem: str, *, where: str = "", expected: str = "", remedy: str = ""

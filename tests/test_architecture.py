@@ -190,7 +190,7 @@ MAY_NAME = {
 # The formats of data that its users bring, whoever collected them.
 FORMATS = (
     "analysis/readers/",
-    "experiment/materials/treebank/published/results.py",
+    "experiment/materials/treebank/published/items.py",
     "experiment/panels/presets/prolific.toml",
 )
 

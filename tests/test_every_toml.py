@@ -44,9 +44,9 @@ READERS: dict[str, Callable[[Path], object]] = {
 # Their files are the product's own, another reader was there before them, or they tell otherwise.
 OTHERS = {
     "experiment/authoring/words.py", "experiment/panels/panel.py", "experiment/takers/words.py",
-    "experiment/studies/published.py", "experiment/studies/toml_lines.py",
+    "experiment/studies/published.py", "experiment/studies/key_errors.py",
     "webapp/recruiters/settings_shown.py",
-    "webapp/database/migrations/versions/0002_frozen_studies.py", "webapp/core/settings_file.py",
+    "webapp/database/migrations/versions/0002_frozen_studies.py", "webapp/core/settings_sources.py",
     "webapp/researcher/editor.py", "webapp/runs/titles.py", "lm/errors.py",
 }  # fmt: skip
 UNREADABLE = {"digits": f"a = {'1' * 5_000}", "brackets": f"a = {'[' * 5_000}", "syntax": "a ="}

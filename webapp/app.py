@@ -1,5 +1,6 @@
 """The app of one installation: its settings, its database, its pages."""
 
+import importlib
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,43 +9,41 @@ from typing import Any
 from flask import Flask
 from flask.typing import ResponseReturnValue
 
+from experiment.plugins import is_here
 from webapp.core.clock import Clock, utc_now
 from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
 from webapp.core.metrics import METRICS, Metrics
 from webapp.core.tokens import Tokens
+from webapp.database.pool import set_up_for_serving
 from webapp.database.retry import retry_transient
-from webapp.database.served import set_up_for_serving
 from webapp.errors import SettingError
-from webapp.http.answers_first import let_answers_pass
 from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import register_error_handlers
 from webapp.http.health import health_address
-from webapp.http.late_addresses import LateRule
-from webapp.http.origins import guard_origins
 from webapp.http.platform_hooks import platform_hooks
+from webapp.http.request_guards import guard_origins, keep_out_nul
 from webapp.http.request_log import log_requests
+from webapp.http.request_priority import let_answers_pass
 from webapp.http.security_headers import add_headers
-from webapp.http.storable import keep_out_nul
 from webapp.opening import installation_keys, open_installation
-from webapp.participant import register_participant_pages
 from webapp.participant.assets import Assets, serve_assets
-from webapp.participant.plain_answers import answer_the_short_way
-from webapp.participant.plain_pages import show_the_short_way
-from webapp.participant.response_files import find_templates, response_scripts
+from webapp.participant.trial_page import find_templates, response_scripts
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import load_settings
-from webapp.researcher import register_researcher_pages
 from webapp.services import EXTENSION, Services
 
+# Each with what registers it; the researcher pages may be left out of an installation.
+_PAGES = (
+    "webapp.participant:register_participant_pages",
+    "webapp.researcher:register_researcher_pages",
+)
 # A questionnaire with every field filled to its limit fits several times over.
 _LARGEST_BODY_BYTES = 256 * 1024
 
 
 class _App(Flask):
     """An app whose every function answers in the thread that asks."""
-
-    url_rule_class = LateRule
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function: none is a coroutine, which Flask would look for at each call."""
@@ -77,16 +76,15 @@ def create_app(instance: Path | None = None, *, now: Clock = utc_now) -> Flask:
     services = app.extensions[EXTENSION] = Services(settings, engine, Tokens.of(keys), now, folder)
     log_requests(app, app.extensions[METRICS])
     keep_out_nul(app)
-    show_the_short_way(app, services, app.extensions[METRICS])
     let_answers_pass(app)
-    answer_the_short_way(app, services, app.extensions[METRICS])
     guard_origins(app, settings)
     translate_pages(app)
     find_templates(app)
     assets = Assets(Path(app.root_path) / "static", response_scripts())
-    serve_assets(app, assets, settings.public_url, app.extensions[METRICS])
-    register_participant_pages(app)
-    register_researcher_pages(app)
+    serve_assets(app, assets)
+    for pages in filter(is_here, _PAGES):
+        module, _, register = pages.partition(":")
+        getattr(importlib.import_module(module), register)(app)
     app.register_blueprint(health_address)
     app.register_blueprint(platform_hooks)
     register_error_handlers(app)

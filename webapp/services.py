@@ -25,9 +25,8 @@ from webapp.errors import RequestError
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.registry import load_recruiter
 from webapp.runs.runs import study_as_launched
-from webapp.sessions.batching import Batcher
-from webapp.sessions.crowding import Refusals
-from webapp.sessions.record_batch import SentAnswer, record_in_one_transaction
+from webapp.sessions.arrival_limits import Refusals
+from webapp.sessions.record_batch import Batcher, SentAnswer, record_in_one_transaction
 from webapp.users.oidc import Provider
 
 EXTENSION = "parallax"
@@ -79,10 +78,6 @@ class Services:
         if run.id not in self._studies:
             self._studies[run.id] = study_as_launched(session, run)
         return self._studies[run.id]
-
-    def known_study(self, run_id: int) -> Study | None:
-        """Return a run's study where it was read before."""
-        return self._studies.get(run_id)
 
     def response_of(self, session: Session, run: Run) -> ResponseType:
         """Return what the run's trials ask for, looked up once.

@@ -16,9 +16,8 @@ from analysis.archive.package import DESCRIPTION, Package
 from experiment.studies.publication import Contributor
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.column import Column
-from experiment.tables.files import write_table
+from experiment.tables.files import spreadsheet_safe, write_table
 from experiment.tables.schemas import ANSWERS
-from experiment.tables.spreadsheet import spreadsheet_safe
 
 # Folders of an export that hold texts, and no data of people.
 _TEXTS = ("study", "consent")

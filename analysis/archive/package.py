@@ -10,9 +10,8 @@ from typing import Any, cast
 from analysis.errors import AnalysisError
 from experiment.errors import why_unread
 from experiment.tables.codebook import MEDIA_TYPES
-from experiment.tables.column import Column, ColumnType, TableSchema
+from experiment.tables.column import Column, ColumnType, Role, TableSchema
 from experiment.tables.files import read_table
-from experiment.tables.roles import Role
 
 DESCRIPTION = "datapackage.json"
 Row = dict[str, object]

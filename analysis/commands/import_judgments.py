@@ -15,8 +15,7 @@ from analysis.readers.plausibility import check_accuracy, check_keys
 from analysis.readers.preview import judgments_table, preview
 from analysis.readers.record import refuse_replacing, write_record
 from analysis.readers.sources import Source, read_source
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import item_row
+from experiment.materials.read import item_row, materials_hash
 from experiment.records import Item
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.files import write_table

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from analysis.data.load import ExportedRun
 from analysis.data.own_columns import PREFIX
 from experiment.errors import ParallaxError
+from experiment.responses.answer import LATE
 from experiment.responses.base import ResponseType
-from experiment.responses.deadline import LATE
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 

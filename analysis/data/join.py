@@ -13,7 +13,7 @@ from analysis.data.load import SESSION, ExportedRun, Scores
 from analysis.data.n_alternatives import among_all, options_of
 from analysis.data.own_columns import items_of, own_columns
 from analysis.errors import AnalysisError
-from experiment.materials.identity import materials_hash
+from experiment.materials.read import materials_hash
 from experiment.records import Variant
 from experiment.tables.schemas import RESPONSES
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from analysis.errors import AnalysisError
-from experiment.tables.judge import JUDGE, MODEL
+from experiment.tables.column import JUDGE, MODEL
 
 
 def of_one_kind(

@@ -20,8 +20,7 @@ from experiment.errors import ParallaxError, said, why_unread
 from experiment.responses.registry import response_of, tables_shown
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
-from experiment.tables.column import TableSchema
-from experiment.tables.judge import JUDGE
+from experiment.tables.column import JUDGE, TableSchema
 from experiment.tables.schemas import (
     ANSWERS,
     ITEMS,

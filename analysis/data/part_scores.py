@@ -16,7 +16,7 @@ from analysis.data.load import ExportedRun, ScoreFacts, score_facts
 from analysis.data.own_columns import items_of
 from analysis.data.part_codes import together
 from analysis.errors import AnalysisError
-from experiment.materials.identity import materials_hash
+from experiment.materials.read import materials_hash
 
 _HASH_SHOWN = 12
 

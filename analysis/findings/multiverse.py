@@ -28,7 +28,7 @@ from experiment.exclusion.answered import Answered, Everyone
 from experiment.exclusion.rules import load_rule, setting_in_words, verdict
 from experiment.participation import State
 from experiment.records import Judgment, Kind, Side
-from experiment.studies.answers import asked_questions
+from experiment.studies.question import asked_questions
 from experiment.studies.study import Rule, Study
 
 # The rules are Python, applied to one participant at a time.

@@ -11,8 +11,8 @@ from analysis.findings.finding import Finding, Given
 from analysis.findings.findings import Findings
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
+from experiment.authoring.plan import Plan, lists_hash, read_plan
 from experiment.errors import StudyError, TableError
-from experiment.plan import Plan, lists_hash, read_plan
 from experiment.tables.schemas import LISTS
 
 _LONGEST = 40

@@ -34,7 +34,7 @@ from experiment.design.lists import ListEntry
 from experiment.exclusion.rules import verdict
 from experiment.records import PAIR, Judgment, Side
 from experiment.seeds import generator
-from experiment.simulation.population import RT_SPREAD
+from experiment.simulation.responders import RT_SPREAD
 from experiment.studies.study import Rule
 
 Floats = NDArray[np.float64]

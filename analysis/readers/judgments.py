@@ -28,8 +28,7 @@ from analysis.readers.sources import Source, read_source
 from experiment.errors import MaterialsError
 from experiment.materials.formats.files import open_materials
 from experiment.materials.formats.read import read_materials
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import item_row
+from experiment.materials.read import item_row, materials_hash
 from experiment.participation import State
 from experiment.records import Item, Side, Variant
 from experiment.studies.design import Design, Square

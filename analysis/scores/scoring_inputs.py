@@ -10,8 +10,7 @@ from typing import Self
 from analysis.data.frames import read_exported
 from analysis.errors import AnalysisError
 from experiment.materials.formats.files import is_materials, open_materials
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import load_items
+from experiment.materials.read import load_items, materials_hash
 from experiment.records import Item
 from experiment.studies.load import load_study
 from experiment.tables.schemas import RESPONSES

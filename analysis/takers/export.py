@@ -12,9 +12,8 @@ from experiment.responses.registry import tables_shown
 from experiment.studies.files import write_study_files
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
-from experiment.tables.column import TableSchema
+from experiment.tables.column import MODEL, TableSchema
 from experiment.tables.files import write_table
-from experiment.tables.judge import MODEL
 from experiment.tables.schemas import (
     EXPORT_TABLES,
     ITEMS,

@@ -13,7 +13,7 @@ from analysis.takers.taking import Sitting
 from analysis.takers.verdicts import verdict_rows
 from experiment.materials.read import item_row
 from experiment.responses.registry import tables_shown
-from experiment.tables.judge import JUDGE, MODEL
+from experiment.tables.column import JUDGE, MODEL
 from experiment.tables.schemas import ITEMS, LISTS, PARTICIPANTS, RESPONSES, TRIALS, VERDICTS
 from experiment.takers.tables import ASKED, PROMPTS, READ
 

@@ -7,12 +7,11 @@ import numpy as np
 from matplotlib import pyplot as plt
 from people_flagged import exact
 
-from agent_bench import foreign, held_out
+from agent_bench import held_out
 from agent_bench.figures import Judged, bound, score
 from experiment.exclusion.integrity import flags
 
-SCRIPTED, MIMICS = held_out.SCRIPTED | foreign.SCRIPTED, held_out.MIMICS | foreign.MIMICS
-GROUPS = {"scripted": tuple(SCRIPTED), "mimics": tuple(MIMICS)}
+GROUPS = {"scripted": tuple(held_out.SCRIPTED), "mimics": tuple(held_out.MIMICS)}
 ByKind = Mapping[str, Sequence[Judged]]
 
 

@@ -30,13 +30,12 @@ from benchmarks.blind.world import NOW, PROJECT, World
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification
-from webapp.notifications.causes import Cause, Way
-from webapp.notifications.notices import write_notices
+from webapp.notifications.notices import Cause, Way, write_notices
 from webapp.projects.rights import Scope
 from webapp.projects.tokens import make_token
-from webapp.researcher import overview_page
+from webapp.researcher import run_page
 from webapp.researcher.access import COOKIE
-from webapp.server.metrics_endpoint import collect_registry
+from webapp.server.private_port import collect_registry
 from webapp.users.roles import Role
 from webapp.users.sign_in import form_token, open_session
 from webapp.users.users import add_user
@@ -57,7 +56,7 @@ class Reader:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        overview_page._ROUNDS = 1
+        run_page._ROUNDS = 1
         with world.sessions.begin() as session:
             user = add_user(session, "reader", Role.OWNER, "", by="a test", now=NOW)
             cookie = open_session(session, user, "", NOW)

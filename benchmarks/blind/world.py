@@ -22,6 +22,7 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Participant, Response, Run
 from webapp.long_jobs.records import MADE, Job, Jobs, JobState, Step
 from webapp.projects.projects import add_project
+from webapp.researcher.reports import make_report_link
 from webapp.runs.exclude import exclude
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
@@ -29,7 +30,6 @@ from webapp.runs.unblind import unblind
 from webapp.simulation.crowd import simulate
 from webapp.simulation.plan import plan
 from webapp.simulation.visit import SimulatedSession
-from webapp.users.secret_links import link_of
 
 # When and where a line was written: numbers that may be anybody's time by chance.
 _OF_THE_LOG = frozenset(
@@ -127,7 +127,7 @@ class World:
         jobs.keep(job)
         jobs.note_people(job.id, ())  # so that nothing but the blinding hides it
         (made / "report.html").write_text(str(told), encoding="utf-8")
-        return _REPORT, link_of(jobs.folder(job.id))
+        return _REPORT, make_report_link(jobs.folder(job.id))
 
     @contextmanager
     def as_it_is(self) -> Iterator[Flask]:

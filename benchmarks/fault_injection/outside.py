@@ -6,8 +6,6 @@ Args of each: the installation, where chance comes from, how long an outage last
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,14 +18,6 @@ Fault = Callable[[Installation, random.Random, float], None]
 # About as long as a process takes from its start to its first answer.
 _BOOT_S = 4.0
 _DAY_S = 86_400.0
-_MIGRATE_BACK = """
-import sys
-from pathlib import Path
-from webapp.commands.database import opened
-from webapp.database.schema import alone, migrate, revisions
-with opened(Path(sys.argv[1])) as engine, alone(engine) as connection:
-    migrate(connection, revisions()[-2])
-"""
 
 
 def kill_worker(at: Installation, rng: random.Random, _outage_s: float) -> None:
@@ -127,11 +117,9 @@ def reload_cut_off(at: Installation, rng: random.Random, _outage_s: float) -> No
 
 
 def migration_cut_off(at: Installation, rng: random.Random, _outage_s: float) -> None:
-    """An upgrade of the schema, as the page has it, is killed, or the database under it."""
+    """An upgrade, which counts every row again, is killed, or the database under it."""
     at.server.stop()
-    older = [sys.executable, "-c", _MIGRATE_BACK, str(at.instance)]
     _wait_for_database(at)
-    subprocess.run(older, env=at.environment, check=True, capture_output=True)
     upgrading = at.command("db", "upgrade")
     time.sleep(rng.uniform(0, _BOOT_S))
     rng.choice((upgrading.kill, at.database.kill))()

@@ -20,7 +20,7 @@ from webapp.recruiters.panel.demonstration import listing
 from webapp.recruiters.panel.settings import PanelSettings
 from webapp.runs.launch import launch
 from webapp.services import Services
-from webapp.simulation.page import Page
+from webapp.simulation.visit import Page
 
 CODE = "C0DE-WHEN-DONE"
 _SCREENING = """

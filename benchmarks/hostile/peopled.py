@@ -27,25 +27,24 @@ from benchmarks.hostile.site import PROJECT, Site
 from experiment.studies.load import load_study
 from tests.webapp.conftest import Visitor
 from webapp.core.clock import utc_now
-from webapp.core.own_process import Done
+from webapp.core.subprocesses import Done
 from webapp.database.models import FailedSignIn, Notification, Participant, Run, User
 from webapp.long_jobs.records import MADE, Job, Jobs, JobState
-from webapp.notifications.causes import Cause, Way
-from webapp.projects.invitations import invite
+from webapp.notifications.notices import Cause, Way
+from webapp.projects.members import invite
 from webapp.projects.projects import named_project
 from webapp.projects.rights import ProjectRole
 from webapp.recruiters.registry import RECRUITERS
-from webapp.researcher.drafts import copied, digest_of_text
-from webapp.researcher.uploads import uploads_of
+from webapp.researcher.reports import make_report_link
+from webapp.researcher.study_folders import copied, digest_of_text, uploads_of
 from webapp.runs.launch import launch
 from webapp.runs.links import make_links
 from webapp.runs.notes import write
 from webapp.runs.unblind import unblind
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
-from webapp.users.secret_links import link_of, make_link
 from webapp.users.sign_in import form_token, open_session, signed_in
-from webapp.users.users import add_user
+from webapp.users.users import add_user, new_password_link
 
 _BY = "a benchmark"
 
@@ -106,7 +105,7 @@ class Peopled(Site):
             "invitation": invite(
                 session, named_project(session, PROJECT), ProjectRole.READER, by=_BY, now=now
             ),
-            "token": make_link(session, other, by=_BY, now=now),
+            "token": new_password_link(session, other, by=_BY, now=now),
         }  # fmt: skip
 
     def _take_part(self) -> None:
@@ -140,7 +139,7 @@ class Peopled(Site):
             [link] = make_links(session, linked, "multi", ["somebody"], [None], utc_now())
             self.sound["link"] = link.token
             jobs = Jobs(self.instance)
-            self.shared = link_of(jobs.folder(self.sound["report"]))
+            self.shared = make_report_link(jobs.folder(self.sound["report"]))
 
     def _begun(self, client: FlaskClient) -> str:
         return client.post(f"/run/{self._asking}", data={"decision": "accept"}).location

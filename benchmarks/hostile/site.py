@@ -12,13 +12,13 @@ from werkzeug.routing import Rule
 from experiment.studies.load import load_study
 from webapp import create_app
 from webapp.core.clock import utc_now
-from webapp.core.own_process import Done
+from webapp.core.subprocesses import Done
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import Sessions
 from webapp.projects.projects import add_project
 from webapp.projects.rights import Scope
 from webapp.projects.tokens import make_token
-from webapp.researcher import installation, overview_page
+from webapp.researcher import installation, run_page
 from webapp.researcher.access import COOKIE
 from webapp.runs.launch import launch
 from webapp.users.roles import Role
@@ -65,8 +65,8 @@ class Site:
         self.app.config["PROPAGATE_EXCEPTIONS"] = False
         self.sessions: Sessions = self.app.extensions["parallax"].sessions
         # Given back at the end.
-        self._before = (overview_page._ROUNDS, installation.parallax)
-        overview_page._ROUNDS = 1
+        self._before = (run_page._ROUNDS, installation.parallax)
+        run_page._ROUNDS = 1
         # The doctor is a command of a second and more, which no header reaches.
         installation.parallax = lambda *_, **__: Done(worked=True, text="[]")
         now = utc_now()
@@ -151,5 +151,5 @@ class Site:
 
     def close(self) -> None:
         """End it."""
-        overview_page._ROUNDS, installation.parallax = self._before
+        run_page._ROUNDS, installation.parallax = self._before
         self.app.extensions["parallax"].engine.dispose()

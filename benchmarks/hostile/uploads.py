@@ -21,9 +21,8 @@ from webapp.core.clock import utc_now
 from webapp.database.models import Run
 from webapp.long_jobs.work import do_job
 from webapp.researcher.access import COOKIE
-from webapp.researcher.drafts import digest_of_text
-from webapp.researcher.made_reports import Jobs
-from webapp.researcher.uploads import uploads_of
+from webapp.researcher.reports import Jobs
+from webapp.researcher.study_folders import digest_of_text, uploads_of
 from webapp.runs.unblind import unblind
 
 _Each = TypeVar("_Each")

@@ -5,19 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiment.authoring import (
-    admission_checks,
-    analysis_checks,
-    humanness_checks,
     key_checks,
     material_checks,
     question_checks,
     rule_checks,
-    screen_checks,
     session_checks,
     text_checks,
-    wording_checks,
 )
-from experiment.authoring.findings import Examined, StudyCheck
+from experiment.authoring.examined import Examined, StudyCheck
 from experiment.authoring.lint.lint import lint
 from experiment.design.lists import BuiltLists
 from experiment.errors import ParallaxError, StudyError, StudyNote
@@ -27,16 +22,16 @@ from experiment.studies.study import Study
 KEY_CHECKS: tuple[StudyCheck, ...] = (
     key_checks.about,
     key_checks.renderings,
-    analysis_checks.headers,
+    key_checks.headers,
     key_checks.response,
     key_checks.practice,
     session_checks.answers,
-    screen_checks.deadlines,
-    screen_checks.font,
+    session_checks.deadlines,
+    session_checks.font,
     session_checks.pauses,
     question_checks.questionnaire,
-    wording_checks.wording,
-    admission_checks.admission,
+    question_checks.wording,
+    question_checks.admission,
     key_checks.simulation,
     key_checks.reaction_times,
     key_checks.rules,
@@ -44,6 +39,8 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     session_checks.size,
     session_checks.places,
     key_checks.recruitment,
+    key_checks.patterns,
+    key_checks.marks,
     key_checks.files,
     key_checks.texts,
 )
@@ -51,12 +48,12 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
 MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.items,
     text_checks.texts,
-    humanness_checks.pictures,
-    humanness_checks.humanness,
+    material_checks.pictures,
+    material_checks.humanness,
     material_checks.constructions,
-    analysis_checks.named,
+    key_checks.named,
     material_checks.readable,
-    screen_checks.widths,
+    session_checks.widths,
     material_checks.lists,
     material_checks.templates,
     lint,
@@ -103,10 +100,10 @@ def check_folder(name_or_folder: str, seed: int) -> Report:
 def check_study(study: Study, seed: int) -> Report:
     """Check a study that could be read; see ``check_folder``."""
     examined = Examined(study, seed)
-    found = list(_answers(examined, KEY_CHECKS))
-    if not any(_hides_items(error) for error in found):
-        found += _answers(examined, MATERIAL_CHECKS)
-    unique = {str(error): error for error in found}.values()
+    faults = list(_answers(examined, KEY_CHECKS))
+    if not any(_hides_items(error) for error in faults):
+        faults += _answers(examined, MATERIAL_CHECKS)
+    unique = {str(error): error for error in faults}.values()
     errors = tuple(error for error in unique if not isinstance(error, StudyNote))
     notes = tuple(error for error in unique if isinstance(error, StudyNote))
     return Report(study, None if errors else examined.built, errors, notes)

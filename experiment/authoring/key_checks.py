@@ -1,4 +1,4 @@
-"""Checks of what study.toml says, which need no item."""
+"""Checks of what study.toml says, which need no item, and of the columns that it names."""
 
 import math
 import re
@@ -9,19 +9,22 @@ from pathlib import PurePath
 
 from babel import Locale
 
-from experiment.authoring.findings import Examined
+from experiment.authoring.examined import Examined
 from experiment.authoring.words import is_tag, usual_tag, words_in
 from experiment.errors import ParallaxError, StudyError, StudyNote, placed
 from experiment.exclusion.rules import load_rule, parts_of
+from experiment.materials.formats.columns import NAMES, in_quotes
 from experiment.materials.render import render
 from experiment.money import in_words
+from experiment.panels.check_panel import unbounded_patterns
 from experiment.payment.cost import hourly_minor
 from experiment.plugins import unknown_name
 from experiment.responses.registry import response_of
 from experiment.simulation.responders import RESPONDERS
 from experiment.studies.key_errors import misread
-from experiment.studies.study import PAGES, Rule
+from experiment.studies.study import PAGES, Rule, Study
 from experiment.trials.practice import read_practice
+from experiment.untrusted import MOST_CHARACTERS, MOST_MARKS, is_too_marked
 
 # The lowest minimum wage of the United States: below it a study is no fair offer.
 _LEAST_HOURLY, _ITS_CURRENCY = 725, "USD"
@@ -128,9 +131,9 @@ def _misread(rule: Rule, where: str) -> Iterator[ParallaxError]:
 
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
     """Yield constructions that stand twice."""
-    names = [one.name for one in examined.study.constructions]
+    names = [construction.name for construction in examined.study.constructions]
     for name in _repeated(names):
-        second = [n for n, each in enumerate(names) if each == name][1]
+        second = [n for n, known in enumerate(names) if known == name][1]
         yield StudyError(
             f'the construction "{name}" is listed more than once',
             where=examined.at("constructions", second, "name"),
@@ -188,6 +191,34 @@ def recruitment(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
+def patterns(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield patterns of a panel that a server could not match in bounded time."""
+    panel = examined.study.panel
+    for path, why in unbounded_patterns(panel) if panel is not None else ():
+        yield StudyError(
+            "the pattern could keep the server busy for as long as somebody likes",
+            where=examined.at("panel", *path),
+            expected=why,
+        )
+
+
+def marks(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield texts with more Markdown in them than pages show."""
+    study = examined.study
+    for name in sorted(study.texts):
+        try:
+            text = study.read(f"texts/{study.study.language}/{name}.md")
+        except (OSError, UnicodeDecodeError):
+            continue  # another check names it
+        if is_too_marked(text):
+            yield StudyError(
+                f'the text "{name}" is too long, or has too many lines and marks of Markdown',
+                where=f"texts/{study.study.language}/{name}.md",
+                expected=f"at most {MOST_CHARACTERS:,} characters, and {MOST_MARKS:,} lines, stars,"
+                " brackets and other marks together; pages show a longer one without its marks",
+            )
+
+
 def files(examined: Examined) -> Iterator[ParallaxError]:
     """Yield named files that are not there, with those that are."""
     study = examined.study
@@ -210,9 +241,9 @@ def files(examined: Examined) -> Iterator[ParallaxError]:
 def texts(examined: Examined) -> Iterator[ParallaxError]:
     """Yield pages that are still in the words that every new study begins with, in English."""
     study = examined.study
-    if found := _MARKUP.search(study.study.title):
+    if match := _MARKUP.search(study.study.title):
         yield StudyNote(
-            f'the title holds "{found[0]}", which participants would see as it is',
+            f'the title holds "{match[0]}", which participants would see as it is',
             where=examined.at("study", "title"),
             expected="plain text",
         )
@@ -258,3 +289,68 @@ def _raised(do: Callable[[], object], where: str) -> Iterator[ParallaxError]:
 
 def _repeated(names: Sequence[str]) -> list[str]:
     return [name for name, number in Counter(names).items() if number > 1]
+
+
+# What a name of ours that is no column of the items says.
+_OURS = {
+    "item": "the item's number (frame)",
+    "sentence": "the sentence",
+    "version": "which sentence of a pair is the good one",
+}
+
+
+def named(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield the factors, covariates and units of the analysis that the study does not have."""
+    if not examined.items:
+        return
+    study, plan = examined.study, examined.study.analysis
+    columns = _columns(examined)
+    asked = [question.name for question in study.questionnaire]
+    where = {key: examined.at("analysis", key) for key in ("factors", "covariates", "repeats")}
+    between = list(study.design.factors)
+    yield from _unknown("column", plan.factors, [*columns, *between], where["factors"])
+    yield from _unknown(
+        "column or question", plan.covariates, [*columns, *asked], where["covariates"]
+    )
+    yield from _unknown("column", [plan.repeats] if plan.repeats else [], columns, where["repeats"])
+    for name in plan.covariates:
+        if name in study.privacy.identifying_questions:
+            yield StudyError(
+                f'the answers to "{name}" identify people, so they are erased and cannot be a '
+                "covariate",
+                where=where["covariates"],
+                expected="a question that privacy.identifying_questions does not name",
+            )
+
+
+def _columns(examined: Examined) -> list[str]:
+    further = {name for item in examined.items for name, _ in item.extra}
+    features = {part.partition("=")[0] for item in examined.items for part in item.features.split()}
+    return sorted(further | features)
+
+
+def _unknown(
+    what: str, names: Sequence[str], known: Sequence[str], where: str
+) -> Iterator[ParallaxError]:
+    for name in names:
+        if name not in known:
+            yield placed(unknown_name(what, name, known), where)
+
+
+def headers(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield the names in ``materials.headers`` that are no column of ours."""
+    for ours in examined.study.materials.headers:
+        if ours not in NAMES:
+            yield placed(
+                unknown_name("column of Parallax", ours, list(NAMES)),
+                examined.at("materials", "headers", ours),
+            )
+
+
+def headers_in_words(study: Study) -> str:
+    """Return a sentence about each header that was read as a column of ours; empty for none."""
+    readings = [
+        f"{_OURS.get(ours, ours)} from {in_quotes(header)}"
+        for ours, header in study.materials.headers.items()
+    ]
+    return f"Read from your table: {'; '.join(readings)}." if readings else ""

@@ -1,25 +1,27 @@
-"""Checks of a study's items and lists, and of what study.toml says of them."""
+"""Checks of a study's items, their pictures and lists, and of what study.toml says of them."""
 
 from collections import Counter
 from collections.abc import Iterator
+from operator import attrgetter
 
-from experiment.authoring.findings import Examined
+from experiment.authoring.examined import Examined
 from experiment.authoring.rule_checks import sound_rules
 from experiment.design.audit.audit import audit
-from experiment.design.lists import BuiltLists, build_lists
-from experiment.design.materials_index import index_materials
-from experiment.design.ordering.declared import declared, separate_columns
-from experiment.design.shared import source_name
+from experiment.design.frames import index_materials
+from experiment.design.lists import BuiltLists, build_lists, source_name
+from experiment.design.ordering.constraints import declared, separate_columns
 from experiment.errors import DesignError, ParallaxError, StudyError, StudyNote, placed
+from experiment.integrity.humanness import rates_of
 from experiment.materials.checks import Result, check_items
 from experiment.materials.read import load_items
-from experiment.materials.render import render
+from experiment.materials.render import LIKE_A_PICTURE, PICTURE, render
 from experiment.plugins import unknown_name
-from experiment.records import Kind
-from experiment.responses.registry import response_class, response_of
-from experiment.simulation.population import accuracy_of
+from experiment.records import Item, Kind, Variant
+from experiment.responses.registry import RESPONSE_TYPES, response_class, response_of
+from experiment.simulation.responders import accuracy_of
 from experiment.studies.design import Design
 from experiment.studies.files import study_files
+from experiment.studies.humanness import Rates
 from experiment.studies.published import read_published
 from experiment.studies.study import Study
 from experiment.trials.practice import read_practice
@@ -60,9 +62,9 @@ def _alone(study: Study) -> bool:
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
     """Yield constructions that no item has."""
     used = {item.construction for item in examined.items}
-    for number, one in enumerate(examined.study.constructions):
-        if one.name not in used and examined.items:
-            unknown = unknown_name("item of the construction", one.name, used)
+    for number, construction in enumerate(examined.study.constructions):
+        if construction.name not in used and examined.items:
+            unknown = unknown_name("item of the construction", construction.name, used)
             yield placed(unknown, examined.at("constructions", number, "name"))
 
 
@@ -108,13 +110,13 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
     # A rule that is wrong is named by itself; here it would be named for every participant.
     examined.built = built
     audited = study.model_copy(update={"exclusion": sound_rules(examined)})
-    failed = [each for each in audit(audited, built, index) if not each.passed]
-    for each in failed:
-        keys = _keys_of(each.name.partition(",")[0], study.design)
+    failed = [check for check in audit(audited, built, index) if not check.passed]
+    for check in failed:
+        keys = _keys_of(check.name.partition(",")[0], study.design)
         yield DesignError(
-            f"the lists fail a check of the design, {each.name}: {_shortened(each.found)}",
+            f"the lists fail a check of the design, {check.name}: {_shortened(check.found)}",
             where=examined.at(*keys),
-            expected=each.expected,
+            expected=check.expected,
         )
     examined.built = None if failed else built
     shown = (entry.kind for entries in built.lists for entry in entries)
@@ -204,8 +206,8 @@ def published(examined: Examined) -> Iterator[ParallaxError]:
     where = str(examined.study.published_path)
     for row in rows:
         if row.condition and examined.items and (row.construction, row.condition) not in cells:
-            own = sorted(condition for name, condition in cells if name == row.construction)
-            yield placed(unknown_name("condition", row.condition, own), where)
+            conditions = sorted(condition for name, condition in cells if name == row.construction)
+            yield placed(unknown_name("condition", row.condition, conditions), where)
     look_up = accuracy_of(rows)
     for construction, condition in sorted(cells):
         if any(row.construction == construction and row.judge == "people" for row in rows):
@@ -216,3 +218,102 @@ def size(examined: Examined) -> Iterator[ParallaxError]:
     """Yield that the study's files are too large to be kept with a run."""
     study_files(examined.study)
     yield from ()
+
+
+# A CSV cell has at most 131,072 letters for Python's own reader; base64 takes four for three bytes.
+_MOST_LETTERS = 130_000
+_TEXTS = attrgetter("context", *Variant)
+
+
+def pictures(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield the first item whose picture no page would show."""
+    # Most studies have none, and may have a hundred thousand items: the sign is looked for first.
+    shown = (
+        item
+        for item in examined.items
+        if "![" in "".join(_texts(item)) and any(map(LIKE_A_PICTURE.search, _texts(item)))
+    )
+    for item in shown:
+        problem, expected = _unshown(item, examined)
+        if problem:
+            where = examined.place_of(item) or examined.at("materials")
+            yield StudyError(f'the item "{item.item_id}" {problem}', where=where, expected=expected)
+            return
+
+
+def _texts(item: Item) -> tuple[str, ...]:
+    texts: tuple[str, ...] = _TEXTS(item)
+    return texts
+
+
+def _unshown(item: Item, examined: Examined) -> tuple[str, str]:
+    study = examined.study
+    if any(map(LIKE_A_PICTURE.search, _texts(item)[1:])):
+        return "has a picture in one of its versions", "a picture in the column context"
+    response = response_of(study).of_item(item)
+    if not response.has_context_above:
+        types = [name for name in RESPONSE_TYPES.built_in if response_class(name).has_context_above]
+        return (
+            f"has a picture, and its trials are of the type {response.name}",
+            f"a picture where the context stands above the answers: {', '.join(types)}",
+        )
+    if study.materials.shown_to_people != "as_written":
+        return (
+            f'has a picture, and texts are rendered "{study.materials.shown_to_people}"',
+            'materials.shown_to_people = "as_written", which changes no letter of it',
+        )
+    if LIKE_A_PICTURE.search(PICTURE.sub("", item.context)):
+        return (
+            "has a picture that lies elsewhere, or whose bytes cannot be read",
+            "the picture's bytes in its address: ![what it shows](data:image/png;base64,...)",
+        )
+    if len(item.context) > _MOST_LETTERS:
+        return (
+            f"has a context of {len(item.context):,} letters with its picture",
+            f"at most {_MOST_LETTERS:,}: a picture of up to 95 kB",
+        )
+    if any(not picture[1].strip() for picture in PICTURE.finditer(item.context)):
+        return (
+            "has a picture without a word for those who do not see it",
+            "what it shows, between the brackets: ![two lines](data:...)",
+        )
+    return "", ""
+
+
+def humanness(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield a block that no item is of, and rates of items that are not there."""
+    block = examined.study.humanness
+    if block is None:
+        return
+    known = {item.construction for item in examined.items}
+    for number, name in enumerate(block.constructions):
+        if known and name not in known:
+            yield StudyError(
+                f'there is no item of the construction "{name}"',
+                where=examined.at("humanness", "constructions", number),
+                expected=f"one of: {', '.join(sorted(known))}",
+            )
+    rates = rates_of(examined.study)
+    if rates is None:
+        yield StudyNote(
+            "the block has no published rates: its trials are scored, and nothing follows about "
+            "who answered",
+            where=examined.at("humanness"),
+            expected='rates = "FILE.toml", or nothing where there are none (docs/humanness.md)',
+        )
+        return
+    yield from _unknown_items(examined, rates, set(block.constructions))
+
+
+def _unknown_items(
+    examined: Examined, rates: Rates, constructions: set[str]
+) -> Iterator[ParallaxError]:
+    of_block = {item.item_id for item in examined.items if item.construction in constructions}
+    for rate in rates.items:
+        if of_block and rate.item not in of_block:
+            yield StudyError(
+                f'rates are given of "{rate.item}", which is no item of the block',
+                where=examined.name_of(examined.study.humanness.rates),  # type: ignore[union-attr]
+                expected=f"one of: {', '.join(sorted(of_block))}",
+            )
+            return

@@ -7,14 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiment.authoring.asking import Asking, ask
 from experiment.authoring.check import check_folder
 from experiment.authoring.derive import DesignPlan, in_blocks, plan_design
 from experiment.authoring.lint.lint import faults, told
 from experiment.authoring.lint.materials import Materials
-from experiment.authoring.schema import schema_text
-from experiment.authoring.study_toml import SCHEMA_FILE, minutes, practice_toml, study_toml
-from experiment.authoring.words import is_tag
+from experiment.authoring.study_toml import (
+    SCHEMA_FILE,
+    minutes,
+    practice_toml,
+    schema_text,
+    study_toml,
+)
+from experiment.authoring.words import Asking, ask, is_tag
 from experiment.errors import MaterialsError, ParallaxError, StudyError, StudyNote, placed
 from experiment.materials.formats.read import Found, read_materials
 from experiment.materials.read import item_table
@@ -127,10 +131,10 @@ def _odd(
         tuple(against) if isinstance(against, list | tuple) else (),
         dealt_by=frozenset(given.column for given in design.given),
     )
-    said = list(told(faults(materials), str(source), found.places))
-    if refused := next((one for one in said if not isinstance(one, StudyNote)), None):
+    errors = list(told(faults(materials), str(source), found.places))
+    if refused := next((fault for fault in errors if not isinstance(fault, StudyNote)), None):
         raise refused
-    return tuple(said)
+    return tuple(errors)
 
 
 def _read(source: Path, named: Mapping[str, str], response: str, language: str) -> Found:
@@ -205,8 +209,8 @@ def _copy_minimal(folder: Path, name: str) -> None:
 def _groups(items: Sequence[Item]) -> dict[str, str]:
     groups: dict[str, str] = {}
     for item in items:
-        own = dict(item.extra)
-        named = next((own[column] for column in _GROUP_COLUMNS if own.get(column)), "")
+        columns = dict(item.extra)
+        named = next((columns[column] for column in _GROUP_COLUMNS if columns.get(column)), "")
         groups.setdefault(item.construction, named.replace("_", " ").capitalize())
     return groups
 

@@ -1,11 +1,13 @@
-"""Checks of the questionnaire: questions that nobody can answer, or that nobody is asked."""
+"""Checks of the questions, and of what participants of a level are asked and read."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from experiment.authoring.findings import Examined
+from experiment.authoring.examined import Examined
+from experiment.authoring.session_checks import missing_page
 from experiment.errors import ParallaxError, StudyError, StudyNote, placed
 from experiment.plugins import unknown_name
+from experiment.studies.design import Design, holds
 from experiment.studies.question import BETWEEN_CHOICES, Question
 
 
@@ -64,7 +66,7 @@ def _condition(examined: Examined, number: int) -> Iterator[ParallaxError]:
 def _options(question: Question, where: str) -> Iterator[ParallaxError]:
     name, options = question.name, question.options
     if question.type == "choices" and (
-        mixed := [one for one in options if BETWEEN_CHOICES.strip() in one]
+        mixed := [text for text in options if BETWEEN_CHOICES.strip() in text]
     ):
         yield StudyError(
             f'the question "{name}" offers "{mixed[0]}", and a semicolon stands between the '
@@ -98,3 +100,150 @@ def _options(question: Question, where: str) -> Iterator[ParallaxError]:
 
 def _repeated(names: Sequence[str]) -> list[str]:
     return [name for name, number in Counter(names).items() if number > 1]
+
+
+_FIELDS = ("try",)
+
+
+def admission(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield questions whose answers could not be told apart, and checks that check nothing."""
+    study = examined.study
+    asked: list[tuple[tuple[str | int, ...], Question]] = [
+        (("screening", number), question) for number, question in enumerate(study.screening)
+    ]
+    comprehension = study.comprehension.questions if study.comprehension else []
+    asked += [
+        (("comprehension", "questions", number), question)
+        for number, question in enumerate(comprehension)
+    ]
+    known = [question.name for question in study.questionnaire]
+    for path, question in asked:
+        yield from _problems(question, known, examined.at(*path, "name"))
+        known.append(question.name)
+    offered = study.recruitment.devices if study.recruitment else []
+    if refused := study.taking_part.refuses([*offered]):
+        yield StudyNote(
+            f"the platform lets people come with a {refused[0]}, and the study refuses it",
+            where=examined.at("recruitment", "devices"),
+            expected="no other devices than those of [taking_part]",
+        )
+    if study.attention and not any(square.catch_trials for square in study.design.squares):
+        yield StudyNote(
+            "errors on catch trials end a session, but no square of the design has catch trials",
+            where=examined.at("attention", "max_catch_errors"),
+            expected="catch_trials in one of design.squares, or given lists that have catch trials",
+        )
+
+
+def _problems(question: Question, known: Sequence[str], where: str) -> Iterator[ParallaxError]:
+    if question.name in known:
+        yield StudyError(
+            f'two questions are called "{question.name}"',
+            where=where,
+            expected="a different name for each question of the whole study",
+        )
+    if question.name in _FIELDS:
+        yield StudyError(
+            f'a question cannot be called "{question.name}": the form has a field of that name',
+            where=where,
+            expected="another name",
+        )
+    if spaced := [option for option in question.options if " ".join(option.split()) != option]:
+        yield StudyError(
+            f'the question "{question.name}" offers {spaced[0]!r}, with spaces that no browser '
+            "sends back",
+            where=where,
+            expected="answers without spaces at their ends, and with single spaces inside",
+        )
+    if question.type == "choice" and len({*question.options}) < 2:
+        yield StudyError(
+            f'the question "{question.name}" is of type choice but has fewer than two options',
+            where=where,
+            expected='two options or more, e.g. options = ["yes", "no"]',
+        )
+
+
+# These come before a participant has a list.
+_BEFORE = ("consent",)
+
+
+def wording(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield levels, pages and questions that are none, and factors that change nothing."""
+    study = examined.study
+    design, known = study.design, {*study.texts, *study.design.order.pages.values()}
+    for number, entry in enumerate(design.wording):
+        where = examined.at("design", "wording", number)
+        yield from _unknown_levels(design, entry.when, where)
+        for page, text in entry.pages.items():
+            if page in _BEFORE:
+                yield StudyError(
+                    f'the page "{page}" comes before a participant has a list, so it is the same '
+                    "for all",
+                    where=where,
+                    expected=f"one of: {', '.join(sorted(known.difference(_BEFORE)))}",
+                )
+            elif page not in known:
+                yield placed(unknown_name("page", page, sorted(known.difference(_BEFORE))), where)
+            yield from missing_page(examined, text, where)
+        if "instructions" in entry.pages and study.comprehension:
+            yield StudyError(
+                "the questions of [comprehension] come, with the instructions, before a "
+                "participant has a list, but the instructions depend on it",
+                where=where,
+                expected="the same instructions for all, or no [comprehension]",
+                remedy="Give what differs in a page of its own, with design.order.pages",
+            )
+    for number, question in enumerate(study.questionnaire):
+        where = examined.at("questionnaire", number, "when")
+        yield from _unknown_levels(design, question.when, where)
+    yield from _contradictions(examined)
+    yield from _without_effect(examined)
+
+
+def _unknown_levels(design: Design, when: Mapping[str, str], where: str) -> Iterator[ParallaxError]:
+    for factor, level in when.items():
+        if factor not in design.factors:
+            yield placed(unknown_name("factor", factor, list(design.factors)), where)
+        elif level not in design.factors[factor]:
+            known = design.factors[factor]
+            yield placed(unknown_name(f'level of "{factor}"', level, known), where)
+
+
+def _contradictions(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield what two entries say differently of the same participants."""
+    design = examined.study.design
+    for levels in design.combinations:
+        numbers: dict[str, int] = {}
+        for number, entry in enumerate(design.wording):
+            if not holds(entry.when, levels):
+                continue
+            for what in (*(("title",) if entry.title else ()), *entry.pages):
+                if what in numbers:
+                    named = ", ".join(f"{factor} = {level}" for factor, level in levels.items())
+                    yield StudyError(
+                        f'"{what}" is worded twice for participants with {named}',
+                        where=examined.at("design", "wording", number),
+                        expected=f"one text; the other is in entry {numbers[what] + 1}",
+                    )
+                    return
+                numbers[what] = number
+
+
+def _without_effect(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield factors whose levels differ in nothing that a participant meets."""
+    study, design = examined.study, examined.study.design
+    whens = [source.when for source in design.sources]
+    whens += [entry.when for entry in design.wording]
+    whens += [question.when for question in study.questionnaire]
+    named = {factor for when in whens for factor in when}
+    for factor in design.factors:
+        if factor not in named:
+            yield StudyNote(
+                f'the factor "{factor}" changes nothing that a participant meets',
+                where=examined.at("design", "factors"),
+                expected="items, pages or questions of its levels",
+                remedy=(
+                    f"Add [[design.wording]] with when = {{ {factor} = "
+                    f'"{design.factors[factor][0]}" }}, or give items or questions that "when"'
+                ),
+            )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 
-from experiment.authoring.findings import Examined
+from experiment.authoring.examined import Examined
 from experiment.design.counterbalancing import arrangements
 from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.exclusion.base import ExclusionRule, PlannedStudy

@@ -1,16 +1,17 @@
-"""The text of a new study's study.toml: every key it needs, with a comment for its author."""
+"""The text of a new study.toml, with a comment for its author, and the file's JSON Schema."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
-from experiment.authoring.asking import Asking
 from experiment.authoring.derive import DesignPlan, catch_constructions
-from experiment.authoring.words import Words
+from experiment.authoring.words import Asking, Words
 from experiment.materials.formats.columns import Header
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.read import Found
 from experiment.records import PAIR, Item
 from experiment.responses.proposed_rules import CatchTrials
+from experiment.studies.study import Study
 
 SCHEMA_FILE = "study.schema.json"
 # A judgment of a pair and the way to the next one take about so long.
@@ -69,8 +70,8 @@ def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
         for name in ("context", "good", "bad", "distractor"):
             if text := getattr(draft, name):
                 lines.append(f"{name} = {_quoted(text)}")
-        if columns and (own := {name: text for name, text in draft.extra.items() if text}):
-            listed = ", ".join(f"{_quoted(name)} = {_quoted(text)}" for name, text in own.items())
+        if columns and (texts := {name: text for name, text in draft.extra.items() if text}):
+            listed = ", ".join(f"{_quoted(name)} = {_quoted(text)}" for name, text in texts.items())
             lines.append(f"columns = {{ {listed} }}")
     return _toml(lines)
 
@@ -131,11 +132,11 @@ def _design(design: DesignPlan, asking: Asking) -> Iterator[str]:
     yield f"separate = {_quoted(design.separate)} # {apart}"
     for square in design.squares:
         yield ""
-        each = square.frames * square.conditions // design.lists
+        n_trials = square.frames * square.conditions // design.lists
         of = (
             f"{square.frames} items in {square.conditions} condition{'s' * (square.conditions > 1)}"
         )
-        yield f"# {of}: {each} trials in each list."
+        yield f"# {of}: {n_trials} trials in each list."
         yield "[[design.squares]]"
         yield f"templates = [{_quoted(square.template)}]"
         yield f"frames = {square.frames}"
@@ -176,8 +177,8 @@ def _trial(asking: Asking, practice: str) -> Iterator[str]:
         plain = {n: value for n, value in asking.parameters.items() if n not in tables}
         yield from _keys(plain, asking.response.comments)
         for name, table in tables.items():
-            for own, keys in table.items():
-                yield f"[trial.parameters.{name}.{own}]"
+            for key, keys in table.items():
+                yield f"[trial.parameters.{name}.{key}]"
                 yield from _keys(keys, asking.response.comments)
 
 
@@ -201,8 +202,8 @@ def _exclusion(items: Sequence[Item], design: DesignPlan, asking: Asking) -> Ite
 
 def _trials_of(construction: str, items: Sequence[Item], design: DesignPlan) -> int:
     """Return how many trials of a construction each list has."""
-    own = {item.template for item in items if item.construction == construction}
-    return sum(number for name, number in design.in_each_list.items() if name in own)
+    templates = {item.template for item in items if item.construction == construction}
+    return sum(number for name, number in design.in_each_list.items() if name in templates)
 
 
 def _questions(words: Words) -> Iterator[str]:
@@ -244,3 +245,30 @@ def _constructions(items: Sequence[Item], groups: Mapping[str, str]) -> Iterator
         if group := groups.get(name, ""):
             yield f"group = {_quoted(group)}"
         yield ""
+
+
+# What only a program sets.
+_OWN = ("folder", "files")
+
+
+def study_schema() -> dict[str, object]:
+    """Return the schema of study.toml, made from the model that reads it."""
+    schema = Study.model_json_schema()
+    for name in _OWN:
+        schema["properties"].pop(name)
+    schema["required"] = [name for name in schema["required"] if name not in _OWN]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "study.toml",
+        "description": "A study of Parallax: docs/studies.md explains every key.",
+    }
+
+
+@cache
+def schema_text() -> str:
+    """Return the schema as the file that `parallax study schema` writes.
+
+    It is the same for every study: making it took most of the time in which one was begun.
+    """
+    return json.dumps(study_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -12,6 +12,7 @@ from experiment.errors import ParallaxError
 # More characters than any one-line help has: none is cut off.
 _LONGEST_HELP = 1_000
 _DISTRIBUTION = "parallax-experiments"
+_PACKAGES = {"analysis", "experiment", "lm", "marketplace", "webapp"}
 _OPTIONAL = re.compile(r"(?P<library>[\w.-]+).*;.*\bextra == ['\"](?P<extra>[\w-]+)['\"]")
 # Extras for those who change Parallax, not for those who use it.
 _DEVELOPERS = {"dev", "docs"}
@@ -35,12 +36,23 @@ class LazyGroup(click.Group):
 
     Args:
         sections: Heading to the commands below it, in the order ``--help`` lists them.
+        renamed: Earlier names of commands, with what they are called now.
+        was_command: What took the group's place earlier and is called so now; any name that is no
+            command of the group is answered with it.
         **attributes: What any click group takes.
     """
 
-    def __init__(self, *, sections: Mapping[str, Mapping[str, Lazy]], **attributes: object) -> None:
+    def __init__(
+        self,
+        *,
+        sections: Mapping[str, Mapping[str, Lazy]],
+        renamed: Mapping[str, str] | None = None,
+        was_command: str = "",
+        **attributes: object,
+    ) -> None:
         super().__init__(**attributes)  # type: ignore[arg-type]
-        self._lazy = {name: one for part in sections.values() for name, one in part.items()}
+        self._renamed, self._was_command = renamed or {}, was_command
+        self._lazy = {name: command for part in sections.values() for name, command in part.items()}
         self._sections = {title: list(commands) for title, commands in sections.items()}
 
     def add_command(
@@ -66,7 +78,8 @@ class LazyGroup(click.Group):
         """Run the subcommand.
 
         Raises:
-            ParallaxError: If it needs a library of an extra that is not installed.
+            ParallaxError: If it needs a library of an extra, or a part of Parallax, that is not
+                installed.
         """
         try:
             return super().invoke(ctx)
@@ -80,6 +93,14 @@ class LazyGroup(click.Group):
         known, name = self.list_commands(ctx), args[0]
         if name in known or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
+        if now := self._renamed.get(name):
+            raise click.UsageError(f'"{ctx.command_path} {name}" is now "{now}".', ctx=ctx)
+        if self._was_command:
+            raise click.UsageError(
+                f'"{name}" is no command of this group: "{ctx.command_path} ..." is now '
+                f'"{self._was_command} ...".',
+                ctx=ctx,
+            )
         raise click.exceptions.NoSuchCommand(name, possibilities=known, ctx=ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -102,8 +123,8 @@ def extras() -> dict[str, str]:
     # Only where something failed: --help must stay quick.
     from importlib.metadata import requires
 
-    found = filter(None, map(_OPTIONAL.match, requires(_DISTRIBUTION) or []))
-    pairs = [(each["library"].lower(), each["extra"]) for each in found]
+    matches = filter(None, map(_OPTIONAL.match, requires(_DISTRIBUTION) or []))
+    pairs = [(match["library"].lower(), match["extra"]) for match in matches]
     return {
         library: extra
         for library, extra in reversed(pairs)
@@ -112,15 +133,20 @@ def extras() -> dict[str, str]:
 
 
 def missing_library(error: ModuleNotFoundError) -> ParallaxError | None:
-    """The paragraph for a library that an extra brings.
+    """The paragraph for a library that an extra brings, or for a part that was left out.
 
     Args:
         error: What an import raised.
 
     Returns:
-        The error to show, or None if no extra brings what is missing.
+        The error to show, or None if neither is what is missing.
     """
     library = (error.name or "").partition(".")[0]
+    if library in _PACKAGES:
+        return ParallaxError(
+            f"this command needs {error.name}, a part of Parallax that is not in this installation",
+            remedy="Install Parallax whole to use it; everything else works without",
+        )
     extra = extras().get(library.lower().replace("_", "-"))
     if extra is None:
         return None

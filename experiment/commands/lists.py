@@ -6,14 +6,14 @@ import click
 from tqdm import tqdm
 
 from experiment.design.audit.audit import audit, require_passed
-from experiment.design.audit.check import Check
+from experiment.design.audit.sessions import Check
 from experiment.design.files import read_lists, write_lists
 from experiment.design.lists import BuiltLists, build_lists
 from experiment.errors import UnknownNameError
 from experiment.materials.read import load_items
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 
 
 @click.group()
@@ -74,6 +74,6 @@ def _audit(study: Study, built: BuiltLists) -> None:
     require_passed(checks)
 
 
-def _row(each: Check) -> tuple[str, str, str, str]:
-    mark = ("passed" if each.expected else "info") if each.passed else "FAILED"
-    return mark, each.name, each.expected, each.found
+def _row(check: Check) -> tuple[str, str, str, str]:
+    mark = ("passed" if check.expected else "info") if check.passed else "FAILED"
+    return mark, check.name, check.expected, check.found

@@ -11,8 +11,7 @@ from experiment.errors import MaterialsError
 from experiment.materials.checks import Finding, Result, check_items
 from experiment.materials.formats.files import is_materials, open_materials
 from experiment.materials.formats.write import FORMS, write_items
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import item_table, load_items, read_items
+from experiment.materials.read import item_table, load_items, materials_hash, read_items
 from experiment.records import Item
 from experiment.studies.load import load_study
 from experiment.tables.files import write_table

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import click
 
-from experiment.authoring.analysis_checks import in_words
-from experiment.authoring.asking import Asking
 from experiment.authoring.check import check_folder, first_of
 from experiment.authoring.derive import DesignPlan
+from experiment.authoring.key_checks import headers_in_words
 from experiment.authoring.new import PRACTICE_FILE, NewStudy, new_study
-from experiment.authoring.schema import schema_text
 from experiment.authoring.show import NEXT_STEPS, SHOWN_BELOW, describe
+from experiment.authoring.study_toml import schema_text
+from experiment.authoring.words import Asking
 from experiment.errors import MaterialsError, StudyError
 from experiment.materials.formats.columns import NAMES
 from experiment.records import Item
@@ -179,7 +179,7 @@ def check(study: str, seed: int, shown: bool) -> None:
         )
     else:
         click.echo(f"{study}: no mistakes found; the study can be launched.")
-    if report.study and (read := in_words(report.study)):
+    if report.study and (read := headers_in_words(report.study)):
         click.echo(read)
     if unnamed := report.study.study.unnamed if report.study else ():
         click.echo(

@@ -10,21 +10,20 @@ from tqdm import tqdm
 
 from experiment.materials.read import item_row
 from experiment.materials.treebank.agreement_test import AgreementTest, item
-from experiment.materials.treebank.build import build_test_set, constructions_of
-from experiment.materials.treebank.conllu import Sentence, read_treebank
-from experiment.materials.treebank.constructions import Extraction
-from experiment.materials.treebank.conventions import PAPER, PUBLISHED_CODE, Conventions
-from experiment.materials.treebank.features import NUMBERS, mark_verb_number
-from experiment.materials.treebank.published.generated import gold_of, write_generated
-from experiment.materials.treebank.published.items import published_items
-from experiment.materials.treebank.published.lines import write_lines
-from experiment.materials.treebank.published.results import results_of, write_results
-from experiment.materials.treebank.vocabulary import read_vocabulary
+from experiment.materials.treebank.build import build_test_set, constructions_of, read_vocabulary
+from experiment.materials.treebank.conllu import NUMBERS, Sentence, mark_verb_number, read_treebank
+from experiment.materials.treebank.constructions import (
+    PAPER,
+    PUBLISHED_CODE,
+    Conventions,
+    Extraction,
+)
+from experiment.materials.treebank.published.generated import gold_of, write_generated, write_lines
+from experiment.materials.treebank.published.items import published_items, results_of, write_results
 from experiment.records import Item
 from experiment.tables.atomic_write import atomic_folder
-from experiment.tables.files import write_table
+from experiment.tables.files import text_table, write_table
 from experiment.tables.schemas import ITEMS
-from experiment.tables.text_table import text_table
 
 ITEMS_FILE = "items.tsv"
 STEM = "generated"

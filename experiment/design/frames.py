@@ -1,13 +1,193 @@
-"""Choosing the frames of the squares: every word about equally often, no near-repetitions."""
+"""The materials as the design sees them, and the choice of frames that are spread evenly."""
 
 import random
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 
-from experiment.design.materials_index import Frame, MaterialsIndex
 from experiment.errors import DesignError
+from experiment.materials.read import materials_hash
+from experiment.plugins import unknown_name
+from experiment.records import Item
 from experiment.seeds import generator
 from experiment.studies.design import Design, Disjoint, Square
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The lexical choices that the items of one frame share.
+
+    Attributes:
+        template: The template they fill.
+        text: The frame as the items carry it.
+        lemmas: Slot to lemma.
+    """
+
+    template: str
+    text: str
+    lemmas: dict[str, str] = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class MaterialsIndex:
+    """The items of some templates by template, frame and condition, and the materials' hash."""
+
+    items: dict[str, dict[str, dict[str, Item]]]
+    materials_hash: str
+
+    def conditions(self, templates: Iterable[str]) -> list[str]:
+        """Return the conditions that templates share, in order of first appearance.
+
+        Raises:
+            UnknownNameError: The materials have no such template.
+            DesignError: The templates differ in their conditions.
+        """
+        by_template = {template: self._conditions_of(template) for template in templates}
+        (first, conditions), *others = by_template.items()
+        for template, other in others:
+            if set(other) != set(conditions):
+                raise DesignError(
+                    f'the template "{template}" has the conditions {", ".join(other)}, but '
+                    f'"{first}" has {", ".join(conditions)}',
+                    where=f'the square of "{first}"',
+                    expected="the same conditions in all templates of a square",
+                )
+        return conditions
+
+    def _conditions_of(self, template: str) -> list[str]:
+        if template not in self.items:
+            raise unknown_name("template", template, list(self.items))
+        frames = self.items[template].values()
+        return list(dict.fromkeys(condition for items in frames for condition in items))
+
+    def frames(self, template: str) -> list[Frame]:
+        """Return the frames that have an item in every condition of their template."""
+        n_conditions = len(self._conditions_of(template))
+        return [
+            Frame(template, text, lemmas_of(text))
+            for text, items in self.items[template].items()
+            if len(items) == n_conditions
+        ]
+
+    def all_items(self, templates: Iterable[str]) -> list[Item]:
+        """Return every item of some templates, in the order of the materials.
+
+        Raises:
+            UnknownNameError: The materials have no such template.
+        """
+        selected = []
+        for template in templates:
+            self._conditions_of(template)
+            selected += [item for items in self.items[template].values() for item in items.values()]
+        return selected
+
+    def item(self, frame: Frame, condition: str) -> Item:
+        """Return the item of a frame in a condition."""
+        return self.items[frame.template][frame.text][condition]
+
+
+def lemmas_of(frame: str) -> dict[str, str]:
+    """Return the slots and lemmas of a frame written ``SLOT=lemma SLOT=lemma``."""
+    pairs = (pair.rpartition("=") for pair in frame.split())
+    return {slot: lemma for slot, _, lemma in pairs}
+
+
+def index_materials(items: Iterable[Item] | MaterialsIndex) -> MaterialsIndex:
+    """Sort the materials by template, frame and condition; the items are consumed once.
+
+    What is sorted already stays as it is.
+
+    Raises:
+        DesignError: Two items are the same frame in the same condition.
+    """
+    if isinstance(items, MaterialsIndex):
+        return items
+    sorted_items: dict[str, dict[str, dict[str, Item]]] = {}
+    identity = materials_hash(_sorting(items, sorted_items))
+    return MaterialsIndex(sorted_items, identity)
+
+
+def _sorting(items: Iterable[Item], into: dict[str, dict[str, dict[str, Item]]]) -> Iterator[Item]:
+    for item in items:
+        cell = into.setdefault(item.template, {}).setdefault(item.frame, {})
+        other = cell.setdefault(item.condition, item)
+        if other is not item:
+            raise DesignError(
+                f'the items "{other.item_id}" and "{item.item_id}" have the same frame '
+                f'and condition ("{item.frame}", "{item.condition}")',
+                where=f'the template "{item.template}"',
+                expected="only one item for each frame and condition",
+            )
+        yield item
+
+
+_SIMULATIONS = 2_000
+COUNTER, CHANCE = "counter", "chance"
+
+
+@dataclass(frozen=True, slots=True)
+class Imbalance:
+    """How far apart the fullest and the emptiest list are, in participants who finished.
+
+    Attributes:
+        mean: On average.
+        low: In one of twenty cases it is at most this.
+        high: In one of twenty cases it is at least this.
+    """
+
+    mean: float
+    low: int
+    high: int
+
+
+def expected_imbalance(
+    n_lists: int, participants: int, dropout: float, assignment: str, rng: random.Random
+) -> Imbalance:
+    """Return what to expect, from simulated studies.
+
+    Args:
+        n_lists: How many lists there are.
+        participants: How many people begin.
+        dropout: The share of them who do not finish.
+        assignment: "counter" for numbers that come one after the other, or links that are each
+            used once; "chance" for numbers drawn anew for everybody.
+        rng: The source of randomness.
+
+    Raises:
+        DesignError: The dropout is no share, or the assignment has another name.
+    """
+    if not 0 <= dropout < 1:
+        raise DesignError(f"{dropout} is no share of participants", expected="0 to below 1")
+    if assignment not in _LIST_OF:
+        raise DesignError(f'"{assignment}" is no way to assign', expected=", ".join(_LIST_OF))
+    list_of = _LIST_OF[assignment]
+    expected = []
+    for _ in range(_SIMULATIONS):
+        finished = Counter(
+            list_of(number, n_lists, rng)
+            for number in range(participants)
+            if rng.random() >= dropout
+        )
+        expected.append(difference(finished, n_lists))
+    expected.sort()
+    return Imbalance(
+        sum(expected) / len(expected),
+        expected[len(expected) // 20],
+        expected[-(len(expected) // 20) - 1],
+    )
+
+
+def difference(finished: Mapping[int, int], n_lists: int) -> int:
+    """Return how many more participants the fullest list has than the emptiest one."""
+    counts: Sequence[int] = [finished.get(number, 0) for number in range(n_lists)]
+    return max(counts) - min(counts)
+
+
+_LIST_OF: Mapping[str, Callable[[int, int, random.Random], int]] = {
+    COUNTER: lambda number, n_lists, _: number % n_lists,
+    CHANCE: lambda _, n_lists, rng: rng.randrange(n_lists),
+}
+
 
 Joint = tuple[int, tuple[str, ...]]
 Uses = Counter[tuple[str, str]]
@@ -24,7 +204,7 @@ def joint_choices(frame: Frame, groups: Sequence[Disjoint]) -> frozenset[Joint]:
     Raises:
         DesignError: The frame lacks a slot that its group names.
     """
-    found = set()
+    choices = set()
     for number, group in enumerate(groups):
         if frame.template in group.templates:
             missing = [slot for slot in group.slots if slot not in frame.lemmas]
@@ -35,8 +215,8 @@ def joint_choices(frame: Frame, groups: Sequence[Disjoint]) -> frozenset[Joint]:
                     where=f'the template "{frame.template}"',
                     expected=f"some of: {', '.join(frame.lemmas) or 'none, it has no slots'}",
                 )
-            found.add((number, tuple(frame.lemmas[slot] for slot in group.slots)))
-    return frozenset(found)
+            choices.add((number, tuple(frame.lemmas[slot] for slot in group.slots)))
+    return frozenset(choices)
 
 
 def choose_frames(design: Design, index: MaterialsIndex, seed: int) -> list[list[list[Frame]]]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
 
-from experiment.design.materials_index import Frame
+from experiment.design.frames import Frame
 from experiment.errors import DesignError
 
 Words = tuple[str, ...]

@@ -1,20 +1,210 @@
-"""Building the lists of a study from its materials."""
+"""Building the lists of a study from its materials, by its factors between participants."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from experiment.design.factors import check_factors
-from experiment.design.frames import choose_frames, frames_in
+from experiment.design.frames import (
+    Frame,
+    MaterialsIndex,
+    choose_frames,
+    frames_in,
+    index_materials,
+)
 from experiment.design.latin_square import FrameOrderer, cells, check_shape, targets_among
-from experiment.design.materials_index import Frame, MaterialsIndex, index_materials
-from experiment.design.shared import given_lists, shared_items, source_name
 from experiment.errors import DesignError
 from experiment.plugins import unknown_name
 from experiment.records import Item, Kind
 from experiment.seeds import generator
-from experiment.studies.design import Design, Given, Source, Square, holds
+from experiment.studies.design import Design, Given, Shared, Source, Square, holds
 from experiment.studies.study import Study
+from experiment.tables.schemas import LISTS, PARTICIPANTS
+
+
+def check_factors(design: Design) -> None:
+    """Check everything that names a factor, a level, a list or a template of some lists.
+
+    Raises:
+        DesignError: A factor is named like a column of the exports, or has a level twice; a quota
+            is of a list that does not exist; a list would have a template twice, or nothing.
+        UnknownNameError: A factor or a level is named that the design does not have.
+    """
+    _check_levels(design)
+    for where, when in _whens(design):
+        _check_when(design, when, where)
+    for number, quota in enumerate(design.quotas, start=1):
+        if beyond := [list_ for list_ in quota.lists if list_ >= design.n_lists]:
+            raise DesignError(
+                f"quota {number} is for list {beyond[0]}, but there are {design.n_lists} lists",
+                where="design.quotas",
+                expected=f"lists 0 to {design.n_lists - 1}",
+            )
+    _check_blocks(design)
+    for levels in design.combinations:
+        _check_templates([source for source in design.sources if holds(source.when, levels)])
+
+
+def _check_levels(design: Design) -> None:
+    for factor, levels in design.factors.items():
+        if factor in (*PARTICIPANTS.column_names, *LISTS.column_names):
+            raise DesignError(
+                f'a factor cannot be called "{factor}": exported tables have a column of that name',
+                where="design.factors",
+                expected="another name",
+            )
+        if len(set(levels)) < len(levels):
+            raise DesignError(
+                f'the factor "{factor}" lists a level twice: {", ".join(levels)}',
+                where="design.factors",
+                expected="each level once",
+            )
+
+
+def _whens(design: Design) -> Iterator[tuple[str, Mapping[str, str]]]:
+    for key in ("squares", "shared", "given", "quotas"):
+        for table in getattr(design, key):
+            yield f"design.{key}", table.when
+
+
+def _check_when(design: Design, when: Mapping[str, str], where: str) -> None:
+    for factor, level in when.items():
+        known, what, name = list(design.factors), "factor", factor
+        if factor in design.factors:
+            known, what, name = design.factors[factor], f'level of "{factor}"', level
+        if name not in known:
+            unknown = unknown_name(what, name, known)
+            raise DesignError(
+                unknown.problem, where=where, expected=unknown.expected, remedy=unknown.remedy
+            )
+
+
+def _check_blocks(design: Design) -> None:
+    for name in design.order.first_blocks:
+        if name not in design.block_names:
+            unknown = unknown_name("block", name, filter(None, design.block_names))
+            raise DesignError(
+                unknown.problem,
+                where="design.order.first_blocks",
+                expected=unknown.expected,
+                remedy=unknown.remedy,
+            )
+
+
+def _check_templates(sources: list[Source]) -> None:
+    if not sources:
+        raise DesignError(
+            "some lists would be empty: no items are shown at their levels",
+            where="design.squares",
+            expected="items for each combination of the factors' levels",
+        )
+    uses = Counter(name for source in sources for name in source.templates)
+    if twice := [name for name, n in uses.items() if n > 1]:
+        raise DesignError(
+            f"the template(s) {', '.join(twice)} would occur in a list more than once",
+            where="design.squares",
+            expected="each template once in squares, shared and given of the same lists",
+        )
+
+
+def source_name(source: Source) -> str:
+    """Return how messages call what gives lists their items."""
+    kinds = {"Square": "the square of", "Shared": "the items shared of", "Given": "the lists of"}
+    return f"{kinds[type(source).__name__]} {' and '.join(source.templates)}"
+
+
+def shared_items(shared: Shared, index: MaterialsIndex, seed: int) -> list[Item]:
+    """Return the items that each list shows, in the order of the materials.
+
+    Raises:
+        DesignError: The materials have fewer than are asked for, or lack a condition.
+        UnknownNameError: The materials have no such template.
+    """
+    items = index.all_items(shared.templates)
+    rng = generator(seed, "shared", *shared.templates)
+    if not shared.conditions:
+        wanted = shared.items or len(items)
+        _check_number(shared, wanted, len(items), "")
+        kept = {item.item_id for item in rng.sample(items, wanted)}
+        return [item for item in items if item.item_id in kept]
+    kept = set()
+    for condition, wanted in shared.conditions.items():
+        of_condition = [item.item_id for item in items if item.condition == condition]
+        if not of_condition:
+            raise _unknown_condition(shared, condition, items)
+        _check_number(shared, wanted, len(of_condition), f" in the condition {condition}")
+        kept.update(rng.sample(of_condition, wanted))
+    return [item for item in items if item.item_id in kept]
+
+
+def _unknown_condition(shared: Shared, condition: str, items: Sequence[Item]) -> DesignError:
+    unknown = unknown_name("condition", condition, {item.condition for item in items})
+    return DesignError(
+        unknown.problem,
+        where=source_name(shared),
+        expected=unknown.expected,
+        remedy=unknown.remedy,
+    )
+
+
+def _check_number(shared: Shared, wanted: int, found: int, which: str) -> None:
+    if wanted > found:
+        raise DesignError(
+            f"{wanted} items are asked for{which}, but the materials have {found}",
+            where=source_name(shared),
+            expected=f"at most {found}",
+            remedy="Add items to the materials or ask for fewer",
+        )
+
+
+def given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[list[Item]]:
+    """Return the items of each list as their column names it, in the order of the materials.
+
+    The column's values, numbers by size and other names in alphabetical order, are the lists from
+    0. Several values are parted by semicolons; an item without one is in every list.
+
+    Raises:
+        DesignError: No item has the column, or it names another number of lists.
+        UnknownNameError: The materials have no such template.
+    """
+    items = index.all_items(given.templates)
+    named = [lists_named(item, given.column) for item in items]
+    values = sorted({value for numbers in named for value in numbers}, key=by_number)
+    if not values:
+        known = list(dict.fromkeys(name for item in items for name, _ in item.extra))
+        unknown = unknown_name("column of your own in the items", given.column, known)
+        raise DesignError(
+            unknown.problem,
+            where=source_name(given),
+            expected=unknown.expected,
+            remedy=unknown.remedy,
+        )
+    if len(values) != n_lists:
+        raise DesignError(
+            f'the column "{given.column}" names {len(values)} lists: {", ".join(values)}',
+            where=source_name(given),
+            expected=f"{n_lists} lists, as design.lists says",
+            remedy=f"Set design.lists to {len(values)}, or correct the column",
+        )
+    return [
+        [
+            item
+            for item, numbers in zip(items, named, strict=True)
+            if not numbers or value in numbers
+        ]
+        for value in values
+    ]
+
+
+def lists_named(item: Item, column: str) -> tuple[str, ...]:
+    """Return the lists that an item's column names; none where it is empty or missing."""
+    text = dict(item.extra).get(column, "")
+    return tuple(filter(None, (part.strip() for part in re.split("[;,]", text))))
+
+
+def by_number(value: str) -> tuple[int, int, str]:
+    """Return what sorts names of lists: numbers by size, then other names by their letters."""
+    return (0, int(value), value) if value.isdecimal() else (1, 0, value)
 
 
 @dataclass(frozen=True, slots=True)

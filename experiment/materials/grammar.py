@@ -6,9 +6,8 @@ from itertools import count, product
 from pathlib import Path
 
 from experiment.errors import MaterialsError
-from experiment.materials.notation.lexicon import Lexicon, read_lexicon
-from experiment.materials.notation.source import Place, Source
-from experiment.materials.notation.tables import GrammarTables, read_tables
+from experiment.materials.notation.patterns import Lexicon, read_lexicon
+from experiment.materials.notation.tables import GrammarTables, Place, Source, read_tables
 from experiment.materials.notation.templates import Template, read_template
 from experiment.records import Item
 

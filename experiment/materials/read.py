@@ -1,7 +1,9 @@
 """Items from a study's grammar or from a table, and items as rows of a table."""
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 
 from experiment.errors import MaterialsError, ParallaxError
@@ -122,3 +124,17 @@ def item_table(items: Iterable[Item]) -> tuple[TableSchema, Iterator[dict[str, o
         return ITEMS, iter(())
     blank = dict.fromkeys(first, "")
     return ITEMS.extended(first), ({**blank, **row} for row in chain([first], rows))
+
+
+def materials_hash(items: Iterable[Item]) -> str:
+    """Return the SHA-256 (hex) of the items in their order.
+
+    Each item counts as its columns in the items table's order, joined by U+001F, and a newline;
+    the study's own columns stand behind them as ``name=value``.
+    """
+    digest, columns = hashlib.sha256(), attrgetter(*ITEMS.column_names)
+    for item in items:
+        row = "\x1f".join(map(str, columns(item)))
+        further = "".join(f"\x1f{name}={value}" for name, value in item.extra)
+        digest.update(f"{row}{further}\n".encode())
+    return digest.hexdigest()

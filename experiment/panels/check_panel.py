@@ -1,9 +1,9 @@
-"""Checks of ``[panel]`` before a launch."""
+"""Checks of ``[panel]``, and whether a signed text can be divided in another way."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from experiment.panels.divided import of_one_person
 from experiment.panels.signing import (
     KEYED,
     PATH,
@@ -16,6 +16,57 @@ from experiment.panels.signing import (
 from experiment.panels.table import PanelTable, Report
 from experiment.panels.templates import is_address, names_in
 from experiment.participation import Ending
+from experiment.untrusted import is_whole, why_unbounded
+
+_NAME = re.compile(r"\{([\w-]+)\}")
+_AROUND = ("", "a", "A", "1")
+
+
+def of_one_person(panel: PanelTable, signed: str, where: str) -> Iterator[str]:
+    """Yield why the signature of one link could be that of another person's, too."""
+    if {URL, PATH}.isdisjoint(names_in(signed)) and not set(panel.person) <= {*names_in(signed)}:
+        yield f"each parameter of person in signed of {where}, or {{url}} or {{path}}"
+    patterns = {name: parameter.pattern for name, parameter in panel.parameters.items()}
+    for left, right in divided_elsewhere(signed, patterns):
+        yield (
+            f"a text between {{{left}}} and {{{right}}} in signed of {where} that their patterns"
+            " do not allow in a value, or a pattern of one length for one of them: the same"
+            " signature would be good for another person"
+        )
+
+
+def divided_elsewhere(signed: str, patterns: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of parameters between which a signed text can be divided elsewhere.
+
+    Args:
+        signed: The template of the text that is signed.
+        patterns: The patterns of the link's parameters. Every other name stands for a text that
+            no link can change.
+    """
+    last, after, gap = "", "", ""
+    pieces = _NAME.split(signed)
+    for name, literal in zip(pieces[1::2], pieces[2::2], strict=True):
+        if name not in patterns:
+            last = ""
+        elif not _has_one_length(patterns[name]):
+            if last and _may_hold(patterns[last], after) and _may_hold(patterns[name], gap):
+                yield last, name
+            last, after = name, literal
+        gap = literal
+
+
+def _has_one_length(pattern: str) -> bool:
+    try:
+        # Looking back is possible by one length alone.
+        re.compile(f"(?<={pattern})")
+    except re.error:
+        return False
+    return True
+
+
+def _may_hold(pattern: str, text: str) -> bool:
+    return not text or any(is_whole(pattern, f"{side}{text}{side}") for side in _AROUND)
+
 
 # What every template may name beside a panel's own: the person as the panel calls them, the
 # ending's completion code, and what proves to us who left.
@@ -37,6 +88,21 @@ def check_panel(panel: PanelTable) -> None:
     """
     if problems := dict.fromkeys(_problems(panel)):
         raise ValueError("; and ".join(problems))
+
+
+def unbounded_patterns(panel: PanelTable) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield where a pattern stands that cannot be matched in linear time, and what is expected.
+
+    Studies that were launched before go on with such patterns, so they are no mistake of the table.
+    """
+    for name, parameter in panel.parameters.items():
+        if why := why_unbounded(parameter.pattern):
+            yield ("parameters", name, "pattern"), why
+    for ending in Ending:
+        report = panel.way_back(ending).report
+        for key in ("done", "done_before") if report is not None else ():
+            if why := why_unbounded(getattr(report, key)):
+                yield ("endings", str(ending), "report", key), why
 
 
 def _problems(panel: PanelTable) -> Iterator[str]:
@@ -82,9 +148,9 @@ def _filled(panel: PanelTable, template: str) -> str:
 
 
 def _names(panel: PanelTable) -> Iterator[str]:
-    own = Counter([*panel.parameters, *panel.values, *panel.secrets, *panel.signatures])
-    own.update((*KNOWN_OF_ALL, URL, PATH))
-    for name, number in own.items():
+    numbers = Counter([*panel.parameters, *panel.values, *panel.secrets, *panel.signatures])
+    numbers.update((*KNOWN_OF_ALL, URL, PATH))
+    for name, number in numbers.items():
         if number > 1:
             yield f'another name than "{name}", which stands for two things in templates'
     for name in panel.person:
@@ -103,7 +169,7 @@ def _optional(panel: PanelTable) -> set[str]:
     """Return the names that presets use and that need not be given."""
     if panel.preset is None:
         return set()
-    named = [each.only for each in panel.parameters.values()]
+    named = [parameter.only for parameter in panel.parameters.values()]
     named += [panel.way_back(ending).address for ending in Ending]
     return {name for template in named for name in names_in(template) if name not in panel.secrets}
 

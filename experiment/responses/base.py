@@ -18,8 +18,8 @@ from experiment.responses.answer import (
     Known,
     Render,
     Shown,
+    Timed,
 )
-from experiment.responses.deadline import Timed
 from experiment.responses.proposed_rules import CatchTrials, no_rule, rules_of_errors
 from experiment.simulation.responders import Responder
 from experiment.tables.column import Column, TableSchema

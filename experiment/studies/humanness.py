@@ -5,7 +5,6 @@ people and of programs, item by item, with their source. Without it the trials a
 nothing follows about who answered.
 """
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -19,6 +18,7 @@ from pydantic import (
 
 from experiment.errors import StudyError, wrong_keys
 from experiment.studies.toml_lists import AS_TUPLE
+from experiment.untrusted import read_toml
 
 
 class _Table(BaseModel):
@@ -81,8 +81,8 @@ class Rates(_Table):
     @model_validator(mode="after")
     def _each_once(self) -> Self:
         for what, named in (
-            ("item", [one.item for one in self.items]),
-            ("at_least", [str(one.at_least) for one in self.failures]),
+            ("item", [rate.item for rate in self.items]),
+            ("at_least", [str(rate.at_least) for rate in self.failures]),
         ):
             twice = next((name for name in named if named.count(name) > 1), None)
             if twice is not None:
@@ -102,7 +102,7 @@ def read_rates(text: str, where: Path) -> Rates:
     """
     expected = "source, [[items]] with item, people and programs, as docs/humanness.md shows"
     try:
-        return Rates.model_validate(tomllib.loads(text))
+        return Rates.model_validate(read_toml(text))
     except ValidationError as error:
         raise StudyError(wrong_keys(error), where=str(where), expected=expected) from error
     except (ValueError, RecursionError) as error:

@@ -1,5 +1,6 @@
 """Messages about wrong keys of study.toml: where each is, what was expected, the nearest one."""
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from types import UnionType
@@ -9,7 +10,87 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from experiment.errors import StudyError, form_of, shown
-from experiment.studies.toml_lines import Path, TomlLines
+
+Path = tuple[str | int, ...]
+
+
+class TomlLines:
+    """The lines of a file's keys.
+
+    Statements are found by reading the file line by line until what was read is whole; so all
+    grammar is left to the standard library.
+
+    Args:
+        text: The file's text; as much of it is used as is TOML.
+        earlier: What keys above all tables were called before, by what they are called now.
+    """
+
+    def __init__(self, text: str, earlier: Mapping[str, str] | None = None) -> None:
+        self._lines: dict[Path, int] = {}
+        table: Path = ()
+        counts: dict[Path, int] = {}
+        for number, statement in _statements(text):
+            keys = _keys(tomllib.loads(statement))
+            if statement.lstrip().startswith("["):
+                table = _numbered(keys, counts, array=statement.lstrip().startswith("[["))
+                self._lines.setdefault(table, number)
+            else:
+                self._note((*table, *keys), number)
+        for now, before in (earlier or {}).items():
+            if (before,) in self._lines:
+                self._lines.setdefault((now,), self._lines[before,])
+
+    def _note(self, path: Path, number: int) -> None:
+        for length in range(1, len(path) + 1):
+            self._lines.setdefault(path[:length], number)
+
+    def line_of(self, path: Sequence[str | int]) -> int | None:
+        """Return the line of a key, or else of the nearest table around it; None at the top."""
+        for length in range(len(path), 0, -1):
+            if (line := self._lines.get(tuple(path[:length]))) is not None:
+                return line
+        return None
+
+
+def _statements(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each statement with the line it begins on; what never becomes whole is left out."""
+    waiting, began = "", 1
+    for number, line in enumerate(text.splitlines(), start=1):
+        began = began if waiting else number
+        waiting += f"{line}\n"
+        try:
+            tomllib.loads(waiting)
+        except tomllib.TOMLDecodeError:
+            continue
+        if not line.strip().startswith("#") and waiting.strip():
+            yield began, waiting
+        waiting = ""
+
+
+def _keys(parsed: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the keys that lead to a statement's value."""
+    keys = []
+    value: object = parsed
+    while isinstance(value, Mapping) and len(value) == 1:
+        ((key, value),) = value.items()
+        keys.append(key)
+        if isinstance(value, list):
+            break
+    return tuple(keys)
+
+
+def _numbered(keys: Sequence[str], counts: dict[Path, int], *, array: bool) -> Path:
+    """Return a header's path with the number of each array's present table in it."""
+    path: Path = ()
+    for place, key in enumerate(keys):
+        path = (*path, key)
+        last = place == len(keys) - 1
+        if last and array:
+            counts[path] = counts.get(path, -1) + 1
+        if path in counts:
+            path = (*path, counts[path])
+    return path
+
 
 _REFERENCE = "docs/studies.md lists every key"
 _TYPES = {
@@ -38,9 +119,9 @@ class KeyErrors:
 
     def of(self, error: ValidationError) -> list[StudyError]:
         """Return one error for each wrong key, in the order of the file's lines."""
-        found = [(self._lines.line_of(each["loc"]) or 0, each)
-                 for each in error.errors(include_url=False)]  # fmt: skip
-        return [self._one(each) for _, each in sorted(found, key=lambda pair: pair[0])]
+        by_line = [(self._lines.line_of(detail["loc"]) or 0, detail)
+                 for detail in error.errors(include_url=False)]  # fmt: skip
+        return [self._one(detail) for _, detail in sorted(by_line, key=lambda pair: pair[0])]
 
     def _one(self, error: ErrorDetails) -> StudyError:
         path, kind = error["loc"], error["type"]
@@ -87,25 +168,25 @@ def misread(given: Mapping[str, object], made: object, where: str) -> Iterator[S
         where: Where the keys stand.
     """
     for key, value in given.items():
-        for name, one, words in _taken_for(key, value, getattr(made, key, None)):
-            yield StudyError(f"{name} is {shown(one)}", where=where, expected=words)
+        for name, item, words in _taken_for(key, value, getattr(made, key, None)):
+            yield StudyError(f"{name} is {shown(item)}", where=where, expected=words)
 
 
-def _taken_for(name: str, given: object, read: object) -> Iterator[tuple[str, object, str]]:
+def _taken_for(name: str, written: object, read: object) -> Iterator[tuple[str, object, str]]:
     if isinstance(read, BaseModel):
         read = {key: getattr(read, key) for key in type(read).model_fields}
-    if isinstance(given, Mapping) and isinstance(read, Mapping):
-        for key in given.keys() & read.keys():
-            yield from _taken_for(f"{name}.{key}", given[key], read[key])
-    elif isinstance(given, list) and isinstance(read, list | tuple):
-        for one, own in zip(given, read, strict=False):
-            yield from _taken_for(name, one, own)
-    elif type(read) is bool and type(given) is not bool:
-        yield name, given, _TYPES["bool"]
-    elif type(read) is int and type(given) is not int:
-        yield name, given, _TYPES["int"]
-    elif type(read) is float and type(given) not in (int, float):
-        yield name, given, _TYPES["float"]
+    if isinstance(written, Mapping) and isinstance(read, Mapping):
+        for key in written.keys() & read.keys():
+            yield from _taken_for(f"{name}.{key}", written[key], read[key])
+    elif isinstance(written, list) and isinstance(read, list | tuple):
+        for item, read_item in zip(written, read, strict=False):
+            yield from _taken_for(name, item, read_item)
+    elif type(read) is bool and type(written) is not bool:
+        yield name, written, _TYPES["bool"]
+    elif type(read) is int and type(written) is not int:
+        yield name, written, _TYPES["int"]
+    elif type(read) is float and type(written) not in (int, float):
+        yield name, written, _TYPES["float"]
 
 
 def place(file: str, lines: TomlLines, path: Path) -> str:
@@ -176,8 +257,8 @@ def _model_at(model: type[BaseModel] | None, path: Path) -> type[BaseModel] | No
 
 
 def _table_of(annotation: object) -> type[BaseModel] | None:
-    for each in _annotations(annotation):
-        for part in (each, *get_args(each)):
+    for type_ in _annotations(annotation):
+        for part in (type_, *get_args(type_)):
             if isinstance(part, type) and issubclass(part, BaseModel):
                 return part
     return None
@@ -193,8 +274,8 @@ def _fields(model: type[BaseModel] | None) -> dict[str, str]:
 
 
 def _description(model: type[BaseModel], path: Path) -> str:
-    found = _fields(_model_at(model, path[:-1])).get(str(path[-1]), "")
-    return found or "that table"
+    meaning = _fields(_model_at(model, path[:-1])).get(str(path[-1]), "")
+    return meaning or "that table"
 
 
 def _meaning(model: type[BaseModel], path: Path) -> str:
@@ -202,5 +283,5 @@ def _meaning(model: type[BaseModel], path: Path) -> str:
     if not names:
         return ""
     table = path[: len(path) - 1 - path[::-1].index(names[-1])]
-    found = _fields(_model_at(model, table)).get(names[-1], "")
-    return f"It says: {found}" if found else ""
+    description = _fields(_model_at(model, table)).get(names[-1], "")
+    return f"It says: {description}" if description else ""

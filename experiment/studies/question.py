@@ -1,9 +1,20 @@
-"""The model of a question that participants answer in a form."""
+"""Questions in a form: their model, the checks before the first trial, answers and their faults."""
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    model_validator,
+)
 
 Kind = Literal["text", "long_text", "choice", "choices", "number", "scale", "slider"]
 # Between the answers of who chose several; no option may hold it.
@@ -26,7 +37,7 @@ def _texts(value: object) -> object:
     """Return a condition with a list of answers for each question, however it was written."""
     if not isinstance(value, Mapping):
         return value
-    return {name: [one] if isinstance(one, str) else one for name, one in value.items()}
+    return {name: [text] if isinstance(text, str) else text for name, text in value.items()}
 
 
 class Question(BaseModel):
@@ -129,3 +140,194 @@ class FinalQuestion(Question):
         whom = [f"{factor} = {level}" for factor, level in self.when.items()]
         whom += [f"{name} = {' or '.join(wanted)}" for name, wanted in self.only_if.items()]
         return super().in_words + (f", asked only if {' and '.join(whom)}" if whom else "")
+
+
+# What decides who begins is read by a machine, so it is a plain answer.
+_Plain = Literal["text", "choice", "number"]
+
+
+class ScreeningQuestion(Question):
+    """A question before the start; people who give any other answer are sent back."""
+
+    type: _Plain = Field(default="text", description="the field")
+
+    required: bool = Field(default=True, description="whether it must be answered")
+    accept: list[str] = Field(
+        default=[], description="the answers of the people whom the study is for"
+    )
+    at_least: float | None = Field(default=None, description="or the lowest number")
+    at_most: float | None = Field(default=None, description="and the highest")
+
+    @model_validator(mode="after")
+    def _decides_something(self) -> Self:
+        if self.type == "number":
+            if self.accept or (self.at_least is None and self.at_most is None):
+                raise ValueError("at_least or at_most for a number, without accept")
+        elif not self.accept or self.at_least is not None or self.at_most is not None:
+            raise ValueError("accept = [...], the answers of the people whom the study is for")
+        if not self.required:
+            raise ValueError(
+                "required = true, because without an answer it cannot be decided whom to let in"
+            )
+        _among_options(self, self.accept, "accept")
+        return self
+
+    def accepts(self, answer: str) -> bool:
+        """Return whether the study is for people who give this answer."""
+        if self.type != "number":
+            return _same(answer, self.accept)
+        number = float(answer.replace(",", "."))
+        low, high = self.at_least, self.at_most
+        return (low is None or number >= low) and (high is None or number <= high)
+
+
+class ComprehensionQuestion(Question):
+    """A question on the instructions."""
+
+    type: _Plain = Field(default="text", description="the field")
+
+    required: bool = Field(default=True, description="whether it must be answered")
+    correct: list[str] = Field(min_length=1, description="the right answer, or several")
+
+    @model_validator(mode="after")
+    def _can_be_right(self) -> Self:
+        _among_options(self, self.correct, "correct")
+        return self
+
+    def is_right(self, answer: str) -> bool:
+        """Return whether the answer is right; capitals and spaces around it do not matter."""
+        return _same(answer, self.correct)
+
+
+class Comprehension(BaseModel):
+    """Questions on the instructions; people who do not get them right end there."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    questions: list[ComprehensionQuestion] = Field(min_length=1, description="the questions")
+    tries: PositiveInt = Field(
+        default=2, le=10, description="how many attempts a participant has to answer all of them"
+    )
+
+    def passes(self, answers: Mapping[str, str]) -> bool:
+        """Return whether every answer is right."""
+        return all(question.is_right(answers.get(question.name, "")) for question in self.questions)
+
+
+class Attention(BaseModel):
+    """A check of the catch trials that ends the session where too many went wrong."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_catch_errors: NonNegativeInt = Field(
+        description="how many errors on catch trials are allowed; one more ends the session at once"
+    )
+
+
+def admits(questions: Sequence[ScreeningQuestion], answers: Mapping[str, str]) -> bool:
+    """Return whether the study is for people who give these checked answers."""
+    answered = ((question, answers.get(question.name, "")) for question in questions)
+    return all(question.accepts(answer) for question, answer in answered if answer)
+
+
+def _same(answer: str, wanted: Sequence[str]) -> bool:
+    return answer.strip().casefold() in {text.strip().casefold() for text in wanted}
+
+
+def _among_options(question: Question, answers: Sequence[str], key: str) -> None:
+    if question.type != "choice":
+        return
+    if missing := [answer for answer in answers if answer not in question.options]:
+        raise ValueError(f'{key} among the options of "{question.name}", unlike "{missing[0]}"')
+
+
+LONGEST_TEXT = 5000
+_LONGEST_NUMBER = 32
+_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?", re.ASCII)
+# Databases refuse the null character and nobody types the others; tabs and line ends are text.
+_LINE_END = re.compile(r"\r\n?")
+_UNTYPEABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+class Mistake(StrEnum):
+    """What can be wrong with an answer."""
+
+    REQUIRED = "required"
+    CHOICE = "choice"
+    FEWER = "fewer"
+    MORE = "more"
+    NUMBER = "number"
+    RANGE = "range"
+    LONGEST = "longest"
+
+
+def cleaned(text: str) -> str:
+    """Return what was written into a field, without what nobody types."""
+    return _UNTYPEABLE.sub("", _LINE_END.sub("\n", text)).strip()
+
+
+def chosen(answer: str) -> list[str]:
+    """Return the answers of who chose several, in the order of the options."""
+    return [option for option in answer.split(BETWEEN_CHOICES) if option]
+
+
+def is_asked(question: Question, answers: Mapping[str, str]) -> bool:
+    """Return whether the answers to the questions before it let a question be asked."""
+    if not isinstance(question, FinalQuestion):
+        return True
+    # Several answers may have been chosen, and one of them is enough.
+    return all(
+        not {answers.get(name, ""), *chosen(answers.get(name, ""))}.isdisjoint(wanted)
+        for name, wanted in question.only_if.items()
+    )
+
+
+def asked_questions(
+    questions: Sequence[Question], answers: Mapping[str, str]
+) -> dict[str, Question]:
+    """Return the questions that somebody who gave these answers is asked, by name.
+
+    An answer to a question that is not asked decides nothing about later ones.
+    """
+    asked: dict[str, Question] = {}
+    for question in questions:
+        if is_asked(question, {name: answers.get(name, "") for name in asked}):
+            asked[question.name] = question
+    return asked
+
+
+def mistake(question: Question, answer: str) -> Mistake | None:
+    """Return what is wrong with a cleaned answer; None where nothing is."""
+    if not answer:
+        return Mistake.REQUIRED if question.required else None
+    match question.type:
+        case "choice" | "scale":
+            return None if answer in map(cleaned, question.offered) else Mistake.CHOICE
+        case "choices":
+            return _of_several(question, chosen(answer))
+        case "number":
+            return None if _is_number(answer) else Mistake.NUMBER
+        case "slider":
+            return None if _is_number(answer) and _on_slider(question, answer) else Mistake.RANGE
+        case _:
+            return Mistake.LONGEST if len(answer) > LONGEST_TEXT else None
+
+
+def _of_several(question: Question, answers: Sequence[str]) -> Mistake | None:
+    offered = list(map(cleaned, question.offered))
+    if not set(answers) <= set(offered) or len(set(answers)) < len(answers):
+        return Mistake.CHOICE
+    if question.fewest and len(answers) < question.fewest:
+        return Mistake.FEWER
+    return Mistake.MORE if question.most and len(answers) > question.most else None
+
+
+def _is_number(answer: str) -> bool:
+    return len(answer) <= _LONGEST_NUMBER and bool(_NUMBER.fullmatch(answer))
+
+
+def _on_slider(question: Question, answer: str) -> bool:
+    low, high, step = question.numbers
+    number = float(answer.replace(",", "."))
+    steps = (number - low) / step
+    return low <= number <= high and math.isclose(steps, round(steps), abs_tol=1e-6)

@@ -1,13 +1,65 @@
-"""What a table is made of, and the JSON Schema of its rows."""
+"""Columns and tables: their names, types, units, roles in the design, and the judge's column."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property
 from typing import Any, Literal, Self
 
-from experiment.tables.roles import Role
-
 ColumnType = Literal["string", "integer", "number", "boolean", "datetime", "numbers", "booleans"]
+
+
+class Role(StrEnum):
+    """What a column is for."""
+
+    WITHIN_ITEMS = "factor within items"
+    BETWEEN_ITEMS = "factor between items"
+    BETWEEN_PARTICIPANTS = "factor between participants"
+    UNIT = "unit that repeats"
+    KIND = "kind"
+    BLOCK = "block"
+    LIST = "list"
+    SESSION = "session"
+    ORDER = "order"
+    ANSWER = "answer chosen for the analysis"
+    OWN = "own column"
+
+
+def roles_of_items(
+    items: Iterable[Mapping[str, str]], names: Iterable[str], factors: Iterable[str] = ()
+) -> dict[str, Role]:
+    """Return the role of each of the researcher's own columns of items.
+
+    A factor has one value in each condition of a construction, and not the same in all. It is
+    within items where it varies between the items of one frame. Columns that the study names as
+    factors are factors in any case.
+
+    Args:
+        items: The rows of the table of items.
+        names: The own columns.
+        factors: Those that the study's ``[analysis]`` names.
+    """
+    rows, named = list(items), set(factors)
+    return {name: _role(rows, name, named=name in named) for name in names}
+
+
+def _role(rows: list[Mapping[str, str]], name: str, *, named: bool) -> Role:
+    in_cell: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    in_construction: defaultdict[str, set[str]] = defaultdict(set)
+    in_frame: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+    for row in rows:
+        value, construction = str(row[name]), row["construction"]
+        in_cell[construction, row["condition"]].add(value)
+        in_construction[construction].add(value)
+        if row["frame"]:
+            in_frame[construction, row["template"], row["frame"]].add(value)
+    several = {unit for unit, values in in_construction.items() if len(values) > 1}
+    fixed = all(len(values) == 1 for (unit, _), values in in_cell.items() if unit in several)
+    if not several or not (fixed or named):
+        return Role.OWN
+    within = any(len(values) > 1 for values in in_frame.values())
+    return Role.WITHIN_ITEMS if within else Role.BETWEEN_ITEMS
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +152,22 @@ def json_schema(schema: TableSchema) -> dict[str, Any]:
 
 
 def _property(column: Column) -> dict[str, Any]:
-    found = dict(_TYPES[column.type])
+    schema = dict(_TYPES[column.type])
     if column.optional:
-        found = {"anyOf": [found, {"type": "null"}]}
+        schema = {"anyOf": [schema, {"type": "null"}]}
     unit = f" ({column.unit})" if column.unit else ""
-    found["description"] = f"{column.description}{unit}"
+    schema["description"] = f"{column.description}{unit}"
     if column.values:
-        found["enum"] = [str(value) for value in column.values]
-    return found
+        schema["enum"] = [str(value) for value in column.values]
+    return schema
+
+
+# In every row: no table of people takes in a model's rows unnoticed.
+PERSON, PROGRAM, MODEL = "person", "program", "model"
+JUDGE = Column(
+    "judge",
+    "string",
+    "who answered: a person, a program in a person's place, or a language model",
+    values=(PERSON, PROGRAM, MODEL),
+    absent=PERSON,
+)

@@ -1,9 +1,203 @@
-"""The tables that describe how each session took place: its events and its plausibility."""
+"""Every table that is exported of what was measured and observed of a session."""
 
 from collections.abc import Mapping
 
 from experiment.participation import EventKind
-from experiment.tables.column import Column, TableSchema
+from experiment.tables.column import JUDGE, Column, Role, TableSchema
+
+TIMINGS = TableSchema(
+    "timings",
+    "How each choice was timed and made: one row per answered trial. What a browser did not report"
+    " is empty.",
+    ("participant", "position"),
+    (
+        Column("participant", "string", "random reference; not a platform's worker id"),
+        Column("position", "integer", "the trial's place in the session, from 1", role=Role.ORDER),
+        Column(
+            "onset_source",
+            "string",
+            "how the time of the trial's appearance was measured: presentation (reported by the"
+            " browser), frames (two animation frames), or empty",
+        ),
+        Column(
+            "onset_uncertainty_ms",
+            "number",
+            "the uncertainty of that time",
+            unit="ms",
+            optional=True,
+        ),
+        Column(
+            "release_ms",
+            "number",
+            "time from appearance to the end of the press; rt_ms is the time to its beginning",
+            unit="ms",
+            optional=True,
+        ),
+        Column("times_shown", "integer", "how often the trial was shown", optional=True),
+        Column(
+            "seen_before_ms",
+            "number",
+            "how long it had been on the screen before it was shown again, e.g. after a reload",
+            unit="ms",
+            optional=True,
+        ),
+        Column("waited_ms", "number", "time from choice to sending", unit="ms", optional=True),
+        Column(
+            "trusted",
+            "boolean",
+            "whether the press was a real event of the browser, not one made by a script",
+            optional=True,
+        ),
+        Column(
+            "pointer_moves", "integer", "movements of the pointer during the trial", optional=True
+        ),
+        Column("pointer_path_px", "number", "how far the pointer went", unit="px", optional=True),
+        Column(
+            "pointer_stopped_ms",
+            "number",
+            "time from appearance to the pointer's last movement before the press",
+            unit="ms",
+            optional=True,
+        ),
+        Column(
+            "hidden_ms",
+            "number",
+            "how long the page was hidden during the trial: behind another window or tab, or while"
+            " the screen was off",
+            unit="ms",
+            optional=True,
+        ),
+        Column(
+            "frames_dropped",
+            "integer",
+            "frames of the screen that the browser missed during the trial, by the usual time"
+            " between two of them",
+            unit="frame",
+            optional=True,
+        ),
+        Column(
+            "pixel_ratio",
+            "number",
+            "pixels of the screen to a pixel of the page: the screen's own, times any zoom",
+            optional=True,
+        ),
+        Column(
+            "round_trip_ms",
+            "number",
+            "time from sending the answer before this one to the server's reply; empty of the"
+            " first",
+            unit="ms",
+            optional=True,
+        ),
+    ),
+)
+
+
+STEP_KEYS = (
+    Column("participant", "string", "random reference; not a platform's worker id"),
+    Column("position", "integer", "the trial's place in the session, from 1", role=Role.ORDER),
+    Column("step", "integer", "the word's or region's place in the sentence as shown, from 1"),
+    Column("item_id", "string", "the item's id within the study"),
+    Column("version", "string", "the version that was read"),
+    Column("region", "integer", "the region that the step belongs to, from 1"),
+    Column("text", "string", "the word or region, as the item has it"),
+)
+STEP_TIMES = (
+    Column(
+        "rt_ms",
+        "number",
+        "from the step's painting to the beginning of the press",
+        unit="ms",
+        optional=True,
+    ),
+    Column(
+        "onset_ms",
+        "number",
+        "when the step was painted, counted from the painting of the first one",
+        unit="ms",
+        optional=True,
+    ),
+    Column(
+        "onset_source",
+        "string",
+        "how the painting was measured: presentation (reported by the browser), frames (two "
+        "animation frames), or empty",
+    ),
+    Column(
+        "onset_uncertainty_ms",
+        "number",
+        "the uncertainty of that time",
+        unit="ms",
+        optional=True,
+    ),
+    JUDGE,
+)
+# What was read word by word, or region by region.
+READINGS = TableSchema(
+    "readings",
+    "Reading times: one row per word or region that was read. Exported where trials are read step "
+    "by step.",
+    ("participant", "position", "step"),
+    (*STEP_KEYS, *STEP_TIMES),
+)
+
+
+TRACES = TableSchema(
+    "traces",
+    "The paths of pointers and fingers, and when keys went down and up: one row per moment of an"
+    " answered trial. Only of studies with traces = true.",
+    ("participant", "position", "moment"),
+    (
+        Column("participant", "string", "random reference; not a platform's worker id"),
+        Column("position", "integer", "the trial's place in the session, from 1", role=Role.ORDER),
+        Column("moment", "integer", "the moment's place among those of the trial, from 1"),
+        Column(
+            "kind",
+            "string",
+            "what happened: a mouse or pen, or a finger, moved, or a key went down or up",
+            values=("mouse", "touch", "key_down", "key_up"),
+        ),
+        Column(
+            "at_ms",
+            "integer",
+            "when: from the drawing of the trial, one or two frames before the painting from which"
+            " rt_ms counts",
+            unit="ms",
+        ),
+        Column("x_px", "integer", "from the window's left edge; empty of keys", "CSS px", True),
+        Column("y_px", "integer", "from its upper edge; empty of keys", "CSS px", True),
+        JUDGE,
+    ),
+)
+HUMANNESS = TableSchema(
+    "humanness",
+    "Answers to trials that people and programs are known to answer differently: one row per answer"
+    " to an item of the block. Only of studies with [humanness]. The rates are published ones, of"
+    " the file that the study names; they are no measurement of this run.",
+    ("participant", "item_id"),
+    (
+        Column("participant", "string", "random reference; not a platform's worker id"),
+        Column("item_id", "string", "the item's id within the study"),
+        Column("passed", "boolean", "whether the item was answered as expected"),
+        Column(
+            "people_rate",
+            "number",
+            "the published share of people who do so; empty where there is none",
+            optional=True,
+        ),
+        Column("programs_rate", "number", "that of programs, likewise", optional=True),
+        Column(
+            "nats",
+            "number",
+            "log ratio of the two shares of such an answer: above 0 where programs give it more"
+            " often; half an answer is added to each count",
+            unit="nat",
+            optional=True,
+        ),
+        JUDGE,
+    ),
+)
+
 
 _PARTICIPANT = Column("participant", "string", "random reference; not a platform's worker id")
 

@@ -6,11 +6,8 @@ them. ``experiment.tables.files`` reads and writes the files.
 
 from experiment.participation import Ending
 from experiment.records import PAIR, SIDES, Kind, Variant
-from experiment.tables.column import Column, TableSchema
-from experiment.tables.judge import JUDGE
-from experiment.tables.observation_tables import EVENTS, INTEGRITY
-from experiment.tables.roles import Role
-from experiment.tables.timing_table import TIMINGS
+from experiment.tables.column import JUDGE, Column, Role, TableSchema
+from experiment.tables.observation_tables import EVENTS, INTEGRITY, TIMINGS
 
 _ITEM_ID = Column("item_id", "string", "the item's id within the study")
 _KIND = Column("kind", "string", "what the item is for", values=tuple(Kind), role=Role.KIND)

@@ -1,7 +1,6 @@
 """The tables that a taker's folder has beside those of an export."""
 
-from experiment.tables.column import Column, TableSchema
-from experiment.tables.judge import JUDGE
+from experiment.tables.column import JUDGE, Column, TableSchema
 from experiment.tables.schemas import PARTICIPANTS
 
 _PARTICIPANT = Column("participant", "string", "the sitting: a session taken in one way")

@@ -11,7 +11,6 @@ from click.core import ParameterSource
 from lm.commands.request import TrainRequest
 from lm.corpora.vocab import DEFAULT_MAX_WORDS
 from lm.errors import LmError
-from lm.ngram.sorting import avoid_slow_sorting
 
 _COUNT_MODEL = "lm.commands.train_ngram:train_count_model"
 _RECURRENT = "lm.commands.recurrent:train_recurrent"
@@ -135,6 +134,9 @@ def train(
         type_ or "", preset or "", data, out, name, max_words, min_count, options
     )
     if TRAINERS[kind] == _COUNT_MODEL:
+        # Before numpy is imported.
+        from lm.ngram.sorting import avoid_slow_sorting
+
         avoid_slow_sorting(os.environ)
     module, _, attribute = TRAINERS[kind].partition(":")
     trainer: Callable[[TrainRequest], None] = getattr(importlib.import_module(module), attribute)

@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.load import ExportedRun, RunFacts, Scores, load_scores
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import item_from_row
+from experiment.materials.read import item_from_row, materials_hash
 from experiment.studies.load import load_study
 from experiment.tables.schemas import ITEMS
 from tests.analysis.small_run import write_scores

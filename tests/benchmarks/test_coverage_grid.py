@@ -3,13 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.contrasts import contrasts
 from analysis.statistics.withheld import CONTRAST, MEAN, SHARE
-from benchmarks import coverage_again, coverage_elsewhere
-from benchmarks.coverage_grid import GRID, STATISTICS, Cell, draw, intervals, measure, truth
+from benchmarks.coverage_grid import GRID, Cell, draw, intervals, measure, truth
 
 _CELL = Cell(frames=16, people=20, frame_sd=1.0, slope_sd=0.5, base=0.5, dropout=0.3)
 # Few frames, of which intervals are made otherwise; and nobody who stops early.
@@ -99,24 +97,3 @@ def test_intervals_are_withheld_in_at_most_a_tenth_of_the_grid_and_never_with_en
 def test_where_an_interval_is_withheld_no_data_set_has_one():
     for one in measure(Cell(5, 8, 1.0, 0.0, 0.5, 0.0), 50, 3):
         assert one.printed == 0 and np.isnan(one.covered), one
-
-
-def test_the_lowest_and_highest_cells_of_the_kept_output_are_measured_again():
-    kept = coverage_again.KEPT.read_text(encoding="utf-8")
-    told = coverage_again.chosen(kept)
-    assert len(told) == kept.count("Cell(") == 20
-    covered = [one[2] for one in told]
-    assert covered == sorted(covered) and {one[1] for one in told} <= set(GRID)
-    said = CliRunner().invoke(coverage_again.main, ["--datasets", "2"])
-    assert said.exit_code == 0, said.output
-    assert said.output.count("\n") == 2 + len(told)
-
-
-def test_designs_that_the_grid_does_not_have_are_measured_too():
-    drawn = coverage_elsewhere.designs(40)
-    assert drawn == coverage_elsewhere.designs(40)
-    assert not set(drawn) & set(GRID) and len(set(drawn)) == 40
-    said = CliRunner().invoke(coverage_elsewhere.main, ["--designs", "3", "--datasets", "40"])
-    assert said.exit_code == 0, said.output
-    assert [line.split(" | ")[0] for line in said.output.splitlines()[2:9]] == [*STATISTICS, "all"]
-    assert "3 designs" in said.output

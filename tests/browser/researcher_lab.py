@@ -22,7 +22,7 @@ from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
 from webapp import create_app
 from webapp.core.clock import utc_now
-from webapp.core.own_process import command_of, environment_of
+from webapp.core.subprocesses import command_of, environment_of
 from webapp.recruiters.demonstration import LISTED, TOKEN
 from webapp.recruiters.panel.demonstration import listing
 from webapp.users.passwords import hash_password

@@ -119,7 +119,7 @@ def share_a_report(page: Page, pages_url: str, app: Flask, run: str, html: str, 
     (made / "report.html").write_text(html, encoding="utf-8")
     jobs.changed(job.id, state=JobState.DONE)
     page.goto(f"{pages_url}/runs/{run}/reports")
-    page.get_by_role("button", name=re.compile("^Share")).press("Enter")
+    page.get_by_role("button", name=re.compile("^Share")).first.press("Enter")
     link = page.locator("code.link").inner_text()
     look("report_shared")
     page.goto(f"{pages_url}/runs/{run}/reports/read?report={job.id}")

@@ -1,5 +1,5 @@
 """Every page looks as it did when somebody last looked: the pictures of docs/gallery.md, and what a
-screen reader is told of it: docs/screen_reader.md.
+screen reader reads on it: read_aloud.md.
 
 They are compared on any machine that has the browser's version they were taken with: the browser
 knows the fonts that come with Matplotlib alone. After a change that is meant, ``pytest
@@ -33,7 +33,7 @@ from webapp.core.clock import utc_now
 from webapp.runs.runs import close_run, named_run
 
 GALLERY = Path(__file__).parents[2] / "docs" / "images" / "pages"
-READ_ALOUD = GALLERY.parents[1] / "screen_reader.md"
+READ_ALOUD = Path(__file__).with_name("read_aloud.md")
 MADE_WITH = GALLERY / "made_with.txt"
 DESKTOP = {"viewport": {"width": 960, "height": 600}}
 VIEWS = {

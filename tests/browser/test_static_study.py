@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.store_faults.place import JOURNAL
 from marketplace.stores.datapipe import Experiment, sweep
 from tests.browser.browser_steps import (
     answer_by_key,
@@ -21,6 +20,7 @@ from tests.browser.browser_steps import (
     start,
 )
 from tests.browser.static_site import Stores, command, stores, written
+from tests.browser.store_place import JOURNAL
 from webapp.errors import RunError
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.store_clients import plugin_claims
-from benchmarks.store_faults import acts
-from benchmarks.store_faults.place import Found, Place, place_of
+from tests.browser import store_acts as acts
+from tests.browser.pipe_plugin import plugin_claims
 from tests.browser.static_site import stores
+from tests.browser.store_place import Found, Place, place_of
 from tests.prerequisites import PIPE_PLUGIN
 
 Act = Callable[[Place, acts.Contexts], Found]

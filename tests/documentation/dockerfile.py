@@ -1,6 +1,4 @@
-"""The steps of the image's Dockerfile, read from the file itself: tests check them, and
-benchmarks/image.py runs them.
-"""
+"""The steps of the image's Dockerfile, read from the file itself."""
 
 import re
 from dataclasses import dataclass, field

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiment.authoring.schema import study_schema
+from experiment.authoring.study_toml import study_schema
 from experiment.tables.schemas import RESPONSES
 from lm.registry import TYPES
 from tests.documentation.examples import ROOT

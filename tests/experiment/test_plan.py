@@ -8,9 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from experiment.authoring.check import require_sound
-from experiment.commands.freeze import freeze
-from experiment.errors import StudyError
-from experiment.plan import (
+from experiment.authoring.plan import (
     amended,
     change_in_words,
     changes,
@@ -21,9 +19,11 @@ from experiment.plan import (
     refuse_silent_change,
     to_json,
 )
-from experiment.plan import (
+from experiment.authoring.plan import (
     frozen as frozen_plan,
 )
+from experiment.commands.freeze import freeze
+from experiment.errors import StudyError
 from experiment.studies.files import study_files
 from experiment.studies.load import find_study, load_study
 

@@ -10,13 +10,13 @@ import boto3
 import httpx
 import pytest
 
-from webapp.commands.backup import fetch
+from webapp.commands.db import fetch
 from webapp.commands.erasure_record import copy_record
 from webapp.core.settings import Settings
 from webapp.database.backup import encryption, postgresql, sqlite
 from webapp.database.backup.bucket import Bucket
 from webapp.database.locks import FileLock
-from webapp.notifications import mail
+from webapp.notifications import delivery
 from webapp.recruiters import registry
 from webapp.server import process
 
@@ -104,9 +104,9 @@ def test_why_a_mail_was_not_taken_is_told_in_the_servers_words(error, why, monke
     def refuse(_: Settings) -> None:
         raise error
 
-    monkeypatch.setattr(mail, "_connected", refuse)
+    monkeypatch.setattr(delivery, "_connected", refuse)
     here = Settings(smtp_host="mail.example.org", smtp_from="lab@example.org")
-    told = said(lambda: mail.send_mail(here, "a@b.org", "s", "t"))
+    told = said(lambda: delivery.send_mail(here, "a@b.org", "s", "t"))
     assert f"mail.example.org did not take the mail: {why}" in told
     assert "Error" not in told and "Check smtp_host" in told
 

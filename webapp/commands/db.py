@@ -1,16 +1,45 @@
-"""``parallax db status``, ``upgrade`` and ``scrub``: the database's schema and files."""
+"""``parallax db``: the database's schema and files, its backups, restoring and trying them out."""
 
+import time
 from pathlib import Path
 
 import click
 
+from experiment.errors import ParallaxError
 from webapp.commands.database import opened, refuse_while_serving, scrub_and_tell, tell_erased
+from webapp.commands.erasure_record import copy_record, newest_record
 from webapp.commands.options import with_instance
+from webapp.commands.paying_copy import NOT_EXCLUDED
 from webapp.core.clock import utc_now
-from webapp.core.instance import open_instance
+from webapp.core.instance import key_file, open_instance, write_once
+from webapp.core.keys import read_keys
+from webapp.core.settings import Settings
+from webapp.database.backup.backup import Restorable, examine
+from webapp.database.backup.backup import drill as try_out
+from webapp.database.backup.bucket import Bucket
+from webapp.database.backup.encryption import readable, recipients
+from webapp.database.backup.routine import (
+    age_s,
+    back_up_once,
+    forget_oldest,
+    key_beside,
+    last_backup,
+    note,
+    place_for,
+    record_beside,
+    with_what_belongs_to_it,
+)
+from webapp.database.backup.sqlite import whole
+from webapp.database.key_identity import recognise, replace_keys
 from webapp.database.schema import schema_problem, stored_revision, upgrade
 from webapp.database.use import alone
+from webapp.errors import WebappError
+from webapp.gate import paying_copy, told
+from webapp.gate.backup import refuse_lost
+from webapp.gate.ledger import restored, restoring
 from webapp.privacy.restored import carry_out_again
+from webapp.recruiters.settings import load_settings
+from webapp.users.users import end_all_access
 
 
 @click.command()
@@ -44,7 +73,6 @@ def upgrade_(instance: Path) -> None:
     if before == after:
         click.echo(f"The database already has the schema {after}.")
     else:
-        scrub_and_tell(open_instance(instance))  # it held in clear what is sealed now
         click.echo(f"The database was upgraded from the schema {before} to {after}.")
 
 
@@ -58,3 +86,247 @@ def scrub_(instance: Path) -> None:
     """
     if scrub_and_tell(open_instance(instance)):
         click.echo("The database's files were rewritten; what was erased is not in them.")
+
+
+_PATH = click.Path(path_type=Path)
+_HOUR_S = 3600.0
+_AFTER_A_FAILURE_S = 300.0
+
+
+@click.command()
+@click.argument("file", type=_PATH)
+@click.option(
+    "--keep", type=click.IntRange(min=1), help="Delete all but the newest N backups in the folder."
+)
+@click.option("--every", type=float, help="Keep running and make a backup every so many hours.")
+@click.option(
+    "--encrypt", type=_PATH, help="Encrypt the backup for the public keys in this file (age)."
+)
+@click.option(
+    "--drill",
+    is_flag=True,
+    help="Restore the backup into a scratch database and compare every table.",
+)
+@with_instance
+def backup(
+    file: Path,
+    keep: int | None,
+    every: float | None,
+    encrypt: Path | None,
+    drill: bool,
+    instance: Path,
+) -> None:
+    """Write everything the database holds to FILE.
+
+    Participants go on answering meanwhile. In a folder, the backup is named by its time.
+    """
+    if (keep or every) and not file.is_dir():
+        raise WebappError(
+            "--keep and --every write several backups and need a folder",
+            where=str(file),
+            expected="an existing folder as FILE",
+        )
+    while True:
+        try:
+            _back_up(open_instance(instance), file, keep, encrypt, drill)
+            pause_s = (every or 0) * _HOUR_S
+        except ParallaxError as error:
+            if every is None:
+                raise
+            click.echo(f"Error: {error}", err=True)
+            pause_s = min(every * _HOUR_S, _AFTER_A_FAILURE_S)
+        if every is None:
+            return
+        time.sleep(pause_s)
+
+
+def _back_up(
+    instance: Path, place: Path, keep: int | None, encrypt: Path | None, drill: bool
+) -> None:
+    to, settings = recipients(encrypt) if encrypt else [], load_settings(instance)
+    bucket = _bucket(settings) if settings.backup_bucket else None
+    if bucket and not (to and place.is_dir()):
+        raise WebappError(
+            "a backup that leaves this machine must be encrypted, and named by its time",
+            where=f"the setting backup_bucket, {settings.backup_bucket}",
+            remedy="Give --encrypt READERS, and a folder as FILE: docs/database.md#off-site",
+        )
+    key = key_file(instance, settings.secret_key_file)
+    began = utc_now()
+    file = place_for(place, began, encrypted=bool(to))
+    with opened(instance) as engine:
+        content, tried = back_up_once(engine, file, key, to, tried_out=drill)
+    copy_record(instance, record_beside(file))
+    if bucket:
+        bucket.put(with_what_belongs_to_it(file))
+    note(instance, began, file, tried)
+    click.echo(f"{file} holds {content}. It was read back and is sound.")
+    if bucket:
+        click.echo(f"It was copied to {bucket}, with its keys and the record of erasures.")
+    if tried:
+        click.echo(
+            f"A trial restore took {tried.took_s:.1f} s; all {len(tried.content.rows)} tables "
+            "agree."
+        )
+    click.echo(
+        f"The secret keys are included: {key_beside(file)}."
+        if to
+        else f"The secret keys are not included. Keep a copy of {key}."
+    )
+    if keep and (gone := forget_oldest(place, keep)):
+        click.echo(f"Deleted: {', '.join(path.name for path in gone)}.")
+
+
+def _bucket(settings: Settings) -> Bucket:
+    return Bucket(settings.backup_bucket, settings.backup_endpoint)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--name", help="Which backup; the newest when not given.")
+@click.option(
+    "--identity",
+    type=_PATH,
+    help="The private key of the backup: also puts the keys file into the instance folder.",
+)
+@with_instance
+def fetch(folder: Path, name: str | None, identity: Path | None, instance: Path) -> None:
+    """Copy the newest backup of the bucket into FOLDER.
+
+    Its keys and its record of erasures come with it.
+    """
+    home = open_instance(instance)
+    settings = load_settings(home)
+    if not settings.backup_bucket:
+        raise WebappError(
+            "there is no bucket to fetch a backup from",
+            where=f"the settings of {home}",
+            remedy="Set backup_bucket (PARALLAX_BACKUP_BUCKET): docs/database.md#off-site",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    file = _bucket(settings).fetch(folder, name)
+    click.echo(f"{file} is here, with its keys and its record of erasures.")
+    mine = key_file(home, settings.secret_key_file)
+    if identity is None:
+        return
+    if mine.exists():
+        click.echo(f"{mine} is kept: there are keys already.")
+        return
+    with readable(key_beside(file), identity) as plain:
+        write_once(mine, plain.read_text(encoding="utf-8"))
+    click.echo(f"The keys are in {mine}.")
+
+
+_WITHOUT_RIGHT = (
+    "A restored database does not pay or publish before you give: parallax paying-copy take-over."
+)
+_identity = click.option(
+    "--identity",
+    type=_PATH,
+    help="The private key of an encrypted backup, as age-keygen writes it.",
+)
+
+
+@click.command("restore")
+@click.argument("file", type=_PATH)
+@click.option("--replace", is_flag=True, help="Overwrite the data that the database holds now.")
+@click.option("--record", type=_PATH, help="A newer copy of the record of erasures, to use too.")
+@click.option("--without-record", is_flag=True, help="Restore although no record is found.")
+@click.option(
+    "--keys-lost",
+    is_flag=True,
+    help="Let the database take the keys that are there: its own are lost for ever.",
+)
+@click.option(
+    "--copied", is_flag=True, help="FILE is the database's own file, copied while no server ran."
+)
+@_identity
+@with_instance
+def restore_(
+    file: Path,
+    replace: bool,
+    record: Path | None,
+    without_record: bool,
+    keys_lost: bool,
+    copied: bool,
+    identity: Path | None,
+    instance: Path,
+) -> None:
+    """Restore the database from the backup FILE.
+
+    It is changed wholly or not at all: the backup, its keys and the record of erasures are examined
+    first. People who withdrew or had their data erased since are taken out again, as the newest
+    known record of erasures says.
+    """
+    refuse_while_serving(instance)
+    settings = load_settings(folder := open_instance(instance))
+    # A new key would open nothing that the backup holds.
+    keys = read_keys(folder, settings.secret_key_file)
+    with (
+        readable(file, identity) as read,
+        whole(read, complete=copied) as plain,
+        opened(instance) as engine,
+        alone(engine),
+    ):
+        backup = examine(engine, plain, replace=replace)
+        refuse_lost(backup, keys, file, adopted=keys_lost)
+        # Before anybody is brought back who could not be taken out again.
+        said = newest_record(
+            folder, engine, file, record,
+            although_missing=without_record, although_keys_lost=keys_lost,
+        )  # fmt: skip
+        restoring(folder)
+        paying_copy.restoring(folder)
+        told.restoring(folder)
+        content = backup.restore()
+        (replace_keys if keys_lost else recognise)(engine, keys)
+        with engine.connect().execution_options(reading=True) as connection:
+            restored(connection, folder)
+        with engine.begin() as connection:
+            told.restored(connection)
+        gone = carry_out_again(folder, engine, utc_now())
+        end_all_access(engine, utc_now())
+    click.echo(f"The database holds {content} again.")
+    click.echo(said)
+    click.echo(
+        "Everybody is signed out of the researcher pages. Programs' tokens and invitations are "
+        "ended: make new ones. Accounts, roles, members of projects, passwords and second factors "
+        "are those of the backup: compare them with parallax users list."
+    )
+    click.echo(f"{_WITHOUT_RIGHT} {NOT_EXCLUDED}")
+    tell_erased(folder, gone)
+
+
+@click.command("drill")
+@click.argument("file", type=_PATH)
+@_identity
+@with_instance
+def drill_(file: Path, identity: Path | None, instance: Path) -> None:
+    """Restore FILE into a scratch database.
+
+    Every table is compared, and the time it took is told, and whether the keys that are here open
+    it. The database itself is left alone.
+    """
+    settings = load_settings(folder := open_instance(instance))
+    refused = ""
+    with (
+        readable(file, identity) as read,
+        whole(read, complete=False) as plain,
+        opened(instance) as engine,
+    ):
+        tried = try_out(engine, plain)
+        backup = Restorable(engine, plain, tried.content)
+        try:
+            refuse_lost(backup, read_keys(folder, settings.secret_key_file), file, adopted=False)
+        except WebappError as error:
+            refused = str(error)
+    rows = tried.content.rows
+    for name in sorted(rows):
+        click.echo(f"{name:<28}{rows[name]:>12,}")
+    click.echo(f"{file} holds {tried.content}; all {len(rows)} tables agree after a trial restore.")
+    click.echo(f"Time to restore (RTO): {tried.took_s:.1f} s")
+    if refused:
+        click.echo(f"parallax db restore would refuse it here: {refused}")
+    last = last_backup(folder)
+    if last and Path(last.file) == file.resolve():
+        click.echo(f"Data that would be lost (RPO): the last {age_s(last, utc_now()):,.0f} s")

@@ -27,8 +27,7 @@ from webapp.erasures.file import (
     take_over_older_file,
     write_record,
 )
-from webapp.erasures.owner import disown, owner_lines, refuse_foreign
-from webapp.erasures.readable import refuse_unreadable
+from webapp.erasures.owner import disown, owner_lines, refuse_foreign, refuse_unreadable
 from webapp.erasures.record import known_entries
 from webapp.errors import WebappError
 from webapp.privacy.restored import carry_out_again

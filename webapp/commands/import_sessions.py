@@ -8,7 +8,7 @@ import click
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from experiment.design.imbalance import CHANCE, COUNTER, difference, expected_imbalance
+from experiment.design.frames import CHANCE, COUNTER, difference, expected_imbalance
 from experiment.participation import State
 from experiment.seeds import generator
 from webapp.commands.options import open_sessions, with_instance

@@ -11,7 +11,7 @@ import click
 from experiment.integrity.certificate import Certificate
 from experiment.integrity.humanness import HumannessScore, rates_of
 from experiment.studies.humanness import Rates
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.database.engine import reading
 from webapp.jobs.summaries import summarise as sessions_summarised

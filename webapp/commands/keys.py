@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.database import opened, refuse_while_serving
 from webapp.commands.options import with_instance
 from webapp.core.instance import key_file, open_instance

@@ -11,8 +11,7 @@ import segno
 
 from experiment.commands.lazy_group import LazyGroup
 from experiment.errors import why_unread
-from experiment.tables.spreadsheet import spreadsheet_safe
-from experiment.tables.text_table import text_table
+from experiment.tables.files import spreadsheet_safe, text_table
 from webapp.commands.options import open_sessions, with_instance
 from webapp.commands.runs import link_base
 from webapp.core.clock import utc_now
@@ -35,7 +34,7 @@ from webapp.runs.links import (
 )
 from webapp.runs.runs import named_run
 from webapp.sessions.leave import ending_of
-from webapp.sessions.links import CODE, MULTI, SINGLE
+from webapp.sessions.lookup import CODE, MULTI, SINGLE
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _QR_SCALE = 8

@@ -8,12 +8,11 @@ import click
 
 from experiment.tables.atomic_write import atomic_write
 from webapp.commands.options import with_instance
-from webapp.commands.payment_commands import with_live
-from webapp.commands.published_run import PublishedRun, open_published
+from webapp.commands.payment_commands import PublishedRun, open_published, with_live
 from webapp.commands.runs import link_base
 from webapp.core.clock import utc_now
 from webapp.core.settings import ENVIRONMENT_PREFIX, flat_name
-from webapp.core.settings_file import write_setting
+from webapp.core.settings_sources import write_setting
 from webapp.database.engine import reading
 from webapp.errors import RunError
 from webapp.recruiters.capabilities import (

@@ -1,23 +1,32 @@
-"""What commands that pay share: opening the run, asking before anything is paid, the statement."""
+"""What commands share that work on a run of a paying platform: the platform, the confirmation."""
 
 import getpass
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from experiment.money import in_words
-from experiment.tables.text_table import text_table
+from experiment.studies.study import Study
+from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions
+from webapp.commands.runs import link_base
 from webapp.core.clock import utc_now
+from webapp.database.engine import Sessions, reading
 from webapp.errors import RunError
 from webapp.payments.ledger import Entry
 from webapp.payments.proposal import Proposal
 from webapp.payments.reconciliation.statement import Statement
 from webapp.payments.run_payments import RunPayments
 from webapp.payments.run_payments import open_run_payments as open_payments
+from webapp.recruiters.platform import Platform
+from webapp.recruiters.registry import load_recruiter, open_platform
 from webapp.recruiters.settings import load_settings
+from webapp.recruitment.publish import recruitment_hits, recruitment_of
+from webapp.recruitment.terms import refuse_other_owner
+from webapp.runs.runs import named_run, study_as_launched
 
 with_live: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--live", is_flag=True, help="Real money may be spent."
@@ -113,3 +122,46 @@ def statement_table(statements: Iterable[Statement]) -> str:
 
 def _amount(statement: Statement, amount_minor: int | None, otherwise: str) -> str:
     return otherwise if amount_minor is None else in_words(amount_minor, statement.currency)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRun:
+    """A run and its platform.
+
+    Attributes:
+        sessions: The installation's.
+        platform: Where its people are found.
+        ref: The run.
+        study: Its study.
+        link: The address that its people are shown.
+        offers: The ids of its offers there; empty before it was published.
+    """
+
+    sessions: Sessions
+    platform: Platform
+    ref: str
+    study: Study
+    link: str
+    offers: tuple[str, ...]
+
+
+def open_published(instance: Path, run_ref: str, *, live: bool) -> PublishedRun:
+    """Return a run and its platform, which is asked whose account it is if the run is there.
+
+    Raises:
+        RunError: There is no such run, its recruiter pays nobody, or it was published from another
+            account than the settings choose.
+        PlatformError: The platform cannot be asked.
+        WebappError: The platform is live and the command does not say so.
+    """
+    sessions = open_sessions(instance)
+    with reading(sessions) as session:
+        run = named_run(session, run_ref)
+        study = study_as_launched(session, run)
+        offers = [hit.platform_id for hit in recruitment_hits(session, run)]
+        where_it_is = recruitment_of(session, run)
+    settings = load_settings(instance)
+    platform = open_platform(run.recruiter, settings, live=live)
+    refuse_other_owner(run, where_it_is, platform)
+    link = load_recruiter(run.recruiter, settings).invitation(link_base(instance), run.ref)
+    return PublishedRun(sessions, platform, run.ref, study, link, tuple(filter(None, offers)))

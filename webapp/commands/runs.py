@@ -1,5 +1,6 @@
-"""``parallax launch``, ``runs``, ``close``, ``open``, ``simulate``, ``exclude`` and ``export``."""
+"""``parallax launch``, ``runs``, ``close``, ``open``, ``simulate``, ``exclude``, ``export`` ..."""
 
+import getpass
 from pathlib import Path
 
 import click
@@ -8,7 +9,7 @@ from tqdm import tqdm
 
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from experiment.version import code_version
 from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
@@ -16,6 +17,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RunError
+from webapp.payments.debts import debts_in_words, debts_of
 from webapp.recruiters.registry import RECRUITERS, load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.terms import set_aside
@@ -25,7 +27,7 @@ from webapp.runs import launch as launch_flow
 from webapp.runs.answerable import refuse_unanswerable
 from webapp.runs.launch import grow
 from webapp.runs.runs import close_run, named_run, open_run, progress, study_as_launched
-from webapp.runs.unblind import refuse_blind
+from webapp.runs.unblind import refuse_blind, unblind_by_two
 from webapp.server import process as server
 from webapp.simulation import crowd
 from webapp.simulation.plan import plan
@@ -135,13 +137,20 @@ def runs(instance: Path) -> None:
 
 @click.command()
 @click.argument("run")
+@click.option("--yes", is_flag=True, help="Do not ask, even if people are still owed money.")
 @with_instance
-def close(run: str, instance: Path) -> None:
+def close(run: str, yes: bool, instance: Path) -> None:
     """Close RUN to new participants.
 
-    Participants who have begun can finish.
+    Participants who have begun can finish. If people are still owed money, it names them and asks.
     """
     sessions = open_sessions(instance)
+    with reading(sessions) as session:
+        owed = debts_in_words(debts_of(session, named_run(session, run)))
+    if owed:
+        click.echo(f"{owed}. To pay them: parallax approve {run}; parallax bonus {run}")
+        if not yes:
+            click.confirm("Close it all the same?", abort=True)
     in_transaction(sessions, lambda session: close_run(session, named_run(session, run), utc_now()))
     click.echo(f"Run {run} is closed. To open it again: parallax open {run}")
 
@@ -250,3 +259,20 @@ def export(run: str, out: Path | None, instance: Path) -> None:
         facts = export_flow.export(session, found, folder)
     of_whom = "simulated participants" if facts["simulated"] else "participants"
     click.echo(f"{facts['n_responses']} responses of {facts['n_participants']} {of_whom}: {folder}")
+
+
+@click.command()
+@click.argument("run")
+@click.option("--reason", required=True, help="Why the results are looked at now; it is kept.")
+@with_instance
+def unblind(run: str, reason: str, instance: Path) -> None:
+    """Let the results of RUN be seen and exported from now on.
+
+    It cannot be taken back. Who did it, when and why is kept with the run and in the audit log.
+    """
+    sessions = open_sessions(instance)
+    with reading(sessions) as session:
+        study = study_as_launched(session, found := named_run(session, run))
+    who = getpass.getuser()
+    unblind_by_two(sessions, found, study, by=who, reason=reason.strip(), now=utc_now())
+    click.echo(f"The run {run} is unblinded.")

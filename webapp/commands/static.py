@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from experiment.design.imbalance import expected_imbalance
+from experiment.design.frames import expected_imbalance
 from experiment.seeds import generator
 from experiment.studies.load import load_study
 from experiment.studies.study import Study

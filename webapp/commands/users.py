@@ -7,20 +7,20 @@ from typing import TextIO
 
 import click
 
-from experiment.tables.text_table import text_table
+from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
-from webapp.commands.user_tokens import revoke_token, tokens
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
 from webapp.database.engine import reading
 from webapp.errors import WebappError
+from webapp.projects.tokens import revoke, tokens_of
 from webapp.recruiters.settings import load_settings
 from webapp.users import users as accounts
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.second_factor import remove
-from webapp.users.secret_links import PATH_OF_LINK, make_link
 from webapp.users.sign_in import sign_everybody_out, sign_out_everywhere
+from webapp.users.users import PASSWORD_LINK_PATH, new_password_link
 
 _ROLES = click.Choice([str(role) for role in Role])
 _PASSWORD = click.option(
@@ -138,8 +138,8 @@ def password_link(name: str, instance: Path) -> None:
     base = load_settings(open_instance(instance)).link_base
     with open_sessions(instance).begin() as session:
         user = accounts.named_user(session, name)
-        token = make_link(session, user, by=_operator(), now=utc_now())
-    click.echo(f"{base}{PATH_OF_LINK}?token={token}")
+        token = new_password_link(session, user, by=_operator(), now=utc_now())
+    click.echo(f"{base}{PASSWORD_LINK_PATH}?token={token}")
 
 
 @users.command("drop-factor")
@@ -152,10 +152,6 @@ def drop_factor(name: str, instance: Path) -> None:
         removed = remove(session, user, by=_operator(), now=now)
         sign_out_everywhere(session, user, now)
     click.echo(f"{name} has no second factor{' any more' if removed else ''}.")
-
-
-users.add_command(tokens)
-users.add_command(revoke_token)
 
 
 def _password(file: TextIO | None) -> str:
@@ -178,3 +174,40 @@ def _password(file: TextIO | None) -> str:
 
 def _operator() -> str:
     return f"{getpass.getuser()} (command line)"
+
+
+@click.command()
+@click.argument("name")
+@with_instance
+def tokens(name: str, instance: Path) -> None:
+    """List the tokens with which programs act for NAME."""
+    with reading(open_sessions(instance)) as session:
+        rows = [
+            (
+                str(each.id),
+                each.label,
+                each.scopes,
+                f"{each.expires_at:%Y-%m-%d}",
+                f"{each.used_at:%Y-%m-%d %H:%M}" if each.used_at else "never",
+                "revoked" if each.revoked_at else "",
+            )
+            for each in tokens_of(session, accounts.named_user(session, name))
+        ]
+    header = ("number", "token", "scopes", "until", "last used", "state")
+    click.echo(text_table(header, rows) if rows else f"{name} has no tokens.")
+
+
+@click.command("revoke-token")
+@click.argument("name")
+@click.argument("number", type=int)
+@with_instance
+def revoke_token(name: str, number: int, instance: Path) -> None:
+    """End the token NUMBER of NAME at once."""
+    with open_sessions(instance).begin() as session:
+        user = accounts.named_user(session, name)
+        revoke(session, user, number, by=f"{getpass.getuser()} (command line)", now=utc_now())
+    click.echo(f"The token {number} of {name} is revoked.")
+
+
+users.add_command(tokens)
+users.add_command(revoke_token)

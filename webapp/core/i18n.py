@@ -1,8 +1,8 @@
-"""The language of pages: gettext catalogues, and which way the text runs.
+"""The language of pages: gettext catalogues and the direction of text.
 
-On participants' pages, what a study's own catalogue says comes first, then ours, then English.
-English that stands on a page of another language is marked as such, so that it is read and laid
-out as English. Researchers' pages are in English.
+On participants' pages a study's own catalogue comes first, then ours, then English. English text
+on a page of another language is marked, so that it is pronounced and laid out as English.
+Researcher pages are in English.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,14 +14,14 @@ from babel import Locale, UnknownLocaleError
 from flask import Flask, g, has_request_context, request
 from markupsafe import Markup, escape
 
-# What the sources are written in needs no catalogue.
+# The language of the sources needs no catalogue.
 SOURCE_LANGUAGE = "en"
 CATALOGUES = Path(__file__).parents[1] / "translations"
 _UNTRANSLATED = Markup('<span lang="en" dir="ltr">{}</span>')
 
 
 class Untranslated(str):
-    """A text in English on a page of another language; pages mark it, other readers need not."""
+    """An English text on a page of another language, which pages mark."""
 
     __slots__ = ()
 
@@ -37,14 +37,14 @@ def translate_pages(app: Flask) -> None:
     app.context_processor(lambda: {"language": _language(), "direction": _locale().text_direction})
 
 
-def set_language(language: str, own: Mapping[str, str] | None = None) -> None:
+def set_language(language: str, own_messages: Mapping[str, str] | None = None) -> None:
     """Answer the present request in a language from here on.
 
     Args:
         language: The language.
-        own: The study's own translations by their English messages.
+        own_messages: The study's own translations by their English messages.
     """
-    g.language, g.own_messages, g.tongue = language, own or {}, None
+    g.language, g.own_messages, g.tongue = language, own_messages or {}, None
     flask_babel.refresh()
 
 
@@ -56,15 +56,15 @@ def gettext(message: str, **values: object) -> str:
         **values: The values by name.
     """
     text, translated = _translation(message)
-    said = text % values if values else text
-    return said if translated else Untranslated(said)
+    filled = text % values if values else text
+    return filled if translated else Untranslated(filled)
 
 
 def _on_page(message: str, **values: object) -> Markup:
     """Return a message as a template shows it; ``striptags`` makes it fit for an attribute."""
     text, translated = _translation(message)
-    said = Markup(text) % values if values else Markup(text)
-    return said if translated else _UNTRANSLATED.format(said)
+    filled = Markup(text) % values if values else Markup(text)
+    return filled if translated else _UNTRANSLATED.format(filled)
 
 
 def _tongue(*messages: str) -> Markup:
@@ -73,12 +73,12 @@ def _tongue(*messages: str) -> Markup:
     return Markup("") if translated else Markup(' lang="en" dir="ltr"')
 
 
-class _Tongue(NamedTuple):
-    """What a request's texts are said in, looked up once: a page has dozens of them."""
+class _Translator(NamedTuple):
+    """The translations of a request, looked up once: a page has dozens of texts."""
 
     own: Mapping[str, str]
     translate: Callable[[str], str]
-    is_whole: bool  # nothing is left in another language, so nothing is marked as such
+    is_source: bool  # the language is English, so no text is marked as untranslated
 
 
 def _translation(message: str) -> tuple[str, bool]:
@@ -86,9 +86,9 @@ def _translation(message: str) -> tuple[str, bool]:
     if not has_request_context():
         return str(flask_babel.gettext(message)), True
     request_s = g._get_current_object()
-    tongue: _Tongue | None = request_s.get("tongue")
+    tongue: _Translator | None = request_s.get("tongue")
     if tongue is None:
-        tongue = request_s.tongue = _Tongue(
+        tongue = request_s.tongue = _Translator(
             g.get("own_messages", {}),
             flask_babel.get_domain().get_translations().ugettext,
             _language().partition("-")[0].lower() == SOURCE_LANGUAGE,
@@ -96,7 +96,7 @@ def _translation(message: str) -> tuple[str, bool]:
     if message in tongue.own:
         return tongue.own[message], True
     text = str(tongue.translate(message))
-    return text, text != message or tongue.is_whole
+    return text, text != message or tongue.is_source
 
 
 def languages() -> list[str]:
@@ -108,7 +108,7 @@ def languages() -> list[str]:
 
 
 def _language() -> str:
-    # Before it is known which run a request is about, the browser's wish is all there is.
+    # Until a request's run is known, the browser's preferred language counts.
     spoken: str | None = g.get("language") or request.accept_languages.best_match(languages())
     return spoken or SOURCE_LANGUAGE
 

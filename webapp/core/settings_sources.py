@@ -1,6 +1,8 @@
 """Where settings come from: defaults, then the instance's file, then the environment."""
 
+import json
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +15,7 @@ from typing import Protocol
 from pydantic import BaseModel, ValidationError
 
 from experiment.errors import said, why_unread
+from experiment.tables.atomic_write import atomic_write
 from webapp.core.settings import (
     ENVIRONMENT_PREFIX,
     FILE_NAME,
@@ -37,7 +40,7 @@ class Sections(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _Value:
     """One value of one source; the section of the installation's own settings is empty."""
 
     section: str
@@ -73,24 +76,24 @@ def read_settings(
             remedy="docs/settings.md lists every setting",
         )
     values: dict[str, dict[str, object]] = {"": {}}
-    for each in given:
-        values.setdefault(each.section, {})[each.name] = each.value
-    own = Settings.model_validate(values.pop("")).in_folder(instance)
+    for setting in given:
+        values.setdefault(setting.section, {})[setting.name] = setting.value
+    installation = Settings.model_validate(values.pop("")).in_folder(instance)
     models = {name: sections.model(name) for name in values}
-    return own.with_recruiters(
+    return installation.with_recruiters(
         {name: validated(name, model, values[name]) for name, model in models.items() if model}
     )
 
 
-def _from_file(file: Path, sections: Sections) -> Iterator[_Given]:
+def _from_file(file: Path, sections: Sections) -> Iterator[_Value]:
     for key, value in _read_file(file).items():
         if isinstance(value, dict) and key not in Settings.model_fields:
             for name, inner in value.items():
-                yield _Given(key, name, inner, f"{file}: [{key}] {name}", strict=True)
+                yield _Value(key, name, inner, f"{file}: [{key}] {name}", strict=True)
             if not value and sections.model(key) is None:
-                yield _Given(key, "", {}, f"{file}: [{key}]", strict=True)
+                yield _Value(key, "", {}, f"{file}: [{key}]", strict=True)
         else:
-            yield _Given(*_section_of(key, sections), value, f"{file}: {key}", strict=True)
+            yield _Value(*_section_of(key, sections), value, f"{file}: {key}", strict=True)
 
 
 def _read_file(path: Path) -> dict[str, object]:
@@ -108,11 +111,11 @@ def _read_file(path: Path) -> dict[str, object]:
         raise SettingError(problem, where=str(path), remedy=remedy) from error
 
 
-def _from_environment(environment: Mapping[str, str], sections: Sections) -> Iterator[_Given]:
+def _from_environment(environment: Mapping[str, str], sections: Sections) -> Iterator[_Value]:
     for variable, value in environment.items():
         if variable.startswith(ENVIRONMENT_PREFIX) and variable != INSTANCE_VARIABLE:
             key = variable.removeprefix(ENVIRONMENT_PREFIX).lower()
-            yield _Given(*_section_of(key, sections), value, variable, strict=False)
+            yield _Value(*_section_of(key, sections), value, variable, strict=False)
 
 
 def _section_of(key: str, sections: Sections) -> tuple[str, str]:
@@ -123,24 +126,25 @@ def _section_of(key: str, sections: Sections) -> tuple[str, str]:
     return "", key
 
 
-def _twice(given: Sequence[_Given]) -> Iterator[str]:
-    seen = dict[tuple[str, str, bool], _Given]()
-    for each in given:
-        first = seen.setdefault((each.section, each.name, each.strict), each)
-        if first is not each:
-            yield f"{each.place}: the same setting is also given in {first.place}"
+def _twice(given: Sequence[_Value]) -> Iterator[str]:
+    seen = dict[tuple[str, str, bool], _Value]()
+    for setting in given:
+        first = seen.setdefault((setting.section, setting.name, setting.strict), setting)
+        if first is not setting:
+            yield f"{setting.place}: the same setting is also given in {first.place}"
 
 
-def _problems(given: Sequence[_Given], sections: Sections) -> Iterator[str]:
+def _problems(given: Sequence[_Value], sections: Sections) -> Iterator[str]:
     # The environment holds only text, so numbers are read from it; in the file a number in
     # quotes is a mistake.
     by_source = attrgetter("strict", "section")
-    for (strict, section), found in groupby(sorted(given, key=by_source), by_source):
-        values = {each.name: each for each in found}
+    for (strict, section), settings in groupby(sorted(given, key=by_source), by_source):
+        values = {setting.name: setting for setting in settings}
         model = sections.model(section) if section else Settings
         if model is None:
-            for each in values.values():
-                yield f"{each.place}: there is no such section, {_hint(section, sections.names())}"
+            for setting in values.values():
+                hint = _hint(section, sections.names())
+                yield f"{setting.place}: there is no such section, {hint}"
         else:
             known = (
                 model.model_fields if section else [*Settings.model_fields, *_flat_names(sections)]
@@ -155,10 +159,12 @@ def _flat_names(sections: Sections) -> Iterator[str]:
 
 
 def _wrong_values(
-    model: type[BaseModel], values: Mapping[str, _Given], known: Iterable[str], *, strict: bool
+    model: type[BaseModel], values: Mapping[str, _Value], known: Iterable[str], *, strict: bool
 ) -> Iterator[str]:
     try:
-        model.model_validate({name: each.value for name, each in values.items()}, strict=strict)
+        model.model_validate(
+            {name: setting.value for name, setting in values.items()}, strict=strict
+        )
     except ValidationError as error:
         for detail in error.errors(include_url=False):
             name = str(detail["loc"][0]) if detail["loc"] else ""
@@ -177,3 +183,71 @@ def _hint(name: str, known: Iterable[str]) -> str:
     names = list(known)
     near = get_close_matches(name, names, n=1)
     return f'did you mean "{near[0]}"?' if near else f"known are {', '.join(names)}"
+
+
+_OWNER_ALONE = 0o600
+
+
+def write_setting(instance: Path, section: str, name: str, value: str) -> Path:
+    """Set a setting of a section in the instance's file, and return the file.
+
+    A line that sets it is replaced; comments and everything else stay. A new file is readable by
+    its owner alone, as a secret may stand in it.
+
+    Args:
+        instance: The installation's folder.
+        section: The section, such as that of a recruiter.
+        name: The setting in it.
+        value: Its new value.
+
+    Raises:
+        SettingError: The file cannot be read, or is written in a way that this does not know.
+        WritingError: It cannot be written.
+    """
+    path = instance / FILE_NAME
+    text, mode = "", _OWNER_ALONE
+    if path.exists():
+        text, mode = path.read_text(encoding="utf-8"), path.stat().st_mode & 0o777
+    new = _with_setting(text, section, name, json.dumps(value))
+    if _value(new, section, name) != value:
+        raise SettingError(
+            f"the setting {flat_name(section, name)} cannot be written there",
+            where=str(path),
+            remedy=f'Write {name} = "..." under [{section}] yourself',
+        )
+    with atomic_write(path) as file:
+        file.touch(mode)
+        file.chmod(mode)
+        file.write_text(new, encoding="utf-8", newline="\n")
+    return path
+
+
+def _with_setting(text: str, section: str, name: str, value: str) -> str:
+    lines = text.splitlines()
+    flat = re.compile(rf"\s*{re.escape(flat_name(section, name))}\s*=")
+    in_section, header = re.compile(rf"\s*{re.escape(name)}\s*="), f"[{section}]"
+    section_of_line = ""
+    for number, line in enumerate(lines):
+        if (heading := re.fullmatch(r"\s*(\[.*\])\s*(#.*)?", line)) is not None:
+            section_of_line = heading[1]
+        if (section_of_line == header and in_section.match(line)) or (
+            not section_of_line and flat.match(line)
+        ):
+            lines[number] = f"{line.partition('=')[0].rstrip()} = {value}"
+            return "\n".join([*lines, ""])
+    stripped = [line.partition("#")[0].strip() for line in lines]
+    if header in stripped:
+        lines.insert(stripped.index(header) + 1, f"{name} = {value}")
+    else:
+        lines += [*([""] if lines else []), header, f"{name} = {value}"]
+    return "\n".join([*lines, ""])
+
+
+def _value(text: str, section: str, name: str) -> object:
+    try:
+        read = tomllib.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    table = read.get(section, {})
+    under = table.get(name) if isinstance(table, dict) else None
+    return read.get(flat_name(section, name), under)

@@ -20,8 +20,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from webapp.core.keys import Keys
 from webapp.core.sealing import Sealer
-from webapp.database.file_system_trial import refuse_unfit_folder
-from webapp.database.file_systems import MOUNTS, refuse_network_disk
+from webapp.database.file_systems import MOUNTS, refuse_network_disk, refuse_unfit_folder
 from webapp.database.key_identity import recognise
 from webapp.database.models.identity import unlock
 from webapp.database.pool import CountedPool

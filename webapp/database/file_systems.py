@@ -1,8 +1,20 @@
-"""Whether a file lies on a disk that several machines share."""
+"""Whether SQLite can use a file system: is it shared by machines, and do its locks exclude?
 
+A list of names covers only the known file systems. Folders of virtual machines and of containers
+(9p, virtiofs, vboxsf) and those by FUSE (davfs, sshfs) differ from one version to the next, so
+locks and shared memory are tried out as well.
+"""
+
+import errno
+import mmap
+import os
 import re
+import struct
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
+from experiment.machine import fcntl
 from webapp.errors import WebappError
 
 MOUNTS = Path("/proc/mounts")
@@ -48,3 +60,96 @@ def file_system(file: Path, mounts: str) -> str:
         if resolved.is_relative_to(mounted) and len(mounted.parts) >= len(best.parts):
             best, kind = mounted, found
     return kind
+
+
+Lock = Callable[[int], None]
+
+_PAGE_BYTES = mmap.PAGESIZE
+# struct flock on 64-bit Linux: kind, whence, start, length, process.
+_WHOLE_FILE = b"" if fcntl is None else struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+_TAKEN = (errno.EACCES, errno.EAGAIN)
+# Locks of an open file, not of a process, so that one process can try both sides.
+_SET_LOCK = getattr(fcntl, "F_OFD_SETLK", None)
+
+
+def refuse_unfit_folder(folder: Path) -> None:
+    """Raise an error if SQLite's file in a folder could be damaged, or could not be shared.
+
+    SQLite itself reports a folder that cannot be written to; a full disk passes the test.
+
+    Raises:
+        WebappError: Locks do not exclude, or memory is not shared.
+    """
+    # Without these locks SQLite uses the system's own, which local disks of Windows have.
+    lacking = lacks(folder) if fcntl is not None else ""
+    if lacking:
+        raise WebappError(
+            f"an SQLite file cannot lie on this file system: {lacking}",
+            where=str(folder),
+            expected="a file on a disk of this machine",
+            remedy="Put it there, or use PostgreSQL: docs/database.md",
+        )
+
+
+def lacks(folder: Path) -> str:
+    """Return what the file system of a folder cannot do; empty where it can do everything."""
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=".parallax-trial-", dir=folder)
+    except OSError:
+        return ""
+    other = -1
+    try:
+        os.write(descriptor, b"\0" * _PAGE_BYTES)
+        other = os.open(name, os.O_RDWR | os.O_CLOEXEC)
+        return (
+            _unless_excluding(descriptor, other, _lock_whole, "of whole files (flock)")
+            or _unless_excluding(descriptor, other, _lock_ranges, "of ranges (fcntl)")
+            or _unless_sharing(descriptor, other)
+        )
+    except OSError as error:
+        # Too little room, or too many open files: neither is the file system's.
+        passing = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE)
+        return (
+            ""
+            if error.errno in passing
+            else f"a file cannot be created or read there ({error.strerror})"
+        )
+    finally:
+        for each in (descriptor, other):
+            if each >= 0:
+                os.close(each)
+        Path(name).unlink(missing_ok=True)
+
+
+def _lock_whole(descriptor: int) -> None:
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _lock_ranges(descriptor: int) -> None:
+    if _SET_LOCK is not None:
+        fcntl.fcntl(descriptor, _SET_LOCK, _WHOLE_FILE)
+
+
+def _unless_excluding(one: int, other: int, lock: Lock, which: str) -> str:
+    try:
+        lock(one)
+    except OSError as error:
+        return f"it has no locks {which}: {error.strerror}"
+    try:
+        lock(other)
+    except OSError as error:
+        return "" if error.errno in _TAKEN else f"its locks {which} fail: {error.strerror}"
+    return (
+        ""
+        if lock is _lock_ranges and _SET_LOCK is None
+        else f"its locks {which} do not keep other programs out"
+    )
+
+
+def _unless_sharing(one: int, other: int) -> str:
+    try:
+        with mmap.mmap(one, _PAGE_BYTES) as mine, mmap.mmap(other, _PAGE_BYTES) as theirs:
+            mine[:4] = b"seen"
+            return "" if theirs[:4] == b"seen" else "two programs do not see each other's memory"
+    except (OSError, ValueError) as error:
+        return f"it shares no memory: {error}"

@@ -1,12 +1,17 @@
-"""The pool of connections: the number of requests that wait is limited, not their time."""
+"""The pool of connections of a server, and the settings of each connection to PostgreSQL.
+
+The number of requests that wait for a connection is limited, not their time.
+"""
 
 import logging
 from threading import Lock
 
+from sqlalchemy import Engine, event
+from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import TimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection, QueuePool
 
-from webapp.core.processes import OF_PARTICIPANTS
+from webapp.core.worker_count import OF_PARTICIPANTS, OF_RESEARCHERS
 
 # A process hands this many on within a few seconds; whoever comes later is better told so at once.
 MOST_WAITING = 500
@@ -65,3 +70,35 @@ class CountedPool(QueuePool):
 # SQLAlchemy names a pool's logger after its class, which puts it among our own: a library's
 # warnings are written, its information is not.
 logging.getLogger(f"{__name__}.{CountedPool.__name__}").setLevel(logging.WARNING)
+
+
+_IDLE_TRANSACTION = "2min"
+# PostgreSQL keeps the plan of a statement that comes again and again, and so that of a check or a
+# trigger. Made when a table held a page, it reads the whole table; a crowd fills it within the
+# minute until statistics are made anew, if they are. What participants wait for finds its rows by
+# an index, so nothing is lost where PostgreSQL has to use one. Compiling would cost more than that.
+_BY_INDEX = ("SET enable_seqscan = off", "SET jit = off")
+
+
+def set_up_for_serving(engine: Engine) -> None:
+    """Let PostgreSQL end idle transactions of a server, and look up what participants ask for.
+
+    A transaction that does nothing for two minutes is ended: a process that hangs must not keep
+    what it locked. SQLite's locks end with the process, and its supervisor ends one that hangs.
+    Researcher pages read tables as a whole; where they have a process of their own, that one
+    plans as PostgreSQL does by itself.
+    """
+    if engine.dialect.name == "sqlite":
+        return
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
+        cursor = connection.cursor()
+        cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_TRANSACTION}'")
+        for setting in () if CountedPool.most == OF_RESEARCHERS else _BY_INDEX:
+            cursor.execute(setting)
+        cursor.close()
+        connection.commit()
+
+    # Those that are open already come back with these settings.
+    engine.dispose()

@@ -4,8 +4,10 @@ SQLAlchemy prepares each execution anew, which takes longer than SQLite needs fo
 the few statements that every answer waits for are written with it, and run without it.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Any
 
@@ -14,6 +16,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Dialect,
+    Insert,
     Integer,
     String,
     any_,
@@ -29,8 +32,6 @@ from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import Executable
 from sqlalchemy.sql.selectable import FromClause
 from sqlalchemy.types import TypeEngine
-
-from webapp.database.many_rows import as_json, words_for_many
 
 _Process = Callable[[Any], Any]
 
@@ -192,3 +193,27 @@ def as_pairs(rows: Sequence[tuple[int, int]], dialect: Dialect) -> dict[str, obj
     if dialect.name == "sqlite":
         return {"pairs": as_json(rows)}
     return {"firsts": [first for first, _ in rows], "seconds": [second for _, second in rows]}
+
+
+def words_for_many(statement: Executable, columns: Sequence[str]) -> str:
+    """Return what inserts any number of rows in the driver's words, as the parameter ``rows``.
+
+    Args:
+        statement: What inserts one row.
+        columns: The columns that are filled.
+    """
+    assert isinstance(statement, Insert)
+    table, names = statement.table.name, ", ".join(f'"{name}"' for name in columns)
+    rows = f"json_populate_recordset(NULL::{table}, %(rows)s::json)"
+    return f"INSERT INTO {table} ({names}) SELECT {names} FROM {rows}"
+
+
+def _as_text(value: object) -> str:
+    """Return what JSON has no type for, as PostgreSQL reads it."""
+    assert isinstance(value, datetime), f"no column holds a {type(value).__name__}"
+    assert value.tzinfo is not None, "a time without a time zone cannot be stored"
+    # Browsers may name a time zone that PostgreSQL takes for none.
+    return value.astimezone(UTC).isoformat()
+
+
+as_json = json.JSONEncoder(separators=(",", ":"), default=_as_text).encode

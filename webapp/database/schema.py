@@ -1,4 +1,4 @@
-"""The schema's version: made at once in an empty database, migrated only when asked."""
+"""The schema's revision: an empty database gets its tables, another is upgraded on request."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,12 +7,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Engine, String, column, create_engine, inspect, select, table
+from sqlalchemy import Connection, Engine, String, column, inspect, select, table
 
-from webapp.database.count_triggers import start_counting, stop_counting
 from webapp.database.locks import advisory_lock
-from webapp.database.models import Base, Run, RunCount
-from webapp.database.row_counts import recount
+from webapp.database.models import Base, Run
+from webapp.database.row_counts import recount, start_counting, stop_counting
 from webapp.errors import WebappError
 
 if TYPE_CHECKING:
@@ -21,8 +20,10 @@ if TYPE_CHECKING:
 _MIGRATIONS = Path(__file__).parent / "migrations"
 # Each is named by its revision, and they follow each other in the order of their names.
 _VERSIONS = _MIGRATIONS / "versions"
-# The schema of the databases from before there were migrations.
-_FIRST = "0001"
+# What commit 92008c70 calls a schema that bears no revision.
+_WITHOUT_REVISION = "0001"
+# The last commit that upgrades a schema from before the baseline.
+UPGRADES_OLDER = "92008c70"
 _ALEMBIC_S = "alembic_version"
 # Any number that no other program takes for a lock of the same PostgreSQL database.
 _LOCK = 0x7061_7261_6C6C_6178
@@ -39,18 +40,13 @@ def revisions() -> list[str]:
 
 
 def revision_of(connection: Connection) -> str | None:
-    """Return the revision of a database's schema; None if it holds no tables of Parallax.
-
-    Raises:
-        SchemaError: It was made by a version from before the first revision.
-    """
+    """Return the revision of a database's schema; None if it holds no tables of Parallax."""
     inspector, revision = inspect(connection), None
     if inspector.has_table(_ALEMBIC_S):
         stored = select(column("version_num", String)).select_from(table(_ALEMBIC_S))
         revision = connection.scalars(stored).one_or_none()
     if revision is None and inspector.has_table(Run.__tablename__):
-        _refuse_older_than_the_first(connection)
-        return _FIRST
+        return _WITHOUT_REVISION
     return revision
 
 
@@ -77,13 +73,21 @@ def ready_schema(engine: Engine) -> None:
 
 def schema_problem(revision: str) -> SchemaError | None:
     """Return why this code cannot work with a schema, with the remedy; None where it can."""
-    latest = revisions()[-1]
+    baseline, latest = revisions()[0], revisions()[-1]
     if revision == latest:
         return None
     if revision in revisions():
         return SchemaError(
             f"the database has the schema {revision}, but this version of Parallax needs {latest}",
             remedy="Back it up with: parallax db backup FILE. Then run: parallax db upgrade",
+        )
+    if revision < baseline:
+        return SchemaError(
+            f"the database has the schema {revision}, and this version upgrades none before "
+            f"{baseline}",
+            remedy="Back it up with: parallax db backup FILE. Then, in a checkout of commit "
+            f"{UPGRADES_OLDER} of Parallax, run: parallax db upgrade. It brings the schema to "
+            f"{baseline}, and this version goes on from there",
         )
     return SchemaError(
         f"the database has the schema {revision}, which is newer than this code",
@@ -99,7 +103,8 @@ def upgrade(engine: Engine) -> tuple[str, str]:
         The revision it had, and the one it has.
 
     Raises:
-        SchemaError: The database is empty, or its schema is newer than this code's.
+        SchemaError: The database is empty, or its schema is newer than this code's or older than
+            the baseline.
     """
     with alone(engine) as connection:
         before = revision_of(connection)
@@ -110,28 +115,20 @@ def upgrade(engine: Engine) -> tuple[str, str]:
             )
         if before not in revisions() and (problem := schema_problem(before)):
             raise problem
-        migrate(connection, revisions()[-1])
+        _migrate(connection)
     return before, revisions()[-1]
 
 
-def migrate(connection: Connection, to: str) -> None:
-    """Bring the schema to a revision, older or newer, inside the connection's transaction."""
-    now = revision_of(connection)
-    if now == _FIRST:
-        _alembic().stamp(_config(connection), _FIRST)
-    known = ["base", *revisions()]
-    upwards = known.index(to) >= known.index(now or "base")
-    step = _alembic().upgrade if upwards else _alembic().downgrade
-    # SQLite refuses to replace a table of which a trigger speaks, or loses its triggers.
+def _migrate(connection: Connection) -> None:
+    # SQLite refuses to replace a table that a trigger mentions, or loses its triggers.
     stop_counting(connection)
-    step(_config(connection), to)
-    if inspect(connection).has_table(RunCount.__tablename__):
-        recount(connection)
-        start_counting(connection)
+    _alembic().upgrade(_config(connection), revisions()[-1])
+    recount(connection)
+    start_counting(connection)
 
 
 def _make(connection: Connection) -> str:
-    # The same as every migration one after the other, as a test makes sure; only faster.
+    # A test makes sure that upgrading a database of the baseline gives the same schema.
     Base.metadata.create_all(connection)
     start_counting(connection)
     _alembic().stamp(_config(connection), revisions()[-1])
@@ -180,28 +177,3 @@ def _without_foreign_keys(connection: Connection) -> Iterator[None]:
     finally:
         driver.execute("PRAGMA foreign_keys=ON")
         driver.close()
-
-
-def _refuse_older_than_the_first(connection: Connection) -> None:
-    scratch = create_engine("sqlite://")
-    with scratch.begin() as first:
-        _alembic().upgrade(_config(first), _FIRST)
-        expected = _columns(first)
-    missing = sorted(
-        name for name in expected - _columns(connection) if not name.startswith(f"{_ALEMBIC_S}.")
-    )
-    if missing:
-        raise SchemaError(
-            f"the database was made by a version that cannot be upgraded: it lacks"
-            f" {', '.join(missing)}",
-            remedy="Export its runs with that version, and begin with another database_url",
-        )
-
-
-def _columns(connection: Connection) -> set[str]:
-    inspector = inspect(connection)
-    return {
-        f"{table}.{column['name']}"
-        for (_, table), columns in inspector.get_multi_columns().items()
-        for column in columns
-    }

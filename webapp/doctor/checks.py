@@ -6,7 +6,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from webapp.database.remedies import remedy_for
 from webapp.database.schema import revisions, stored_revision
-from webapp.doctor import files, services, web
+from webapp.doctor import machine, services, web
 from webapp.doctor.findings import Finding, Installation, Level
 from webapp.doctor.machine import network_time, owners, writes
 from webapp.doctor.services import connections, retention
@@ -40,10 +40,10 @@ CHECKS: Mapping[str, Check] = {
     "writes": writes,
     "connections": connections,
     "gate": gate,
-    "key": files.key,
-    "files": files.files,
-    "disk": files.disk,
-    "open_files": files.open_files,
+    "key": machine.key,
+    "files": machine.files,
+    "disk": machine.disk,
+    "open_files": machine.open_files,
     "clock": services.clock,
     "network_time": network_time,
     "backup": services.backup,
@@ -53,7 +53,7 @@ CHECKS: Mapping[str, Check] = {
     "hosts": web.hosts,
     "web": web.web,
     "certificate": certificate,
-    "log": files.log,
+    "log": machine.log,
 }
 
 

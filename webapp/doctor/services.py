@@ -6,15 +6,14 @@ from pathlib import Path
 
 from sqlalchemy import inspect, select, text
 
-from webapp.core.processes import connections_of
+from webapp.core.worker_count import connections_of
 from webapp.database.backup.routine import age_s, last_backup
 from webapp.database.engine import make_sessions, reading
 from webapp.database.models import Base, Run
 from webapp.database.schema import revisions, schema_problem, stored_revision
 from webapp.doctor.findings import Finding, Installation, Level
 from webapp.errors import RunError
-from webapp.jobs.periodic import PERIODIC
-from webapp.jobs.queue import last_done
+from webapp.jobs.queue import PERIODIC, last_done
 from webapp.privacy.retention import erase_at, is_due
 from webapp.runs.runs import study_as_launched
 

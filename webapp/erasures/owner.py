@@ -4,12 +4,14 @@ Installations number their keys alike, so a record of another one would look lik
 nobody whom it names would be found: whoever asked to be out would come back unseen.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from webapp.core.instance import replace_text
 from webapp.core.sealing import Sealer
+from webapp.erasures.entry import Entry, key_id_of
 from webapp.erasures.file import OWNER, add_lines, cannot_write, record_file
 from webapp.errors import WebappError
 
@@ -97,3 +99,42 @@ def disown(instance: Path) -> None:
         replace_text(path, "".join(each for each in lines if not each.startswith(OWNER)))
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+def refuse_unreadable(entries: Collection[Entry], sealer: Sealer, where: Path) -> None:
+    """Let pass only a record whose every entry can be understood.
+
+    Raises:
+        WebappError: An entry was made with a key that is not there, or what it says is damaged.
+    """
+    sealing = {key.id for key in sealer.keys.sealing}
+    made = {key_id_of(each.digest) for each in entries} - sealer.digest_ids
+    sealed = {key_id_of(each.content) for each in entries if each.content} - sealing
+    if lost := sorted(made | sealed):
+        raise WebappError(
+            f"the record of erasures needs key {lost[0]}, which is not in the keys",
+            where=str(where),
+            expected="the keys with which people's wishes were recorded, to carry them out again",
+            remedy="Take back the copy that you kept of the file of the keys. Where the key is"
+            f" lost, delete the lines with ` {lost[0]}.`: a backup from before them then brings"
+            " those people back. If the record belongs to another installation, put this"
+            " installation's own there",
+        )
+    if damaged := next((each for each in entries if not _is_whole(each, sealer)), None):
+        raise WebappError(
+            f'the record of erasures holds a correction that cannot be read: "{damaged!s:.60}"',
+            where=str(where),
+            expected="lines as they were written: nobody can write one by hand",
+            remedy="Take the newest sound copy of the file. If there is none, delete the line: the"
+            " answer is then what it was before that correction",
+        )
+
+
+def _is_whole(entry: Entry, sealer: Sealer) -> bool:
+    if not entry.content:
+        return True
+    try:
+        said = json.loads(sealer.open(entry.content))
+    except (WebappError, ValueError):
+        return False
+    return isinstance(said, dict)

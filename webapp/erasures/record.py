@@ -21,8 +21,7 @@ from webapp.erasures.file import (
     read_record,
     record_file,
 )
-from webapp.erasures.owner import refuse_foreign
-from webapp.erasures.readable import refuse_unreadable
+from webapp.erasures.owner import refuse_foreign, refuse_unreadable
 
 _LEAST_STEP = timedelta(microseconds=1)
 

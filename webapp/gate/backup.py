@@ -1,7 +1,8 @@
 """What the gate would find in a backup, before a database becomes it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from webapp.core.keys import Keys
@@ -9,10 +10,9 @@ from webapp.core.sealing import Sealer
 from webapp.database.backup.backup import Restorable
 from webapp.database.key_identity import StoredName, other_keys, read_stamps, refuse_other_keys
 from webapp.database.models import Erasure, Identity, Stamp
-from webapp.database.schema import revisions
 from webapp.database.sealed_names import sealed_columns
 from webapp.erasures.entry import Deed, Entry
-from webapp.erasures.readable import refuse_unreadable
+from webapp.erasures.owner import refuse_unreadable
 
 _STAMP, _IDENTITY, _ERASURE = (each.__tablename__ for each in (Stamp, Identity, Erasure))
 # How SQLite and PostgreSQL write that a name was not forgotten.
@@ -51,13 +51,13 @@ def refuse_lost(backup: Restorable, keys: Keys, where: Path, *, adopted: bool) -
 
 def _read(backup: Restorable) -> _Found:
     found = _Found()
-    for table, row in backup.rows_of(sorted({_STAMP, _ERASURE, *_sealed(backup)})):
+    for table, row in backup.rows_of(sorted({_STAMP, _ERASURE, *_sealed()})):
         if table == _STAMP:
             found.stamps.append((row["name"] or "", row["value"] or ""))
         elif table == _ERASURE:
             found.erasures.append(_entry(row))
         else:
-            texts = (row[column] for column in _sealed(backup)[table])
+            texts = (row[column] for column in _sealed()[table])
             found.sealed_with |= {int(text.partition(".")[0]) for text in texts if text}
         if table == _IDENTITY and row["forgotten"] in _NO:
             name = StoredName(row["sealed"] or "", row["hash"] or "")
@@ -70,10 +70,10 @@ def _entry(row: Mapping[str, str | None]) -> Entry:
     return Entry(Deed(row["deed"] or ""), row["digest"] or "", None, mark, content)
 
 
-def _sealed(backup: Restorable) -> dict[str, list[str]]:
-    """Return which columns of which tables are sealed; of an older backup, the names alone."""
+@cache
+def _sealed() -> Mapping[str, Sequence[str]]:
+    """Return which columns of which tables are sealed."""
     sealed = {_IDENTITY: ["sealed"]}
-    if backup.content.revision == revisions()[-1]:
-        for table, column in sealed_columns():
-            sealed.setdefault(table, []).append(column)
+    for table, column in sealed_columns():
+        sealed.setdefault(table, []).append(column)
     return sealed

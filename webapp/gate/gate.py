@@ -1,17 +1,105 @@
 """All checks together: what is asked before somebody is admitted or paid, or a run published."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
 
 from sqlalchemy import Connection, Dialect, Engine
 
+from webapp.core.instance import key_file
+from webapp.core.keys import Purpose, read_keys
+from webapp.database.key_identity import (
+    REMEDY,
+    Fingerprints,
+    fingerprints,
+    key_problems,
+    known_keys,
+)
+from webapp.database.models.identity import keys_of, sealer_of
+from webapp.erasures.file import record_file
+from webapp.erasures.owner import begins_foreign
+from webapp.erasures.record import knows_erasures
 from webapp.errors import WebappError
-from webapp.gate import erasures, keys, ledger, paying_copy, told
+from webapp.gate import ledger, paying_copy, told
 from webapp.gate.premises import EVERY_ACT, Act, Check, Objection, Premises
+
+
+def check_erasures(connection: Connection, premises: Premises) -> Iterator[Objection]:
+    """Object to another installation's record, and where one that must be there is not.
+
+    The record may hold later ones: without it nobody can tell whether a restored database brought
+    people back. The start of a server carries out what the record says.
+    """
+    file = record_file(premises.instance)
+    dialect = connection.dialect
+    # Without keys nobody can tell whose it is; that they are missing is said elsewhere.
+    if keys_of(dialect) is not None and begins_foreign(file, sealer_of(dialect)):
+        yield Objection(
+            f"the record of erasures at {file} belongs to another installation, or the keys are "
+            "not those with which it was made. Of the people whom it names, none would be found",
+            "Put the newest copy of this installation's own record in its place (beside the newest "
+            "backup, or on another machine)",
+        )
+        return
+    if file.exists() or not knows_erasures(connection):
+        return
+    yield Objection(
+        f"people's data were erased, and the record of erasures is not at {file}. If the database "
+        "was restored, people whose data had been erased may be in it again",
+        "Take the newest copy of the record (beside the newest backup, or on another machine): "
+        "parallax db record --add FILE. If this database was not restored, and the file is only "
+        "new here: parallax db record --from-database",
+    )
+
+
+# With these, who is there goes on, and whoever comes is recognised.
+_LITTLE = frozenset({Act.PUBLISH})
+
+
+def check_keys(connection: Connection, premises: Premises) -> Iterator[Objection]:
+    """Object where the keys in use, or those in the file, are not the database's."""
+    known = known_keys(connection)
+    if not known:
+        return
+    used = keys_of(connection.dialect)
+    said = set[str]()
+    for purpose, problem in key_problems(known, _of(used)) if used else ():
+        said.add(problem)
+        # Links that another machine gave out since are not understood here, and no more.
+        lacks = purpose is Purpose.SIGNING and "lacks" in problem
+        yield Objection(problem, REMEDY, _LITTLE if lacks else EVERY_ACT)
+    # What is in the file counts at the next start.
+    for problem in _problems_of_file(known, premises):
+        if problem not in said:
+            yield Objection(problem, REMEDY, _LITTLE if used else EVERY_ACT)
+
+
+def _problems_of_file(known: Fingerprints, premises: Premises) -> Iterator[str]:
+    given = premises.settings.secret_key_file
+    path = key_file(premises.instance, given)
+    try:
+        state = path.stat()
+        held = _in_file(premises.instance, given, (state.st_mtime_ns, state.st_size, state.st_ino))
+    except OSError as error:
+        yield f"the keys file {path} cannot be read ({error.strerror})"
+    except WebappError as error:
+        yield str(error)
+    else:
+        yield from (problem for _, problem in key_problems(known, held))
+
+
+@lru_cache(8)
+def _in_file(instance: Path, given: str, _state: tuple[int, int, int]) -> Fingerprints:
+    return fingerprints(read_keys(instance, given))
+
+
+_of = lru_cache(8)(fingerprints)
+
 
 # A new check is a file of this folder and a line here.
 CHECKS: Mapping[str, Check] = {
-    "keys": keys.check,
-    "erasures": erasures.check,
+    "keys": check_keys,
+    "erasures": check_erasures,
     "ledger": ledger.check,
     "paying_copy": paying_copy.check,
 }

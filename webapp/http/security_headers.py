@@ -68,20 +68,12 @@ def add_headers(
     public = bool(public_url) and not is_loopback(public_url)
     app.extensions[_PUBLIC] = public
     sites = tuple(_reachable(platforms, public=public))
-    always = always_sent(public_url)
-    app.after_request(partial(_with_headers, fetched, ancestors, sites, always))
-
-
-def headers_of_programs(public_url: str) -> dict[str, str]:
-    """Return the headers of a reply in JSON to what a program sent."""
-    return {"Content-Type": "application/json", **always_sent(public_url)}
-
-
-def always_sent(public_url: str) -> dict[str, str]:
-    """Return the headers of every response; a public address with https is never left again."""
     secure = public_url.startswith("https:") and not is_loopback(public_url)
-    transport = {"Strict-Transport-Security": _A_YEAR} if secure else {}
-    return {**transport, "X-Content-Type-Options": "nosniff"}
+    always = {
+        **({"Strict-Transport-Security": _A_YEAR} if secure else {}),
+        "X-Content-Type-Options": "nosniff",
+    }
+    app.after_request(partial(_with_headers, fetched, ancestors, sites, always))
 
 
 def open_to(sites: Iterable[str]) -> None:

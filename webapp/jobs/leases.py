@@ -8,11 +8,11 @@ from webapp.database.scrub import empty_log, scrub
 from webapp.errors import RunError
 from webapp.privacy.retention import erase_identities, is_due
 from webapp.services import Services
-from webapp.sessions.beside import anybody_waits, give_places
-from webapp.sessions.crowding import forget_addresses
+from webapp.sessions.arrival_limits import forget_addresses
 from webapp.sessions.lease import any_expired, release_expired
+from webapp.sessions.waitlist import anybody_waits, give_places
 from webapp.users.audit_log import record_act
-from webapp.users.guessing import delete_old_guesses
+from webapp.users.sign_in import delete_old_guesses
 
 _CLOSED = select(Run).where(Run.closed_at.is_not(None)).order_by(Run.id)
 

@@ -5,9 +5,11 @@ import logging
 from experiment.errors import ParallaxError
 from webapp.database.engine import reading
 from webapp.database.models import Run
-from webapp.notifications.causes import Cause, Happened, low_balance
 from webapp.notifications.notices import (
+    Cause,
+    News,
     add_notices,
+    low_balance,
     send_notices,
     watched_runs,
     watchers,
@@ -36,7 +38,7 @@ def look_at_balances(services: Services) -> None:
             for run in watched_runs(session, user):
                 if run.closed_at is None and recruitment_of(session, run) is not None:
                     wanted.setdefault(run.id, (run, []))[1].append(notification.id)
-    found: list[tuple[int, Run, Happened]] = []
+    found: list[tuple[int, Run, News]] = []
     for run, told in wanted.values():
         if _is_low(services, run):
             found += [(id_, run, low_balance(run, services.now())) for id_ in told]

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from experiment.participation import GONE
 from experiment.studies.study import Study
-from webapp.core.own_process import parallax
+from webapp.core.subprocesses import parallax
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Event, Participant, Run, RunCount, RunSummary, SessionSummary
 from webapp.database.row_counts import RESPONSES

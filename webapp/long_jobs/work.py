@@ -15,7 +15,7 @@ from pathlib import Path
 from huey import Huey
 
 from experiment.tables.schemas import RESPONSES
-from webapp.core.own_process import command_of, environment_of, told
+from webapp.core.subprocesses import command_of, environment_of, told
 from webapp.database.queue_store import open_store
 from webapp.long_jobs.outdated import note_people
 from webapp.long_jobs.records import EXPORTED, Job, Jobs, JobState

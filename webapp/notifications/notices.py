@@ -1,22 +1,178 @@
-"""Notices: what is to be told, written down once, and sent until it arrives or is given up."""
+"""Notices to researchers: what causes one, stored once, sent until it arrives or is given up."""
 
 import logging
-from collections.abc import Iterator
-from datetime import timedelta
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
+from experiment.participation import State
+from experiment.payment.payment import SETTLED_FOR_GOOD
 from webapp.database.engine import reading
-from webapp.database.models import Notice, Notification, Run, User
-from webapp.long_jobs.records import Job, Jobs
-from webapp.notifications.causes import Cause, Happened, Way, happened_to
-from webapp.notifications.mail import send_mail
-from webapp.notifications.outside import NotTold, send_outside
+from webapp.database.models import (
+    Notice,
+    Notification,
+    Participant,
+    Payment,
+    Response,
+    Run,
+    RunCount,
+    Trial,
+    User,
+)
+from webapp.database.row_counts import PLACES, participants_in
+from webapp.long_jobs.records import Job, Jobs, JobState
+from webapp.notifications.delivery import DeliveryError, send_mail, send_outside
 from webapp.projects.projects import runs_seen_by
 from webapp.runs.titles import titles_of
 from webapp.services import Services
+from webapp.sessions.lease import ACTIVE_STATES
+
+# A payment takes a moment, and the job that finishes payments runs every five minutes.
+_PAYMENT_WAITS = timedelta(minutes=30)
+# A new address gets no notices of older jobs.
+_LATEST_JOBS = timedelta(days=1)
+
+
+class Way(StrEnum):
+    """How a notice is sent."""
+
+    MAIL = "mail"
+    WEBHOOK = "webhook"
+
+
+class Cause(StrEnum):
+    """What a notice may be about."""
+
+    COMPLETE = "complete"
+    QUIET = "quiet"
+    PAYMENT = "payment"
+    JOB = "job"
+    BALANCE = "balance"
+
+
+CAUSE_LABELS: dict[Cause, str] = {
+    Cause.COMPLETE: "recruitment is complete: every place was finished",
+    Cause.QUIET: "nobody has answered for a while, though people are at work",
+    Cause.PAYMENT: "a payment waits, or was refused",
+    Cause.JOB: "a report or another long job ended or failed",
+    Cause.BALANCE: "the platform's balance is lower than what is still due",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something that a notice is about.
+
+    Attributes:
+        cause: Its cause.
+        about: A key of the event, so that nobody gets two notices of it.
+        text: What happened, in a sentence without the run's name.
+    """
+
+    cause: Cause
+    about: str
+    text: str
+
+
+def news_of_run(
+    session: Session,
+    run: Run,
+    jobs: Collection[Job],
+    causes: Collection[Cause],
+    quiet_minutes: int,
+    now: datetime,
+) -> Iterator[News]:
+    """Yield the news of a run; a state that lasts is yielded again, under the same key.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        jobs: The long jobs about it.
+        causes: What is asked for.
+        quiet_minutes: After how many minutes without an answer the run is quiet.
+        now: The time.
+    """
+    if Cause.COMPLETE in causes:
+        yield from _complete(session, run)
+    if Cause.QUIET in causes and run.closed_at is None:
+        yield from _quiet(session, run, quiet_minutes, now)
+    if Cause.PAYMENT in causes:
+        yield from _payments(session, run, now)
+    if Cause.JOB in causes:
+        yield from _ended_jobs(jobs, now)
+
+
+def low_balance(run: Run, now: datetime) -> News:
+    """Return the news, once a day, that the balance does not cover what is due."""
+    return News(
+        Cause.BALANCE,
+        f"balance {run.ref} {now:%Y-%m-%d}",
+        "The platform's balance is lower than what is due if everybody at work finishes.",
+    )
+
+
+def _complete(session: Session, run: Run) -> Iterator[News]:
+    subjects = (PLACES, participants_in(State.FINISHED))
+    counted = dict(
+        session.execute(
+            select(RunCount.subject, func.sum(RunCount.n))
+            .where(RunCount.run_id == run.id, RunCount.subject.in_(subjects))
+            .group_by(RunCount.subject)
+        ).all()
+    )
+    places, finished = (counted.get(subject, 0) for subject in subjects)
+    if places and finished >= places:
+        # With more places it can be complete once more.
+        about = f"complete {run.ref} {places}"
+        yield News(Cause.COMPLETE, about, f"All {places} places are finished.")
+
+
+def _quiet(session: Session, run: Run, minutes: int, now: datetime) -> Iterator[News]:
+    # Of those at work alone, who are few: a run may have millions of answers.
+    at_work = Participant.run_id == run.id, Participant.state.in_(ACTIVE_STATES)
+    people, came = session.execute(
+        select(func.count(), func.max(Participant.consented_at)).where(*at_work)
+    ).one()
+    if not people or came is None:
+        return
+    answered = session.scalar(
+        select(func.max(Response.recorded_at))
+        .join(Trial, Trial.id == Response.trial_id)
+        .join(Participant, Participant.id == Trial.participant_id)
+        .where(*at_work)
+    )
+    last = max(filter(None, (came, answered)))
+    if now - last >= timedelta(minutes=minutes):
+        yield News(
+            Cause.QUIET,
+            f"quiet {run.ref} {last.isoformat(timespec='seconds')}",
+            f"{people} at work, and no answer for {minutes} minutes.",
+        )
+
+
+def _payments(session: Session, run: Run, now: datetime) -> Iterator[News]:
+    waiting = (
+        Payment.run_id == run.id,
+        Payment.state.not_in(SETTLED_FOR_GOOD),
+        Payment.made_at < now - _PAYMENT_WAITS,
+    )
+    n, newest = session.execute(select(func.count(), func.max(Payment.id)).where(*waiting)).one()
+    if n:
+        text = f"{n} {'payment has' if n == 1 else 'payments have'} waited for half an hour."
+        yield News(Cause.PAYMENT, f"payment {run.ref} {newest}", text)
+
+
+def _ended_jobs(jobs: Collection[Job], now: datetime) -> Iterator[News]:
+    endings = {JobState.DONE: "is done", JobState.FAILED: "failed"}
+    for job in jobs:
+        if job.state in endings and now - datetime.fromisoformat(job.asked_at) < _LATEST_JOBS:
+            yield News(Cause.JOB, f"job {job.id}", f'"{job.title}" {endings[job.state]}.')
+
 
 _LOG = logging.getLogger("parallax.notifications")
 # After the first try, the second, and so on; then it is given up.
@@ -25,12 +181,12 @@ _AT_A_TIME = 50
 
 
 def causes_of(notification: Notification) -> frozenset[Cause]:
-    """Return of what somebody wants to be told at an address."""
+    """Return the causes that somebody chose for an address."""
     return frozenset(map(Cause, notification.causes.split()))
 
 
 def watchers(session: Session, cause: Cause | None = None) -> list[tuple[Notification, User]]:
-    """Return who wants to be told, and where; of one cause, or of any."""
+    """Return the addresses and their users; those of one cause, or all."""
     rows = session.execute(
         select(Notification, User)
         .join(User, User.id == Notification.user_id)
@@ -41,53 +197,57 @@ def watchers(session: Session, cause: Cause | None = None) -> list[tuple[Notific
 
 
 def watched_runs(session: Session, user: User) -> list[Run]:
-    """Return the runs of which a user is told: those that they see, and that people take."""
-    seen = Run.simulated.is_(False), Run.archived_at.is_(None), runs_seen_by(user)
-    return list(session.scalars(select(Run).where(*seen).order_by(Run.id)))
+    """Return the runs of which a user gets notices: runs with people that they may see."""
+    visible = Run.simulated.is_(False), Run.archived_at.is_(None), runs_seen_by(user)
+    return list(session.scalars(select(Run).where(*visible).order_by(Run.id)))
 
 
 def write_notices(services: Services) -> int:
-    """Write down what happened since for everybody who is to be told; return how much is new."""
+    """Store a notice of everything new for every address; return how many are new."""
     with reading(services.sessions) as session:
-        wanted = watchers(session)
-        if not wanted:
+        addresses = watchers(session)
+        if not addresses:
             return 0
         jobs = list(Jobs(services.instance).everything())
-        found = [
-            (notification.id, run, what)
-            for notification, user in wanted
-            for run, what in _happened(session, services, notification, user, jobs)
+        news = [
+            (notification.id, run, event)
+            for notification, user in addresses
+            for run, event in _news_of_user(session, services, notification, user, jobs)
         ]
-    return add_notices(services, found)
+    return add_notices(services, news)
 
 
-def _happened(
+def _news_of_user(
     session: Session, services: Services, notification: Notification, user: User, jobs: list[Job]
-) -> Iterator[tuple[Run, Happened]]:
+) -> Iterator[tuple[Run, News]]:
     quiet, causes = notification.quiet_minutes, causes_of(notification)
     for run in watched_runs(session, user):
-        about = [job for job in jobs if job.subject == run.ref]
-        for what in happened_to(session, run, about, causes, quiet, services.now()):
-            yield run, what
+        of_run = [job for job in jobs if job.subject == run.ref]
+        for event in news_of_run(session, run, of_run, causes, quiet, services.now()):
+            yield run, event
 
 
-def add_notices(services: Services, found: list[tuple[int, Run, Happened]]) -> int:
-    """Write down what is not written down yet; return how much that was.
+def add_notices(services: Services, news: list[tuple[int, Run, News]]) -> int:
+    """Store the notices that are not stored yet; return how many those were.
 
     Args:
         services: The installation.
-        found: Where each thing is told, of which run, and what it is.
+        news: The address, the run and the event of each notice.
     """
     with reading(services.sessions) as session:
-        known = set(session.execute(select(Notice.notification_id, Notice.about)).all())
-        new = [each for each in found if (each[0], each[2].about) not in known]
+        stored = set(session.execute(select(Notice.notification_id, Notice.about)).all())
+        new = [
+            (address, run, event)
+            for address, run, event in news
+            if (address, event.about) not in stored
+        ]
         titles = titles_of(session, [run for _, run, _ in new])
-    for notification_id, run, what in new:
+    for notification_id, run, event in new:
         link = f"{services.settings.link_base}/researcher/runs/{run.ref}"
-        text = f"{titles[run.id]} (run {run.ref}): {what.text}\n\n{link}"
+        text = f"{titles[run.id]} (run {run.ref}): {event.text}\n\n{link}"
         now = services.now()
         notice = Notice(
-            notification_id=notification_id, about=what.about, text=text, at=now, next_at=now
+            notification_id=notification_id, about=event.about, text=text, at=now, next_at=now
         )
         try:
             with services.sessions.begin() as session:
@@ -113,7 +273,7 @@ def _send(services: Services, id_: int) -> bool:
         notice = session.get(Notice, id_, with_for_update=True)
         if notice is None or notice.next_at is None or notice.next_at > services.now():
             return False
-        # Before the call, so that a process that dies in it leaves a try that counts.
+        # Stored before the call, so that the try counts even if the process dies in it.
         more = notice.tries < len(WAITS)
         notice.next_at = services.now() + WAITS[notice.tries] if more else None
         notice.tries += 1
@@ -122,8 +282,8 @@ def _send(services: Services, id_: int) -> bool:
         about = notice.about
     problem = ""
     try:
-        tell(services, way, address, about, text)
-    except NotTold as error:
+        deliver(services, way, address, about, text)
+    except DeliveryError as error:
         problem = str(error)
     except Exception as error:
         _LOG.exception("a notification could not be sent")
@@ -138,11 +298,11 @@ def _send(services: Services, id_: int) -> bool:
     return not problem
 
 
-def tell(services: Services, way: Way, address: str, about: str, text: str) -> None:
-    """Tell one thing at one address.
+def deliver(services: Services, way: Way, address: str, about: str, text: str) -> None:
+    """Send one notice to one address.
 
     Raises:
-        NotTold: It did not arrive.
+        DeliveryError: It did not arrive.
     """
     if way is Way.MAIL:
         subject = f"Parallax: {text.partition(chr(10))[0]}"

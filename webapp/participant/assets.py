@@ -1,44 +1,36 @@
 """The program and the style of the pages, under a name made of their content.
 
-The pages' modules are joined when a process starts, so that somebody who arrives asks once for all
-of them. The files are one folder on the wire, and the folder's name changes with any of them. A
-browser keeps such a folder for good and asks again only after an upgrade.
+The pages' modules are joined when a process starts, so that an arrival is one request for all of
+them. The files are one folder on the wire, and the folder's name changes with any of them. A
+browser keeps such a folder for good and asks again only after an upgrade. A study without a server
+holds the same modules in its page.
+
+Each module becomes a function that returns what it exports. Only the plain forms of ``import`` and
+``export`` are read; any other is refused, never guessed.
 """
 
 import gzip
 import hashlib
+import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from http import HTTPStatus
 from importlib.resources.abc import Traversable
 from mimetypes import guess_type
 from pathlib import Path
-from time import perf_counter
-from typing import TYPE_CHECKING
 
-from flask import Blueprint, Flask, Response, abort
+from flask import Blueprint, Flask, Response, abort, request
 from markupsafe import Markup
-from structlog.contextvars import bind_contextvars, clear_contextvars
-from werkzeug.datastructures import Accept
-from werkzeug.http import parse_accept_header
 
-from webapp.core.metrics import Metrics
-from webapp.http.request_log import log_request, new_request_id
-from webapp.http.security_headers import always_sent
-from webapp.participant.bundle import joined
-
-if TYPE_CHECKING:
-    from wsgiref.types import StartResponse, WSGIEnvironment
+from webapp.errors import WebappError
 
 # Stands in every page itself, so that a page can tell what is missing when nothing else arrives.
 _BOOT = "boot.js"
 _PAGE = "page.js"
 _EXTENSION = "assets"
 _YEAR_S = 365 * 24 * 60 * 60
-_MOST_HEADERS = 100
-_SEND = "assets.send"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,90 +90,35 @@ def _compressed(content: bytes) -> bytes:
     return gzip.compress(content, mtime=0)
 
 
-def serve_assets(
-    app: Flask, assets: Assets, public_url: str = "", metrics: Metrics | None = None
-) -> None:
-    """Send the files before the app is asked, and give its templates what they say of them.
+def serve_assets(app: Flask, assets: Assets) -> None:
+    """Serve the files at the address of their version, and name it to the app's templates."""
+    pages = Blueprint("assets", __name__)
 
-    Everybody who arrives asks for them, and the only thing of a request that changes a
-    reply is whether it may be compressed: each reply is made once, without Flask.
+    @pages.get("/assets/<version>/<name>")
+    def send(version: str, name: str) -> Response:
+        """Send a file of this version; what follows the version's point only makes a new address.
 
-    Args:
-        app: The app.
-        assets: The files.
-        public_url: Where the app is reached.
-        metrics: The process's metrics; None where nobody asks for them.
-    """
-    pages, inner = Blueprint("assets", __name__), app.wsgi_app
-    replies = {
-        (name, compress): _reply(asset, compress, always_sent(public_url))
-        for name, asset in assets.files.items()
-        for compress in (True, False)
-    }
-
-    def send(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
-        name = _asked(environ, assets.version)
-        if name not in assets.files:
-            return inner(environ, start)
-        began = perf_counter()
-        clear_contextvars()
-        bind_contextvars(request_id=new_request_id(environ))
-        headers, body = replies[name, takes_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))]
-        start("200 OK", headers)
-        method = environ["REQUEST_METHOD"]
-        log_request(metrics, method, _SEND, HTTPStatus.OK, perf_counter() - began)
-        return () if method == "HEAD" else (body,)
-
-    @pages.get("/assets/<version>/<name>", endpoint="send")
-    def refuse(version: str, name: str) -> Response:
-        """Answer for a file that is not among those of this version.
-
-        While nodes are upgraded one after the other, a page of one of them may ask another, whose
-        files are others. It is told to ask again: modules of two versions do not work together.
+        While nodes are upgraded one after the other, a page of one node may ask another, which has
+        other files. It is told to ask again: modules of two versions do not work together.
         """
-        if version.partition(".")[0] == assets.version:
-            abort(404)
-        return _of_another_version()
+        if version.partition(".")[0] != assets.version:
+            return _of_another_version()
+        asset = assets.files.get(name)
+        return abort(404) if asset is None else _reply(asset)
 
-    app.wsgi_app = send  # type: ignore[method-assign,assignment]
     app.register_blueprint(pages)
     app.extensions[_EXTENSION] = assets
     app.context_processor(lambda: {"assets": assets})
 
 
-def _asked(environ: "WSGIEnvironment", version: str) -> str:
-    """Return the name of the file that is asked for; nothing where it is something else.
-
-    What follows the version's point only makes the address another one.
-    """
-    address = environ["PATH_INFO"].removeprefix("/assets/")
-    folder, _, name = address.partition("/")
-    ours = len(address) < len(environ["PATH_INFO"]) and folder.partition(".")[0] == version
-    return name if ours and environ["REQUEST_METHOD"] in ("GET", "HEAD") else ""
-
-
-@lru_cache(_MOST_HEADERS)
-def takes_gzip(accepted: str) -> bool:
-    """Return whether a browser that accepts these encodings takes what is packed with gzip."""
-    return parse_accept_header(accepted, Accept).quality("gzip") > 0
-
-
-def _reply(
-    asset: Asset, compress: bool, always: Mapping[str, str]
-) -> tuple[list[tuple[str, str]], bytes]:
-    """Return a file's headers and body."""
-    body = asset.compressed if compress else asset.content
-    text = asset.mimetype.startswith("text/") or asset.mimetype.endswith("javascript")
-    headers = {
-        "Content-Type": f"{asset.mimetype}; charset=utf-8" if text else asset.mimetype,
-        "Content-Length": str(len(body)),
-        "Vary": "Accept-Encoding",
-        "Cache-Control": f"public, max-age={_YEAR_S}, immutable",
-        "Referrer-Policy": "no-referrer",
-        **({"Content-Encoding": "gzip"} if compress else {}),
-        **always,
-    }
-    return list(headers.items()), body
+def _reply(asset: Asset) -> Response:
+    compress = request.accept_encodings.quality("gzip") > 0
+    response = Response(asset.compressed if compress else asset.content, mimetype=asset.mimetype)
+    response.headers["Vary"] = "Accept-Encoding"
+    response.headers["Cache-Control"] = f"public, max-age={_YEAR_S}, immutable"
+    if compress:
+        response.headers["Content-Encoding"] = "gzip"
+    return response
 
 
 def _of_another_version() -> Response:
@@ -196,3 +133,106 @@ def assets_of(app: Flask) -> Assets:
     """Return the files that an app serves."""
     found: Assets = app.extensions[_EXTENSION]
     return found
+
+
+_IMPORT = re.compile(
+    r'^import \{(?P<names>[^}]*)\} from "(?P<path>\./|(?:\.\./)+)(?P<name>[\w/-]+\.js)";[ ]*$',
+    re.MULTILINE,
+)
+_EXPORT = re.compile(
+    r"^export (?P<kept>(?:const|let|async function\*?|function\*?|class) +(?P<name>\w+))",
+    re.MULTILINE,
+)
+_OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
+_ALIAS = re.compile(r"(\w+) as (\w+)")
+
+
+def bundle(modules: Mapping[str, str], programs: Mapping[str, str]) -> str:
+    """Return one program that begins a study without a server.
+
+    Args:
+        modules: The pages' modules by their names; one is ``serverless/begin.js``.
+        programs: Those that a page asks for by name, such as a type of response's.
+
+    Raises:
+        WebappError: A module imports or exports in a form that is not read, or one that is not
+            there, or a circle of modules import each other.
+    """
+    texts = {**modules, **programs}
+    done: dict[str, str] = {}
+    for name in texts:
+        _add(name, texts, done, ())
+    known = ", ".join(f'"{name}": {_variable(name)}' for name in programs)
+    begin = f"{_variable('serverless/begin.js')}.begin({{ {known} }});"
+    return "\n".join([*done.values(), begin, ""])
+
+
+def joined(name: str, modules: Mapping[str, str]) -> str:
+    """Return a module together with all that it imports, as one module with its exports.
+
+    Args:
+        name: Its name.
+        modules: The texts of modules by their names.
+
+    Raises:
+        WebappError: As ``bundle``.
+    """
+    done: dict[str, str] = {}
+    _add(name, modules, done, ())
+    exported = ", ".join(_exported(modules[name]))
+    return "\n".join([*done.values(), f"export const {{ {exported} }} = {_variable(name)};", ""])
+
+
+def _add(name: str, texts: Mapping[str, str], done: dict[str, str], above: tuple[str, ...]) -> None:
+    if name in done:
+        return
+    if name in above:
+        raise _unreadable(name, f"it imports itself by way of {', '.join(above)}")
+    if name not in texts:
+        raise _unreadable(above[-1], f"it imports {name}, which is not there")
+    for each in _imported(name, texts[name]):
+        _add(each, texts, done, (*above, name))
+    done[name] = _as_function(name, texts[name])
+
+
+def _imported(name: str, text: str) -> Iterator[str]:
+    for found in _IMPORT.finditer(text):
+        yield _place(name, found)
+
+
+def _place(name: str, found: re.Match[str]) -> str:
+    folder = [] if found["path"] != "./" else name.split("/")[:-1]
+    return "/".join([*folder, found["name"]])
+
+
+@cache
+def _as_function(name: str, text: str) -> str:
+    exported = ", ".join(_exported(text))
+    body = _IMPORT.sub(lambda found: _taken(name, found), text)
+    body = _EXPORT.sub(lambda found: found["kept"], body)
+    if other := _OTHER.search(body):
+        raise _unreadable(name, f'its line "{other[0]}" is in another form')
+    if "</script" in body.lower():
+        raise _unreadable(name, "it contains the end of a script element")
+    return f"const {_variable(name)} = (() => {{\n{body}\nreturn {{ {exported} }};\n}})();"
+
+
+def _exported(text: str) -> list[str]:
+    return [found["name"] for found in _EXPORT.finditer(text)]
+
+
+def _taken(name: str, found: re.Match[str]) -> str:
+    names = _ALIAS.sub(r"\1: \2", " ".join(found["names"].split()))
+    return f"const {{ {names} }} = {_variable(_place(name, found))};"
+
+
+def _variable(name: str) -> str:
+    return "m_" + re.sub(r"\W", lambda sign: f"_{ord(sign[0]):x}_", name)
+
+
+def _unreadable(name: str, why: str) -> WebappError:
+    return WebappError(
+        f"the program {name} cannot become part of a page: {why}",
+        expected='lines such as: import { name } from "./other.js"; and: export const name = ...',
+        remedy="Write its imports and exports in that form, or serve the study with parallax serve",
+    )

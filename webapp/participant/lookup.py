@@ -5,12 +5,12 @@ from sqlalchemy.orm import Session
 from structlog.contextvars import bind_contextvars
 
 from experiment.participation import State
-from experiment.studies.catalogue import own_messages
+from experiment.studies.files import own_messages
 from webapp.core.i18n import set_language
 from webapp.database.models import Participant, Run
 from webapp.http.security_headers import open_to
 from webapp.services import current_services
-from webapp.sessions.crowding import counted_now
+from webapp.sessions.arrival_limits import counted_now
 from webapp.sessions.lookup import find_participant, find_run
 
 

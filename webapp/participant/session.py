@@ -7,20 +7,16 @@ from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending, State
-from experiment.studies.answers import LONGEST_TEXT
+from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.errors import RequestError
 from webapp.participant.admission import admission_page
-from webapp.participant.leaving import exit_of, report_ending
+from webapp.participant.leaving import exit_of, finished_before, is_shut, report_ending
 from webapp.participant.lookup import count_who_is_back, requested_participant
-from webapp.participant.markdown import as_html
-from webapp.participant.over import finished_before, is_shut
-from webapp.participant.plain_pages import keep_first_page, keep_last_page
-from webapp.participant.trial_page import working_page
-from webapp.recruiters.base import tells_all_the_same
+from webapp.participant.trial_page import as_html, working_page
 from webapp.recruitment.assignments import current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
@@ -31,7 +27,7 @@ from webapp.sessions.finish import (
     form_texts,
 )
 from webapp.sessions.leave import ending_of, note_late_work
-from webapp.sessions.links import is_of_link
+from webapp.sessions.lookup import is_of_link
 from webapp.sessions.serve import serve
 from webapp.sessions.withdraw import is_erased
 
@@ -108,13 +104,10 @@ def _working(session: Session, participant: Participant, run: Run, study: Study)
     for_all = participant.platform_id is None
     invitation = url_for("consent.show", ref=run.ref) if for_all else ""
     work = serve(session, run, participant, study)
-    if for_all:
-        keep_first_page(run, study, participant.list, work)
     return working_page(study, work, invitation=invitation, lease_minutes=run.lease_minutes)
 
 
-def _answered(_session: Session, participant: Participant, run: Run, study: Study) -> str:
-    keep_last_page(run, study, participant, "")
+def _answered(_session: Session, _participant: Participant, _run: Run, study: Study) -> str:
     return _questionnaire(study, given={}, problems={})
 
 
@@ -124,8 +117,6 @@ def _questionnaire(study: Study, given: Mapping[str, str], problems: Mapping[str
 
 
 def _finished(session: Session, participant: Participant, run: Run, study: Study) -> str:
-    if tells_all_the_same(current_services().recruiter(run.recruiter)):
-        keep_last_page(run, study, participant, participant.code)
     return render_template(
         "closing.html",
         study=study,

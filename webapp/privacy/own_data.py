@@ -33,7 +33,7 @@ from webapp.database.models.identity import names_of
 from webapp.runs.humanness import told_of
 from webapp.runs.integrity import certificates, flags_of
 from webapp.runs.people import AnsweredTrial, record_of
-from webapp.sessions.links import SINGLE
+from webapp.sessions.lookup import SINGLE
 from webapp.sessions.session_payload import shown_trial
 
 _Row = TypeVar("_Row", bound=Base)

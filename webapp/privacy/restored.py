@@ -18,9 +18,8 @@ from webapp.erasures.entry import Deed, Entry, mark_of
 from webapp.erasures.file import append, blank, content, take_over_older_file
 from webapp.erasures.owner import sign
 from webapp.erasures.record import Record, by_digest, furthest, known_entries, store
-from webapp.privacy.corrections import answers_of, apply_corrections, correctable
+from webapp.privacy.corrections import answers_of, apply_corrections, correctable, mark_restricted
 from webapp.privacy.forget import find_participant, find_worker, forget
-from webapp.privacy.restriction import mark_restricted
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.leave import leave
 from webapp.sessions.withdraw import Wish, erase_given, nothing_is_stored, withdraw

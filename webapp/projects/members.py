@@ -1,12 +1,15 @@
-"""The members of a project: each change is one act, and a project keeps a manager."""
+"""The members of a project, and invitations to it; a project keeps at least one manager."""
 
+import hashlib
+import secrets
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from webapp.database.models import ApiToken, AskedAct, Membership, Project, Run, User
+from webapp.database.models import ApiToken, AskedAct, Invitation, Membership, Project, Run, User
+from webapp.errors import RequestError
 from webapp.projects.projects import ProjectError
 from webapp.projects.rights import ProjectRole
 from webapp.users.audit_log import record_act
@@ -51,8 +54,8 @@ def set_member(
             be removed is no member.
     """
     of_user = Membership.project_id == project.id, Membership.user_id == user.id
-    found = session.scalar(select(Membership).where(*of_user))
-    before = NOBODY if found is None else found.role
+    membership = session.scalar(select(Membership).where(*of_user))
+    before = NOBODY if membership is None else membership.role
     if seen is not None and seen != before:
         raise _changed_meanwhile(project, user, seen, before)
     after = NOBODY if role is None else str(role)
@@ -66,20 +69,24 @@ def set_member(
         return
     if before == ProjectRole.MANAGER:
         _refuse_without_manager(session, project, user)
-    if found is None:
+    if membership is None:
         session.add(Membership(project_id=project.id, user_id=user.id, role=after, made_at=now))
     elif role is None:
-        session.delete(found)
+        session.delete(membership)
     else:
-        found.role = after
+        membership.role = after
     session.flush()
-    _take_back(session, project, user, now, removed=role is None)
-    told = {"project": project.name, "user": user.name}
+    _end_powers(session, project, user, now, removed=role is None)
+    entry = {"project": project.name, "user": user.name}
     act = (
-        "member removed" if role is None else "member added" if found is None else "member changed"
+        "member removed"
+        if role is None
+        else "member added"
+        if membership is None
+        else "member changed"
     )
     record_act(
-        session, by, act, now, before={**told, "role": before}, after={**told, "role": after}
+        session, by, act, now, before={**entry, "role": before}, after={**entry, "role": after}
     )
 
 
@@ -92,10 +99,10 @@ def _changed_meanwhile(project: Project, user: User, seen: str, now: str) -> Pro
     )
 
 
-def _take_back(
+def _end_powers(
     session: Session, project: Project, user: User, now: datetime, *, removed: bool
 ) -> None:
-    """Forget what somebody asked for by a role that they have no more."""
+    """Remove the requests and, of a former member, the tokens that an earlier role allowed."""
     runs = select(Run.id).where(Run.project_id == project.id)
     session.execute(delete(AskedAct).where(AskedAct.who == user.name, AskedAct.run_id.in_(runs)))
     if removed:
@@ -120,3 +127,90 @@ def _refuse_without_manager(session: Session, project: Project, user: User) -> N
             expected="at least one manager who can sign in",
             remedy="First make another member a manager",
         )
+
+
+INVITATION_VALID_FOR = timedelta(days=7)
+
+
+def invite(session: Session, project: Project, role: ProjectRole, *, by: str, now: datetime) -> str:
+    """Return the code of a new invitation; it is shown once and cannot be read again."""
+    code = secrets.token_urlsafe(32)
+    session.add(
+        Invitation(
+            project_id=project.id, role=role, code_hash=_digest(code), made_by=by, made_at=now
+        )
+    )
+    session.flush()
+    after = {"project": project.name, "role": str(role)}
+    record_act(session, by, "invitation made", now, after=after)
+    return code
+
+
+def open_invitations(session: Session, project: Project, now: datetime) -> Sequence[Invitation]:
+    """Return the invitations that nobody has used yet, the latest first."""
+    return session.scalars(
+        select(Invitation)
+        .where(Invitation.project_id == project.id, Invitation.used_at.is_(None))
+        .where(Invitation.made_at > now - INVITATION_VALID_FOR)
+        .order_by(Invitation.id.desc())
+    ).all()
+
+
+def take_invitation_back(
+    session: Session, project: Project, number: int, *, by: str, now: datetime
+) -> None:
+    """End an invitation that nobody has used yet; one that is used or unknown stays as it is."""
+    named = Invitation.id == number, Invitation.project_id == project.id
+    invitation = session.scalar(select(Invitation).where(*named, Invitation.used_at.is_(None)))
+    if invitation is not None:
+        invitation.used_at = now
+        after = {"project": project.name, "role": invitation.role}
+        record_act(session, by, "invitation taken back", now, after=after)
+
+
+def invited_to(session: Session, code: str, now: datetime) -> tuple[Project, Invitation]:
+    """Return the project and invitation of a code, locked so that nobody else uses it meanwhile.
+
+    Raises:
+        RequestError: It is no code, was used or taken back, or is too old.
+    """
+    row = session.execute(
+        select(Project, Invitation)
+        .join(Invitation, Invitation.project_id == Project.id)
+        .where(Invitation.code_hash == _digest(code), Invitation.used_at.is_(None))
+        .where(Invitation.made_at > now - INVITATION_VALID_FOR, Project.ended_at.is_(None))
+        .with_for_update()
+    ).first()
+    if row is None:
+        raise RequestError(
+            "This code invites to nothing: it was mistyped, used, taken back, or is older than "
+            f"{INVITATION_VALID_FOR.days} days. Ask the person who invited you for a new one.",
+            status=404,
+            code="no_invitation",
+        )
+    project, invitation = row
+    return project, invitation
+
+
+def accept(session: Session, code: str, user: User, now: datetime) -> Project:
+    """Make a user a member by a code, which is then used up.
+
+    Raises:
+        RequestError: The code invites to nothing, or they are a member already.
+    """
+    project, invitation = invited_to(session, code, now)
+    of_user = Membership.project_id == project.id, Membership.user_id == user.id
+    if session.scalar(select(Membership.id).where(*of_user)) is not None:
+        raise RequestError(
+            f"You are a member of {project.name} already. Somebody else can still use the code.",
+            status=409,
+            code="member_already",
+        )
+    invitation.used_at = now
+    who = f"{user.name} (invited by {invitation.made_by})"
+    set_member(session, project, user, ProjectRole(invitation.role), by=who, now=now)
+    return project
+
+
+def _digest(code: str) -> str:
+    return hashlib.sha256(code.strip().encode("utf-8", "surrogatepass")).hexdigest()

@@ -60,19 +60,19 @@ def named_project(session: Session, name: str, *, change: bool = False) -> Proje
     Args:
         session: An open session.
         name: The project's.
-        change: Whether it or its members are about to change: then nobody else changes them.
+        change: Whether to lock it, because it or its members are about to change.
 
     Raises:
         ProjectError: There is no project at all.
         UnknownNameError: There is none of that name; the message lists the known ones.
     """
-    wanted = select(Project).where(Project.name == name)
-    project = session.scalar(wanted.with_for_update() if change else wanted)
+    named = select(Project).where(Project.name == name)
+    project = session.scalar(named.with_for_update() if change else named)
     if project is not None:
         return project
-    known = list(session.scalars(select(Project.name)))
-    if known:
-        raise unknown_name("project", name, known)
+    names = list(session.scalars(select(Project.name)))
+    if names:
+        raise unknown_name("project", name, names)
     raise ProjectError(
         f'there is no project "{name}": none exists here yet',
         remedy=f"Add one with: parallax projects add {name}",
@@ -120,20 +120,20 @@ def end_project(session: Session, project: Project, *, by: str, now: datetime) -
     Raises:
         ProjectError: A run of it is open, or people are at work.
     """
-    of_it = Run.project_id == project.id
-    open_ones = session.scalars(select(Run.ref).where(of_it, Run.closed_at.is_(None))).all()
+    in_project = Run.project_id == project.id
+    open_runs = session.scalars(select(Run.ref).where(in_project, Run.closed_at.is_(None))).all()
     at_work = session.scalar(
         select(func.count())
         .select_from(Participant)
         .join(Run, Run.id == Participant.run_id)
-        .where(of_it, Participant.state.in_((State.WORKING, State.ANSWERED)))
+        .where(in_project, Participant.state.in_((State.WORKING, State.ANSWERED)))
     )
-    if open_ones or at_work:
+    if open_runs or at_work:
         raise ProjectError(
             f'the project "{project.name}" was not ended: people can take part in it'
-            f" ({len(open_ones)} open runs, {at_work} people at work)",
+            f" ({len(open_runs)} open runs, {at_work} people at work)",
             expected="closed runs, in which nobody is at work",
-            remedy=f"Close its runs ({', '.join(open_ones) or 'done'}) and wait until everybody"
+            remedy=f"Close its runs ({', '.join(open_runs) or 'done'}) and wait until everybody"
             " has finished or left",
         )
     if project.ended_at is None:
@@ -150,7 +150,7 @@ def name_of_project(session: Session, run: Run) -> str:
 
 
 def rights_in(session: Session, user: User, project_id: int | None) -> frozenset[Right]:
-    """Return what a user may do with the runs of a project; None stands for those of none."""
+    """Return a user's rights in a project; None stands for runs of no project."""
     if user.role == Role.OWNER:
         return ALL
     if project_id is None:
@@ -175,12 +175,14 @@ def runs_seen_by(user: User) -> ColumnElement[bool]:
     """Return which runs a user sees, as a condition on ``Run``."""
     if user.role == Role.OWNER:
         return true()
-    own = Run.project_id.in_(select(Project.id).where(_seen_by(user)))
-    return or_(Run.project_id.is_(None), own) if RIGHTS_IN_COMMON[Role(user.role)] else own
+    in_projects = Run.project_id.in_(select(Project.id).where(_seen_by(user)))
+    if RIGHTS_IN_COMMON[Role(user.role)]:
+        return or_(Run.project_id.is_(None), in_projects)
+    return in_projects
 
 
 def _seen_by(user: User) -> ColumnElement[bool]:
     if user.role == Role.OWNER:
         return true()
-    own = select(Membership.project_id).where(Membership.user_id == user.id)
-    return Project.ended_at.is_(None) & Project.id.in_(own)
+    memberships = select(Membership.project_id).where(Membership.user_id == user.id)
+    return Project.ended_at.is_(None) & Project.id.in_(memberships)

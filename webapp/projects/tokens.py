@@ -1,4 +1,4 @@
-"""Tokens of programs: what one may do is never more than its user may, and less by its scopes."""
+"""Tokens of programs: each may do what its scopes say, and never more than its user may."""
 
 import hashlib
 import re
@@ -40,10 +40,10 @@ def make_token(
         scopes: What it may be used for.
         days: After how many days it ends.
         now: The time.
-        project: Where alone it may be used; None for wherever its user may.
+        project: The only project in which it may be used; None for all of its user's.
 
     Raises:
-        ProjectError: Something of it cannot be so.
+        ProjectError: A value is not acceptable.
     """
     problem = ""
     if not _LABEL.fullmatch(label):
@@ -70,9 +70,9 @@ def make_token(
     )
     session.add(row)
     session.flush()
-    told = {"token": label, "scopes": row.scopes, "until": f"{row.expires_at:%Y-%m-%d}"}
+    entry = {"token": label, "scopes": row.scopes, "until": f"{row.expires_at:%Y-%m-%d}"}
     within = {} if project is None else {"project": project.name}
-    record_act(session, user.name, "token made", now, after={**told, **within})
+    record_act(session, user.name, "token made", now, after={**entry, **within})
     return token
 
 
@@ -88,23 +88,23 @@ def revoke(session: Session, user: User, number: int, *, by: str, now: datetime)
     Raises:
         ProjectError: They have none of that number.
     """
-    found = session.scalar(
+    token = session.scalar(
         select(ApiToken).where(ApiToken.id == number, ApiToken.user_id == user.id)
     )
-    if found is None:
+    if token is None:
         raise ProjectError(
             f'"{user.name}" has no token {number}',
             remedy=f"List the tokens: parallax users tokens {user.name}",
         )
-    if found.revoked_at is None:
-        found.revoked_at = now
-        told = {"user": user.name, "token": found.label}
-        record_act(session, by, "token revoked", now, after=told)
+    if token.revoked_at is None:
+        token.revoked_at = now
+        entry = {"user": user.name, "token": token.label}
+        record_act(session, by, "token revoked", now, after=entry)
 
 
 def user_of_token(session: Session, token: str, now: datetime) -> tuple[User, ApiToken] | None:
-    """Return whose token it is; None where it is nobody's any more."""
-    found = session.execute(
+    """Return the user and the row of a token; None where it is not valid."""
+    row = session.execute(
         select(User, ApiToken)
         .join(ApiToken, ApiToken.user_id == User.id)
         .outerjoin(Project, Project.id == ApiToken.project_id)
@@ -112,7 +112,7 @@ def user_of_token(session: Session, token: str, now: datetime) -> tuple[User, Ap
         .where(ApiToken.expires_at > now, User.disabled_at.is_(None))
         .where(or_(ApiToken.project_id.is_(None), Project.ended_at.is_(None)))
     ).first()
-    return None if found is None else (found[0], found[1])
+    return None if row is None else (row[0], row[1])
 
 
 def note_use(sessions: Sessions, token: ApiToken, now: datetime) -> None:
@@ -123,7 +123,7 @@ def note_use(sessions: Sessions, token: ApiToken, now: datetime) -> None:
 
 
 def _usable(session: Session, user: User) -> int:
-    return len([each for each in tokens_of(session, user) if each.revoked_at is None])
+    return len([token for token in tokens_of(session, user) if token.revoked_at is None])
 
 
 def _digest(token: str) -> str:

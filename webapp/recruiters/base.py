@@ -115,11 +115,6 @@ class Recruiter:
         return {}
 
 
-def tells_all_the_same(recruiter: Recruiter) -> bool:
-    """Return whether a recruiter has no way back of its own: all whose visits end alike see it."""
-    return type(recruiter).exit is Recruiter.exit
-
-
 @runtime_checkable
 class PayingRecruiter(Protocol):
     """A recruiter whose platform publishes runs and pays their participants."""

@@ -45,7 +45,7 @@ class DirectRecruiter(Recruiter):
 
     def visitor(self) -> "Visitor":
         """Return what makes a simulated participant, who comes by a link or through a stand-in."""
-        from webapp.simulation.stand_in import StandInSession
+        from webapp.simulation.visit import StandInSession
 
         if not self._settings.stand_in:
             return super().visitor()

@@ -10,34 +10,26 @@ from webapp.core.urls import RESEARCHER_PATH
 from webapp.researcher.access import guarded
 from webapp.researcher.accounts import account_pages
 from webapp.researcher.api import api
-from webapp.researcher.audit import audit_pages
-from webapp.researcher.charts import chart_pages
-from webapp.researcher.code import code_pages
 from webapp.researcher.editor import editor_pages
 from webapp.researcher.film import film_pages
-from webapp.researcher.installation import installation_pages
-from webapp.researcher.joining import joining_pages
+from webapp.researcher.installation import audit_pages, installation_pages
 from webapp.researcher.launch import launch_pages
 from webapp.researcher.links import link_pages
-from webapp.researcher.money import money_pages
-from webapp.researcher.notes import archive_pages, note_pages
+from webapp.researcher.money import money_pages, reconciling_pages
 from webapp.researcher.notifications import notification_pages
-from webapp.researcher.overview_page import live_pages
-from webapp.researcher.own_account import token_pages
-from webapp.researcher.participants import participant_pages
-from webapp.researcher.passwords import password_pages
-from webapp.researcher.powering import power_pages
-from webapp.researcher.projects import project_pages
-from webapp.researcher.read_reports import reading_pages
-from webapp.researcher.reconciling import reconciling_pages
+from webapp.researcher.own_account import password_pages, second_factor_pages, token_pages
+from webapp.researcher.participants import (
+    note_pages,
+    participant_pages,
+    rights_of_people_pages,
+)
+from webapp.researcher.power import power_pages
+from webapp.researcher.projects import joining_pages, project_pages
 from webapp.researcher.recruitment import recruitment_pages
-from webapp.researcher.rehearsing import rehearsing_pages
-from webapp.researcher.reports import reports_pages
-from webapp.researcher.rights import rights_of_people_pages
-from webapp.researcher.runs import run_pages
-from webapp.researcher.second_factor import second_factor_pages
-from webapp.researcher.sign_in import sign_in_pages
-from webapp.researcher.signed_in_elsewhere import elsewhere_pages
+from webapp.researcher.reports import reading_pages, reports_pages
+from webapp.researcher.run_page import chart_pages, live_pages
+from webapp.researcher.runs import archive_pages, rehearsing_pages, run_pages
+from webapp.researcher.sign_in import code_pages, elsewhere_pages, sign_in_pages
 from webapp.researcher.studies import study_pages
 from webapp.researcher.template_globals import FILTERS
 

@@ -1,4 +1,7 @@
-"""Who may see which page: roles, the session's cookie, and forms that no other site can send."""
+"""Access to researcher pages: roles, rights in projects, the session's cookie and form tokens.
+
+Whoever may not see a run or a project reads the same answer as for one that does not exist.
+"""
 
 import hmac
 from collections.abc import Callable
@@ -7,20 +10,22 @@ from typing import Any, TypeVar
 
 from flask import Blueprint, current_app, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from webapp.core.i18n import SOURCE_LANGUAGE, set_language
 from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
-from webapp.database.models import SignIn, User
+from webapp.database.models import Project, Run, SignIn, User
 from webapp.errors import RequestError
-from webapp.projects.rights import Right
-from webapp.researcher.boundary import not_allowed, refuse_outside
+from webapp.projects.projects import rights_in
+from webapp.projects.rights import Right, lowest_in_common
 from webapp.researcher.template_globals import template_globals
 from webapp.services import current_services
 from webapp.users.roles import Role
 from webapp.users.second_factor import Needed, factor_of
-from webapp.users.sign_in import form_token, signed_in, still_here
+from webapp.users.sign_in import form_token, note_in_use, signed_in
 
 COOKIE = "parallax_researcher"
 _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -33,13 +38,13 @@ def allowed(
     largest_body: int | None = None,
     before_second_factor: bool = False,
 ) -> Callable[[View], View]:
-    """Say what a view needs.
+    """Declare the role or right that a view needs.
 
     Args:
         needed: A role in the installation, or a right in the project that the request is about;
             None where the view is open to everybody, signed in or not.
         largest_body: How many bytes may be sent to it; None for what all pages take.
-        before_second_factor: Whether it is open to who must first set up a second factor.
+        before_second_factor: Whether it is open to users who must first set up a second factor.
     """
 
     def mark(view: View) -> View:
@@ -65,7 +70,7 @@ def needed_of(endpoint: str) -> Role | Right | None:
 
 
 def guarded(pages: Blueprint) -> Blueprint:
-    """Return the pages, each of which lets in only who may see it."""
+    """Return the pages, with a check of every request to them."""
     if not pages._got_registered_once:
         pages.before_request(_let_in)
         pages.context_processor(template_globals)
@@ -80,31 +85,31 @@ def current_user() -> User:
 
 
 def may_still_see() -> bool:
-    """Return whether whoever watches a run is signed in still, and sees it still."""
-    found = _session_of(request.cookies.get(COOKIE, ""))
+    """Return whether the user who watches a run is still signed in and may still see it."""
+    signed_in_user = _session_of(request.cookies.get(COOKIE, ""))
     try:
-        if found is not None:
-            refuse_outside(found[0], Right.SEE)
+        if signed_in_user is not None:
+            refuse_outside(signed_in_user[0], Right.SEE)
     except RequestError:
         return False
-    return found is not None
+    return signed_in_user is not None
 
 
 def _let_in() -> ResponseReturnValue | None:
     g.user, g.form_token, g.rights, g.project_id = None, "", frozenset(), None
     needed = needed_of(request.endpoint or "")
     token = request.cookies.get(COOKIE, "")
-    found = _session_of(token)
+    signed_in_user = _session_of(token)
     set_language(SOURCE_LANGUAGE)
-    if found is not None:
-        g.user, here = found
+    if signed_in_user is not None:
+        g.user, sign_in = signed_in_user
         g.form_token = form_token(token)
-        still_here(current_services().sessions, here, current_services().now())
+        note_in_use(current_services().sessions, sign_in, current_services().now())
     if request.method in _CHANGES:
         view: Any = current_app.view_functions[request.endpoint or ""]
-        if view.largest_body is not None and found is not None:
+        if view.largest_body is not None and signed_in_user is not None:
             request.max_content_length = view.largest_body
-        _refuse_foreign_form(token if found else "")
+        _refuse_foreign_form(token if signed_in_user else "")
     if needed is None:
         return None
     if g.user is None:
@@ -117,15 +122,15 @@ def _let_in() -> ResponseReturnValue | None:
 
 
 def _to_second_factor(user: User) -> ResponseReturnValue | None:
-    """Lead who needs a second factor and has none to where it is set up."""
+    """Redirect a user who needs a second factor and has none to the page where it is set up."""
     services = current_services()
     view: Any = current_app.view_functions[request.endpoint or ""]
     needed = Needed(services.settings.second_factor).concerns(user)
     if view.before_second_factor or not needed:
         return None
     with reading(services.sessions) as session:
-        there = factor_of(session, user) is not None
-    return None if there else redirect(url_for("second_factor.show"), 303)
+        has_factor = factor_of(session, user) is not None
+    return None if has_factor else redirect(url_for("second_factor.show_factor"), 303)
 
 
 def _refused(error: RequestError) -> ResponseReturnValue:
@@ -148,9 +153,9 @@ def _session_of(token: str) -> tuple[User, SignIn] | None:
 
 
 def _refuse_foreign_form(token: str) -> None:
-    # The app has refused what another site sent; who is not signed in has no session to use.
-    given = request.form.get("form_token", "").encode("utf-8", "replace")
-    if token and not hmac.compare_digest(form_token(token).encode(), given):
+    # The app has refused requests from other sites; without a session there is nothing to misuse.
+    sent = request.form.get("form_token", "").encode("utf-8", "replace")
+    if token and not hmac.compare_digest(form_token(token).encode(), sent):
         raise RequestError(
             "This form is too old, so nothing was done. Please load the page again and repeat it.",
             status=403,
@@ -163,9 +168,11 @@ def _way_back() -> str:
 
 
 def safe_way_back(address: str) -> str:
-    """Return one of our addresses to open after signing in, whatever a link says."""
-    own = address.startswith(f"{RESEARCHER_PATH}/") and "\\" not in address and "//" not in address
-    return address if own else url_for("runs.show_all")
+    """Return the page to open after signing in: a researcher page, whatever the link says."""
+    is_ours = (
+        address.startswith(f"{RESEARCHER_PATH}/") and "\\" not in address and "//" not in address
+    )
+    return address if is_ours else url_for("runs.show_all")
 
 
 def with_cookie(response: Response, token: str) -> Response:
@@ -185,3 +192,82 @@ def without_cookie(response: Response) -> Response:
     """Return the response, which ends the cookie."""
     response.delete_cookie(COOKIE, path=RESEARCHER_PATH, httponly=True, samesite="Lax")
     return response
+
+
+NO_RUN = "There is no study at this address. Please check the link you were given."
+
+
+def refuse_outside(user: User, needed: Right, only: int | None = None) -> None:
+    """Refuse a user without the right, and note all rights that they have in the project.
+
+    Args:
+        user: Who is signed in, or whose token it is.
+        needed: The right that the view needs.
+        only: The project to which a token is bound; None for any.
+
+    Raises:
+        RequestError: They may not see it, or may not do this.
+    """
+    with reading(current_services().sessions) as session:
+        project_id = _project_of_request(session)
+        g.project_id = project_id
+        g.rights = rights_in(session, user, project_id)
+    if Right.SEE not in g.rights or (only is not None and project_id != only):
+        raise _nothing_there()
+    if needed in g.rights:
+        return
+    if project_id is None:
+        raise not_allowed(user, lowest_in_common(needed))
+    raise RequestError(
+        f'Your role in this project does not include the right to "{needed}". Ask a '
+        "manager of the project.",
+        status=403,
+        code="not_allowed",
+    )
+
+
+def not_allowed(user: User, needed: Role) -> RequestError:
+    """Return the refusal of a request that needs another role in the installation."""
+    return RequestError(
+        f"Your role is {user.role}; this needs the role {needed}. Ask an "
+        "owner of this installation.",
+        status=403,
+        code="not_allowed",
+    )
+
+
+def present_project() -> int | None:
+    """Return the project that the request is about; None where it is about none."""
+    project_id: int | None = g.get("project_id")
+    return project_id
+
+
+def _project_of_request(session: Session) -> int | None:
+    """Return the project of the run, or the project, that the request names."""
+    names = request.view_args or {}
+    if "ref" in names:
+        run = session.execute(select(Run.project_id).where(Run.ref == names["ref"])).first()
+        if run is None:
+            raise _nothing_there()
+        return run[0]
+    name = names.get("project", request.values.get("project", ""))
+    if not name:
+        return None
+    project_id = session.scalar(select(Project.id).where(Project.name == name))
+    if project_id is None:
+        raise _nothing_there()
+    return project_id
+
+
+def _nothing_there() -> RequestError:
+    if "ref" in (request.view_args or {}):
+        return RequestError(NO_RUN, status=404, code="unknown_run")
+    name = (request.view_args or {}).get("project", request.values.get("project", ""))
+    if not name:
+        # What belongs to no project is open to roles of the installation alone.
+        return not_allowed(g.user, Role.VIEWER)
+    return RequestError(
+        "There is no project at this address, or you are no member of it.",
+        status=404,
+        code="unknown_project",
+    )

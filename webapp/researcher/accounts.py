@@ -18,8 +18,8 @@ from webapp.users.audit_log import record_act
 from webapp.users.passwords import hash_password
 from webapp.users.roles import Role
 from webapp.users.second_factor import remove
-from webapp.users.secret_links import make_link
 from webapp.users.sign_in import sign_out_everywhere
+from webapp.users.users import new_password_link
 
 account_pages = Blueprint("accounts", __name__)
 
@@ -54,7 +54,7 @@ def add() -> ResponseReturnValue:
             )
         except accounts.UserError as error:
             raise _refused(error) from error
-        token = "" if elsewhere else make_link(session, user, by=by, now=services.now())
+        token = "" if elsewhere else new_password_link(session, user, by=by, now=services.now())
     return redirect(url_for("accounts.show"), 303) if elsewhere else _page_of_link(user, token)
 
 
@@ -89,7 +89,7 @@ def make_password_link() -> ResponseReturnValue:
     with services.sessions.begin() as session:
         user = _named(session)
         try:
-            token = make_link(session, user, by=current_user().name, now=services.now())
+            token = new_password_link(session, user, by=current_user().name, now=services.now())
         except accounts.UserError as error:
             raise _refused(error) from error
     return _page_of_link(user, token)

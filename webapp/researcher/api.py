@@ -23,7 +23,7 @@ from webapp.payments.reconciliation.statement import statements
 from webapp.projects.projects import runs_seen_by
 from webapp.projects.rights import NEEDED_BY, Scope
 from webapp.projects.tokens import note_use, user_of_token
-from webapp.researcher.boundary import refuse_outside
+from webapp.researcher.access import refuse_outside
 from webapp.researcher.runs import decide, run_archive
 from webapp.runs.runs import Progress, progress
 from webapp.services import current_services
@@ -52,7 +52,7 @@ def runs() -> ResponseReturnValue:
     if token.project_id is not None:
         seen = seen & (Run.project_id == token.project_id)
     with reading(current_services().sessions) as session:
-        return jsonify(runs=[_progress(each) for each in progress(session, seen)])
+        return jsonify(runs=[_as_json(run) for run in progress(session, seen)])
 
 
 @api.get("/runs/<ref>")
@@ -60,8 +60,8 @@ def runs() -> ResponseReturnValue:
 def run(ref: str) -> ResponseReturnValue:
     """Say how far a run has come."""
     with reading(current_services().sessions) as session:
-        [found] = progress(session, Run.ref == ref)
-    return jsonify(_progress(found))
+        [of_run] = progress(session, Run.ref == ref)
+    return jsonify(_as_json(of_run))
 
 
 @api.get("/runs/<ref>/decisions")
@@ -94,14 +94,14 @@ def money(ref: str) -> ResponseReturnValue:
     """Say what each participant is owed and was paid, in minor units; no platform is called."""
     services = current_services()
     with reading(services.sessions) as session:
-        found = find_run(session, ref)
-        owed = accounts(session, found)
-        of_each = statements(owed, payments_of(session, found), services.study_of(session, found))
+        run = find_run(session, ref)
+        study = services.study_of(session, run)
+        paid = statements(accounts(session, run), payments_of(session, run), study)
     return jsonify(
-        currency=found.currency,
+        currency=run.currency,
         statements=[
-            {"payee": each.payee, "owed": each.owed_minor, "paid": each.ledger_minor}
-            for each in of_each
+            {"payee": line.payee, "owed": line.owed_minor, "paid": line.ledger_minor}
+            for line in paid
         ],
     )
 
@@ -118,18 +118,18 @@ def _let_in() -> None:
     set_language(SOURCE_LANGUAGE)
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
     services = current_services()
-    found = None
+    user_and_token = None
     if kind.lower() == "bearer":
         with reading(services.sessions) as session:
-            found = user_of_token(session, token.strip(), services.now())
-    if found is None:
+            user_and_token = user_of_token(session, token.strip(), services.now())
+    if user_and_token is None:
         raise RequestError(
             "This needs a token that is valid, in the header Authorization: Bearer TOKEN. Make one"
             " on the researcher pages, under Tokens.",
             status=401,
             code="no_token",
         )
-    g.user, g.token = found
+    g.user, g.token = user_and_token
     bind_contextvars(user=g.user.name)
     view: Any = current_app.view_functions[request.endpoint or ""]
     scope: Scope = view.scope
@@ -156,16 +156,16 @@ def _by() -> str:
     return f"{g.user.name} (token {g.token.label})"
 
 
-def _progress(found: Progress) -> dict[str, object]:
-    run = found.run
+def _as_json(progress: Progress) -> dict[str, object]:
+    run = progress.run
     return {
         "run": run.ref,
         "study": run.study,
         "version": run.study_version,
         "simulated": run.simulated,
         "open": run.closed_at is None,
-        "places": found.places,
-        "taken": found.taken,
-        "finished": found.finished,
-        "excluded": found.excluded,
+        "places": progress.places,
+        "taken": progress.taken,
+        "finished": progress.finished,
+        "excluded": progress.excluded,
     }

@@ -1,7 +1,6 @@
-"""Editing the texts and settings of a study, with what is wrong beside them."""
+"""The editor of a study: its texts, how they look, and what the checks find."""
 
 import csv
-import tomllib
 from pathlib import Path
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -9,21 +8,25 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from experiment.authoring.show import SHOWN_BELOW
-from webapp.core.own_process import parallax
+from experiment.untrusted import read_toml
+from webapp.core.subprocesses import parallax
 from webapp.database.locks import exclusive
-from webapp.participant.markdown import as_html
+from webapp.participant.trial_page import as_html
 from webapp.projects.rights import Right
-from webapp.researcher.access import allowed
-from webapp.researcher.boundary import present_project
-from webapp.researcher.drafts import (
+from webapp.researcher.access import allowed, present_project
+from webapp.researcher.study_folders import (
     StaleTextError,
+    counted_job,
     digest_of_text,
+    instance_folder,
+    launchable_studies,
+    log_act,
     own_study,
+    project_name,
     read_text,
     save_text,
     texts_of,
 )
-from webapp.researcher.study_place import counted, instance, known, note, project_name
 from webapp.services import current_services
 
 editor_pages = Blueprint("editor", __name__)
@@ -37,7 +40,7 @@ _SHOWN = 100_000
 def show() -> str:
     """Show one text of a study in a field, and all others beside it."""
     called, name = request.args.get("study", ""), request.args.get("text", "study.toml")
-    text = read_text(own_study(instance(), present_project(), called), name)
+    text = read_text(own_study(instance_folder(), present_project(), called), name)
     return _page(called, name, text, digest_of_text(text))
 
 
@@ -47,16 +50,19 @@ def save() -> ResponseReturnValue:
     """Store a text, unless somebody else did meanwhile: then both texts are shown."""
     form = request.form
     called, name, text = form.get("study", ""), form.get("text", ""), form.get("content", "")
-    folder, engine = own_study(instance(), present_project(), called), current_services().engine
+    folder, engine = (
+        own_study(instance_folder(), present_project(), called),
+        current_services().engine,
+    )
     try:
-        with exclusive(engine, instance(), f"study_{folder.parent.name}", wait=True):
+        with exclusive(engine, instance_folder(), f"study_{folder.parent.name}", wait=True):
             save_text(folder, name, text, form.get("seen", ""))
     except StaleTextError as stale:
         page = _page(called, name, text, digest_of_text(stale.stored), stored=stale.stored)
         return page, 409
-    note("study edited", study=called, text=name, sha256=digest_of_text(read_text(folder, name)))
-    here = url_for("editor.show", study=called, text=name, saved=1, project=project_name() or None)
-    return redirect(here, 303)
+    log_act("study edited", study=called, text=name, sha256=digest_of_text(read_text(folder, name)))
+    page = url_for("editor.show", study=called, text=name, saved=1, project=project_name() or None)
+    return redirect(page, 303)
 
 
 @editor_pages.post("/studies/look")
@@ -72,15 +78,17 @@ def look() -> ResponseReturnValue:
 def findings() -> ResponseReturnValue:
     """Return what the checks find in what is stored, by a process of its own."""
     called = request.form.get("study", "")
-    folder = own_study(instance(), present_project(), called)
-    with counted():
-        done = parallax(instance(), "study", "check", "--show", "--", known()[called])
-    found, _, shown = done.text.replace(f"{folder.parent}/", "").partition(SHOWN_BELOW)
+    folder = own_study(instance_folder(), present_project(), called)
+    with counted_job():
+        done = parallax(
+            instance_folder(), "study", "check", "--show", "--", launchable_studies()[called]
+        )
+    problems, _, overview = done.text.replace(f"{folder.parent}/", "").partition(SHOWN_BELOW)
     return render_template(
         "researcher/study_findings.html",
         study=called,
-        found=found.strip(),
-        shown=shown.strip() if done.worked else "",
+        found=problems.strip(),
+        shown=overview.strip() if done.worked else "",
         worked=done.worked,
         project=project_name(),
     )
@@ -90,7 +98,7 @@ def _page(called: str, name: str, text: str, seen: str, stored: str | None = Non
     return render_template(
         "researcher/study_edit.html",
         study=called,
-        texts=texts_of(own_study(instance(), present_project(), called)),
+        texts=texts_of(own_study(instance_folder(), present_project(), called)),
         name=name,
         content=text,
         seen=seen,
@@ -110,7 +118,7 @@ def _looks(name: str, text: str) -> Markup:
         return Markup('<article class="paper">{}</article>').format(as_html(text))
     if suffix == ".toml":
         try:
-            tomllib.loads(text)
+            read_toml(text)
         except (ValueError, RecursionError) as error:
             problem = f"This cannot be read as TOML: {error}."
             return Markup('<p class="problem">{}</p>').format(problem)

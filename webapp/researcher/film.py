@@ -1,4 +1,4 @@
-"""Replaying sessions as a film: what stood on the screen when, alone or two beside each other."""
+"""Replaying one or two sessions as a film: what was on the screen, and when."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -28,31 +28,29 @@ film_pages = Blueprint("film", __name__)
 @film_pages.get("/runs/<ref>/film")
 @allowed(Right.SEE)
 def show(ref: str) -> ResponseReturnValue:
-    """Show one or two sessions as they passed; ``who`` and ``beside`` in the address name them."""
+    """Show the films of one or two participants, whom the address names: ``who``, ``beside``."""
     who, beside = request.args.get("who", ""), request.args.get("beside", "").strip()
     services = current_services()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         if is_blind(session, run):
             raise RequestError(
-                (
-                    "A film shows every choice and its time, and the run is blind. Unblind the run "
-                    "first, on its page."
-                ),
+                "A film shows every choice and its time, and the run is blind. Unblind the run "
+                "first, on its page.",
                 status=409,
                 code="blind",
             )
         study = services.study_of(session, run)
-        films = [_film(session, run, study, each) for each in (who, beside) if each]
+        films = [_film(session, run, study, name) for name in (who, beside) if name]
     if not films:
         problem = "The address names no participant."
         raise RequestError(problem, status=404, code="no_film")
-    shown = {"run": run, "study": study, "films": films, "who": who, "beside": beside}
-    return render_template("researcher/film.html", **shown, words=_words())
+    facts = {"run": run, "study": study, "films": films, "who": who, "beside": beside}
+    return render_template("researcher/film.html", **facts, words=_words())
 
 
 def _words() -> dict[str, str]:
-    """Return what the page's own program says, by what it calls each."""
+    """Return the texts of the page's script, by its names for them."""
     return {
         "play": "Play",
         "pause": "Pause",
@@ -71,7 +69,7 @@ def _words() -> dict[str, str]:
 
 def _film(session: Session, run: Run, study: Study, ref: str) -> dict[str, Any]:
     record = record_of(session, run, ref)
-    if record is None or not any(each.response for each in record.trials):
+    if record is None or not any(trial.response for trial in record.trials):
         raise RequestError(
             f"The run {run.ref} has no participant {ref} who answered a trial.",
             status=404,
@@ -84,18 +82,18 @@ def _film(session: Session, run: Run, study: Study, ref: str) -> dict[str, Any]:
             code="restricted",
         )
     first = _began(record)
-    scenes = [_scene(study, each, first) for each in record.trials if each.response]
+    scenes = [_scene(study, trial, first) for trial in record.trials if trial.response]
     scenes.sort(key=lambda scene: scene["until_s"])
     return {"who": ref, "trials": len(record.trials), "scenes": scenes}
 
 
 def _began(record: Record) -> datetime:
-    onsets = [_onset(each) for each in record.trials if each.response]
+    onsets = [_onset(trial) for trial in record.trials if trial.response]
     return min([*onsets, record.participant.consented_at or onsets[0]])
 
 
 def _onset(answered: AnsweredTrial) -> datetime:
-    """Return when a trial stood on the screen: before its answer was given, waited and came in."""
+    """Return when a trial appeared: its answer's arrival, less waiting and reaction times."""
     response = answered.response
     assert response is not None
     spent_ms = (response.rt_ms or 0.0) + (response.waited_ms or 0.0)
@@ -103,7 +101,7 @@ def _onset(answered: AnsweredTrial) -> datetime:
 
 
 def _scene(study: Study, answered: AnsweredTrial, first: datetime) -> dict[str, Any]:
-    """Return what was shown, from when to when in seconds of the film, and what was chosen."""
+    """Return what one trial showed, its begin and end in seconds of the film, and the answer."""
     trial, response = answered.trial, answered.response
     assert response is not None
     texts = shown_trial(study, trial.position, answered.item.item, trial.good_side, trial.options)

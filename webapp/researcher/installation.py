@@ -1,21 +1,22 @@
-"""The installation, for its owners: what ``parallax doctor`` finds, settings, backups."""
+"""The installation, for its owners: findings of the doctor, settings, backups, the audit log."""
 
 import json
 from collections import Counter
 from pathlib import Path
 
-from flask import Blueprint, current_app, redirect, render_template, url_for
-from werkzeug.wrappers import Response
+from flask import Blueprint, Response, current_app, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
 
-from webapp.core.own_process import parallax
+from experiment.tables.files import safe_csv
+from webapp.core.subprocesses import parallax
+from webapp.database.engine import reading
 from webapp.errors import RequestError
 from webapp.long_jobs.records import OVER, Step
 from webapp.recruiters.settings_shown import shown_settings
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.made_reports import jobs_here
-from webapp.researcher.reports import queue_of_jobs
+from webapp.researcher.reports import jobs_here, queue_of_jobs
 from webapp.services import current_services
-from webapp.users.audit_log import record_act
+from webapp.users.audit_log import audit_entries, first_broken, record_act
 from webapp.users.roles import Role
 
 installation_pages = Blueprint("installation", __name__)
@@ -27,22 +28,22 @@ _FOLDER, _KEPT = "room_backups", "7"
 @installation_pages.get("/installation")
 @allowed(Role.OWNER)
 def show() -> str:
-    """Show every finding, faults first; a process of its own checks the installation.
+    """Show every finding of ``parallax doctor``, faults first.
 
     Raises:
         RequestError: The checks could not be made.
     """
-    checked = parallax(Path(current_app.instance_path), "doctor", "--json")
-    if not checked.worked:
+    check = parallax(Path(current_app.instance_path), "doctor", "--json")
+    if not check.worked:
         raise RequestError(
-            f"The installation could not be checked: {checked.text}",
+            f"The installation could not be checked: {check.text}",
             status=500,
             code="unchecked",
         )
-    findings = json.loads(checked.text)
+    findings = json.loads(check.text)
     worst_first = ("fault", "warning", "good")
-    findings.sort(key=lambda each: worst_first.index(each["level"]))
-    counts = Counter(each["level"] for each in findings)
+    findings.sort(key=lambda finding: worst_first.index(finding["level"]))
+    counts = Counter(finding["level"] for finding in findings)
     return render_template("researcher/installation.html", findings=findings, counts=counts)
 
 
@@ -57,14 +58,14 @@ def show_settings() -> str:
 @installation_pages.get("/backups")
 @allowed(Role.OWNER)
 def show_backups() -> str:
-    """Show the backups that were made from here, and what is at work."""
+    """Show the backups that were made on this page, and the jobs that make one."""
     jobs = jobs_here().about(_BACKUPS)
     return render_template(
         "researcher/backups.html",
         jobs=jobs,
         at_work=any(job.state not in OVER for job in jobs),
         now=current_services().now(),
-        files=sorted((each.name, each.stat().st_size) for each in _folder().glob("*.backup")),
+        files=sorted((file.name, file.stat().st_size) for file in _folder().glob("*.backup")),
         folder=_FOLDER,
         kept=_KEPT,
     )
@@ -72,7 +73,7 @@ def show_backups() -> str:
 
 @installation_pages.post("/backups")
 @allowed(Role.OWNER)
-def back_up() -> Response:
+def back_up() -> ResponseReturnValue:
     """Put a backup into the queue, in the installation's folder, unless one is waiting."""
     services, jobs, who = current_services(), jobs_here(), current_user().name
     if all(job.state in OVER for job in jobs.about(_BACKUPS)):
@@ -90,3 +91,50 @@ def back_up() -> Response:
 
 def _folder() -> Path:
     return Path(current_app.instance_path) / _FOLDER
+
+
+audit_pages = Blueprint("audit", __name__)
+
+_COLUMNS = ("number", "at", "who", "act", "run_ref", "before", "after", "previous_hash", "hash")
+
+
+@audit_pages.get("/audit")
+@allowed(Role.OWNER)
+def show_log() -> str:
+    """Show every act, the latest first, and whether the chain is whole."""
+    with reading(current_services().sessions) as session:
+        entries, broken = list(audit_entries(session))[::-1], first_broken(session)
+    return render_template("researcher/audit.html", entries=entries, broken=broken)
+
+
+@audit_pages.get("/audit.csv")
+@allowed(Role.OWNER)
+def download() -> Response:
+    """Send the whole log as CSV."""
+    with reading(current_services().sessions) as session:
+        rows = ([getattr(entry, column) for column in _COLUMNS] for entry in audit_entries(session))
+        text = safe_csv(_COLUMNS, (map(_cell, row) for row in rows))
+    headers = {"Content-Disposition": "attachment; filename=parallax-audit.csv"}
+    return Response(text, mimetype="text/csv", headers=headers)
+
+
+def _cell(value: object) -> object:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, dict) else value
+
+
+@audit_pages.get("/audit.json")
+@allowed(Role.OWNER)
+def download_json() -> Response:
+    """Send the whole log as JSON, with what each entry's hash is made of."""
+    with reading(current_services().sessions) as session:
+        entries = [
+            {column: getattr(entry, column) for column in _COLUMNS}
+            for entry in audit_entries(session)
+        ]
+    headers = {"Content-Disposition": "attachment; filename=parallax-audit.json"}
+    text = json.dumps(
+        [{**entry, "at": entry["at"].isoformat()} for entry in entries],
+        ensure_ascii=False,
+        indent=1,
+    )
+    return Response(f"{text}\n", mimetype="application/json", headers=headers)

@@ -8,23 +8,24 @@ from flask.typing import ResponseReturnValue
 
 from experiment.authoring.show import SHOWN_BELOW
 from experiment.studies.load import built_in_studies
-from webapp.core.own_process import parallax
+from webapp.core.subprocesses import parallax
 from webapp.errors import RequestError
 from webapp.projects.projects import ProjectError
 from webapp.projects.rights import Right
 from webapp.recruiters.registry import RECRUITERS
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.study_place import (
-    counted,
+from webapp.researcher.study_folders import (
+    LARGEST_ZIP_BYTES,
+    counted_job,
     in_project,
-    instance,
-    known,
-    note,
+    instance_folder,
+    launchable_studies,
+    log_act,
     project_name,
     refuse_large,
-    uploads,
+    store_upload,
+    uploads_folder,
 )
-from webapp.researcher.uploads import LARGEST_ZIP_BYTES, store_upload
 from webapp.services import current_services
 from webapp.users.audit_log import record_act
 
@@ -40,7 +41,7 @@ def choose() -> str:
     """Show the studies that can be launched."""
     return render_template(
         "researcher/launch.html",
-        studies=known(),
+        studies=launchable_studies(),
         recruiters=list(RECRUITERS),
         project=project_name(),
     )
@@ -51,8 +52,8 @@ def choose() -> str:
 def upload() -> ResponseReturnValue:
     """Store a study folder that came as a zip file, and go on to its checks."""
     file = request.files.get("file")
-    study = store_upload(uploads(), file.read() if file else b"", refuse_large)
-    note("study uploaded", study=study)
+    study = store_upload(uploads_folder(), file.read() if file else b"", refuse_large)
+    log_act("study uploaded", study=study)
     project = project_name() or None
     address = url_for("launch.check", study=study, seed="1", recruiter="direct", project=project)
     return redirect(address, 303)
@@ -63,17 +64,17 @@ def upload() -> ResponseReturnValue:
 def check() -> str:
     """Show what launching the study would find, and what the study looks like."""
     study, folder, seed, recruiter = _asked(request.args)
-    with counted():
-        done = parallax(instance(), "study", "check", "--show", "--seed", seed, "--", folder)
-    found, _, shown = done.text.partition(SHOWN_BELOW)
+    with counted_job():
+        done = parallax(instance_folder(), "study", "check", "--show", "--seed", seed, "--", folder)
+    findings, _, overview = done.text.partition(SHOWN_BELOW)
     return render_template(
         "researcher/launch_check.html",
         study=study,
         seed=seed,
         recruiter=recruiter,
         project=project_name(),
-        found=found,
-        shown=shown if done.worked else "",
+        found=findings,
+        shown=overview if done.worked else "",
     )
 
 
@@ -87,10 +88,10 @@ def launch() -> ResponseReturnValue:
         options.append("--simulated")
     if project := project_name():
         options += ["--project", project]
-    with counted():
-        done = parallax(instance(), "launch", *options, "--", folder)
-    found = _LAUNCHED.search(done.text)
-    if not done.worked or found is None:
+    with counted_job():
+        done = parallax(instance_folder(), "launch", *options, "--", folder)
+    launched = _LAUNCHED.search(done.text)
+    if not done.worked or launched is None:
         page = render_template(
             "researcher/launch_refused.html",
             study=study,
@@ -106,16 +107,16 @@ def launch() -> ResponseReturnValue:
             current_user().name,
             "run launched",
             services.now(),
-            run_ref=found[1],
+            run_ref=launched[1],
             after=in_project(study=study, seed=seed, recruiter=recruiter),
         )
-    return redirect(url_for("runs.show", ref=found[1]), 303)
+    return redirect(url_for("runs.show", ref=launched[1]), 303)
 
 
 def _asked(form: Mapping[str, str]) -> tuple[str, str, str, str]:
     """Return the study's name and folder, the seed and the recruiter that a form asks for."""
     study, seed = form.get("study", ""), form.get("seed", "").strip()
-    recruiter, studies = form.get("recruiter", ""), known()
+    recruiter, studies = form.get("recruiter", ""), launchable_studies()
     problem = ""
     if study not in studies:
         problem = f"There is no study {study!r} here."

@@ -1,4 +1,4 @@
-"""A run's links and access codes: made, shown with who came by them, ended, and told whose."""
+"""The page of a run's links and access codes: make them, end them, see who came by each."""
 
 import segno
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from werkzeug.wrappers import Response
 
 from experiment.errors import ParallaxError
-from experiment.tables.spreadsheet import safe_csv
+from experiment.tables.files import safe_csv
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
@@ -27,8 +27,7 @@ from webapp.runs.links import (
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.services import current_services
 from webapp.sessions.leave import ending_of
-from webapp.sessions.links import CODE, MULTI, SINGLE
-from webapp.sessions.lookup import find_run
+from webapp.sessions.lookup import CODE, MULTI, SINGLE, find_run
 from webapp.users.audit_log import record_act
 
 link_pages = Blueprint("links", __name__)
@@ -51,7 +50,7 @@ def show(ref: str) -> str:
 @link_pages.post("/runs/<ref>/links")
 @allowed(Right.CONDUCT)
 def make(ref: str) -> ResponseReturnValue:
-    """Make links or codes; from then on the run takes nobody without one."""
+    """Make links or codes; from then on nobody takes part without one."""
     kind, list_ = request.form.get("kind", ""), request.form.get("list", "")
     number = 1 if kind == MULTI else whole_number(request.form.get("number", ""), 6)
     if kind not in _KINDS or number < 1:
@@ -68,8 +67,8 @@ def make(ref: str) -> ResponseReturnValue:
         elif list_:
             lists = [whole_number(list_, 6, otherwise=-1)]
         now = current_services().now()
-        made = make_links(session, run, kind, label_numbers(kind, number), lists, now)
-        _note(session, run, "links made", kind=kind, links=str(len(made)))
+        new_links = make_links(session, run, kind, label_numbers(kind, number), lists, now)
+        _note(session, run, "links made", kind=kind, links=str(len(new_links)))
 
     in_transaction(current_services().sessions, work)
     return redirect(url_for("links.show", ref=ref), 303)
@@ -78,7 +77,7 @@ def make(ref: str) -> ResponseReturnValue:
 @link_pages.post("/runs/<ref>/links/end")
 @allowed(Right.CONDUCT)
 def end(ref: str) -> Response:
-    """Let nobody new come by a link; who came by it goes on."""
+    """End a link for newcomers; participants who came by it go on."""
 
     def work(session: Session) -> None:
         run, token = find_run(session, ref), request.form.get("link", "")
@@ -95,11 +94,11 @@ def table(ref: str) -> Response:
     """Send every link as a table, for a mailing."""
     services = current_services()
     with reading(services.sessions) as session:
-        found = given_links(session, find_run(session, ref), services.settings.link_base)
+        links = given_links(session, find_run(session, ref), services.settings.link_base)
     rows = (
-        (each.link.label, each.link.kind, each.link.list, each.address, each.code,
-         " ".join(each.came))
-        for each in found
+        (given.link.label, given.link.kind, given.link.list, given.address, given.code,
+         " ".join(given.came))
+        for given in links
     )  # fmt: skip
     name = f"parallax-links-{ref}.csv"
     sent = Response(safe_csv(_COLUMNS, rows), mimetype="text/csv")
@@ -110,12 +109,12 @@ def table(ref: str) -> Response:
 @link_pages.post("/runs/<ref>/links/whose")
 @allowed(Right.CONDUCT)
 def whose(ref: str) -> str:
-    """Say whose completion codes some are, where each person got another."""
+    """Show which participant got each of the completion codes that were typed."""
     codes, services = request.form.get("codes", "").split()[:_MOST_CODES], current_services()
     with reading(services.sessions) as session:
-        found = people_of_codes(session, find_run(session, ref), codes, services.tokens)
+        people = people_of_codes(session, find_run(session, ref), codes, services.tokens)
     rows = []
-    for code, person in found:
+    for code, person in people:
         ending = ending_of(person) if person else None
         rows.append((code, person.ref if person else "", ending or ""))
     return _page(ref, told=rows)
@@ -133,15 +132,15 @@ def _page(ref: str, *, told: list[tuple[str, str, str]] | None = None, problem: 
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         base = services.settings.link_base
-        found = given_links(session, run, base, after=before, most=ON_A_PAGE + 1)
+        links = given_links(session, run, base, after=before, most=ON_A_PAGE + 1)
         lists = lists_of(session, run)
-    shown = found[:ON_A_PAGE]
+    on_page = links[:ON_A_PAGE]
     return render_template(
         "researcher/links.html",
         run=run,
-        links=shown,
-        drawn={each.link.id: _drawn(each) for each in shown} if "qr" in request.args else {},
-        more=len(found) > ON_A_PAGE,
+        links=on_page,
+        drawn={given.link.id: _qr_code(given) for given in on_page} if "qr" in request.args else {},
+        more=len(links) > ON_A_PAGE,
         page=page,
         lists=lists,
         kinds=_KINDS,
@@ -150,10 +149,10 @@ def _page(ref: str, *, told: list[tuple[str, str, str]] | None = None, problem: 
     )
 
 
-def _drawn(given: GivenLink) -> str:
-    """Return a link's QR code as an address of an image."""
-    drawn: str = segno.make(given.address, micro=False).svg_data_uri(scale=3, light="#fff")
-    return drawn
+def _qr_code(given: GivenLink) -> str:
+    """Return a link's QR code as a data URI."""
+    uri: str = segno.make(given.address, micro=False).svg_data_uri(scale=3, light="#fff")
+    return uri
 
 
 def _note(session: Session, run: Run, act: str, **after: str) -> None:

@@ -1,23 +1,39 @@
-"""A run's money: what everybody is owed and was paid, and paying after a confirmation."""
+"""The page of a run's money: what is owed and paid, paying after a confirmation, reconciling."""
 
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from experiment.errors import ParallaxError
 from experiment.money import minor_units
-from experiment.payment.payment import PaymentError, PaymentItem, PaymentKind
+from experiment.payment.payment import SETTLED_FOR_GOOD, PaymentError, PaymentItem, PaymentKind
 from webapp.database.engine import reading
+from webapp.database.models import AuditEntry, Participant, Payment, Run
+from webapp.errors import RequestError
+from webapp.payments.accounts import accounts
 from webapp.payments.bonuses import bonuses_of_rule, listed_bonuses
 from webapp.payments.compensation_request import by_bonus, compensation_entry, payee
 from webapp.payments.ledger import Entry
 from webapp.payments.proposal import Proposal
+from webapp.payments.reconciliation.reconcile import (
+    discrepancies,
+    fix_discrepancies,
+    note_compared,
+)
+from webapp.payments.reconciliation.snapshot import Snapshot, take_snapshot
+from webapp.payments.reconciliation.statement import in_agreement, statements
 from webapp.payments.rewards import all_rewards, rejection_of, rewards_of, stated_reason
 from webapp.payments.run_payments import RunPayments, open_run_payments
+from webapp.payments.two_steps import settle_by_hand
 from webapp.projects.rights import Right
+from webapp.recruitment.publish import recruitment_of
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.money_shown import money_of
+from webapp.researcher.paging import page_asked_for, whole_number
+from webapp.runs.people_table import ON_A_PAGE
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 
@@ -38,11 +54,11 @@ FOR_ONE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a form asks for.
+class MoneyForm:
+    """What the form of a payment asks for.
 
     Attributes:
-        act: One of the above.
+        act: A key of ``FOR_ALL`` or ``FOR_ONE``.
         who: A participant's reference or code, or the platform's id of an assignment.
         amount: How much, as it was typed, in the run's currency.
         reason: What the payee is told.
@@ -60,12 +76,12 @@ class Asked:
     live: str = ""
 
     @classmethod
-    def from_form(cls) -> "Asked":
-        """Return what the present request's form asks for."""
+    def from_form(cls) -> "MoneyForm":
+        """Read the present request's form."""
         return cls(**{name: request.form.get(name, "").strip() for name in cls.__slots__})
 
     def entries(self, payments: RunPayments) -> tuple[list[Entry], list[str]]:
-        """Return what it would write down, and what to know of bonuses that are left out.
+        """Return the entries for the ledger, and notes on the bonuses that are left out.
 
         Raises:
             ParallaxError: It cannot be paid like that.
@@ -73,8 +89,8 @@ class Asked:
         if self.act == "approve":
             return all_rewards(payments), []
         if self.act == "bonus_rule":
-            found = bonuses_of_rule(payments, additional=bool(self.additional))
-            return found.entries, found.notes(payments.run.ref)
+            bonuses = bonuses_of_rule(payments, additional=bool(self.additional))
+            return bonuses.entries, bonuses.notes(payments.run.ref)
         if self.act not in FOR_ONE or not self.who:
             raise PaymentError("the form does not say what to do, and for whom")
         if self.act == "reject":
@@ -96,8 +112,8 @@ class Asked:
         item = PaymentItem(
             account.participant.ref, PaymentKind.BONUS, amount_minor, reason, f"file\x1f{reason}"
         )
-        found = listed_bonuses(payments, [item], additional=bool(self.additional))
-        return found.entries, found.notes(payments.run.ref)
+        bonuses = listed_bonuses(payments, [item], additional=bool(self.additional))
+        return bonuses.entries, bonuses.notes(payments.run.ref)
 
 
 @money_pages.get("/runs/<ref>/money")
@@ -111,32 +127,32 @@ def show(ref: str) -> str:
 @allowed(Right.PAY)
 def check(ref: str) -> str:
     """Show what would be paid, for somebody to confirm."""
-    asked = Asked.from_form()
-    payments = _open(ref, asked)
-    entries, notes = asked.entries(payments)
-    return _confirm(ref, asked, payments.proposal(entries), notes)
+    form = MoneyForm.from_form()
+    payments = _open(ref, form)
+    entries, notes = form.entries(payments)
+    return _confirm(ref, form, payments.proposal(entries), notes)
 
 
 @money_pages.post("/runs/<ref>/money/pay")
 @allowed(Right.PAY)
 def carry_out(ref: str) -> ResponseReturnValue:
     """Pay what was confirmed, if it is still the same."""
-    asked = Asked.from_form()
-    payments = _open(ref, asked)
-    entries, notes = asked.entries(payments)
+    form = MoneyForm.from_form()
+    payments = _open(ref, form)
+    entries, notes = form.entries(payments)
     proposal = payments.proposal(entries)
     if proposal.digest != request.form.get("agreed", ""):
-        return _confirm(ref, asked, proposal, notes, has_changed=True), 409
+        return _confirm(ref, form, proposal, notes, has_changed=True), 409
     if not proposal.entries:
         return redirect(url_for("money.show", ref=ref), 303)
-    if asked.act == "compensate" and not by_bonus(payments):
+    if form.act == "compensate" and not by_bonus(payments):
         sent = payments.offer(proposal, compensation_link(ref))
         payments.note("payment made", result="offered", told="by the platform" if sent else "no")
     else:
         outcome = payments.carry_out(
             proposal,
-            undo_rejections=asked.act == "undo_rejection",
-            additional=bool(asked.additional),
+            undo_rejections=form.act == "undo_rejection",
+            additional=bool(form.additional),
         )
         payments.note("payment made", result=str(outcome), answers=" ".join(outcome.answers))
     return redirect(url_for("money.show", ref=ref), 303)
@@ -153,7 +169,7 @@ def compensation_link(ref: str) -> str:
     return f"{current_services().settings.link_base}/run/{ref}/compensation"
 
 
-def _open(ref: str, asked: Asked) -> RunPayments:
+def _open(ref: str, form: MoneyForm) -> RunPayments:
     services = current_services()
     with reading(services.sessions) as session:
         find_run(session, ref)  # an unknown one is told as such
@@ -161,14 +177,14 @@ def _open(ref: str, asked: Asked) -> RunPayments:
         services.settings,
         services.sessions,
         ref,
-        live=bool(asked.live),
+        live=bool(form.live),
         by=current_user().name,
         now=services.now,
     )
 
 
 def _confirm(
-    ref: str, asked: Asked, proposal: Proposal, notes: list[str], *, has_changed: bool = False
+    ref: str, form: MoneyForm, proposal: Proposal, notes: list[str], *, has_changed: bool = False
 ) -> str:
     services = current_services()
     with reading(services.sessions) as session:
@@ -176,8 +192,8 @@ def _confirm(
     return render_template(
         "researcher/money_confirm.html",
         run=run,
-        asked=asdict(asked),
-        title={**FOR_ALL, **FOR_ONE}[asked.act],
+        asked=asdict(form),
+        title={**FOR_ALL, **FOR_ONE}[form.act],
         proposal=proposal,
         notes=notes,
         has_changed=has_changed,
@@ -185,13 +201,170 @@ def _confirm(
 
 
 def _page(ref: str, problem: str = "") -> str:
-    asked = Asked.from_form() if problem else Asked(who=request.args.get("who", ""))
+    form = MoneyForm.from_form() if problem else MoneyForm(who=request.args.get("who", ""))
     return render_template(
         "researcher/money.html",
         problem=problem,
         for_all=FOR_ALL,
         for_one=FOR_ONE,
-        asked=asked,
+        asked=form,
         looked=current_services().now().isoformat(),
-        **money_of(ref),
+        **_facts(ref),
     )
+
+
+_ACTS_OF_MONEY = (
+    "payment ordered",
+    "payment made",
+    "payment settled by hand",
+    "compensation withdrawn",
+    "discrepancies mended",
+)
+_LATEST = 20
+# Beyond, there is an outage, and reconciling is what helps.
+_MOST_UNSETTLED = 100
+
+
+def _facts(ref: str) -> dict[str, object]:
+    """Return the template variables of a run's page of money."""
+    services, page = current_services(), page_asked_for()
+    with reading(services.sessions) as session:
+        run = find_run(session, ref)
+        study = services.study_of(session, run)
+        ids = _ids(session, run, (page - 1) * ON_A_PAGE)
+        owed = accounts(session, run, ids[:ON_A_PAGE])
+        strangers = _of_strangers(session, run) if page == 1 else []
+        unsettled, n_unsettled = _unsettled(session, run)
+        facts: dict[str, object] = {
+            "run": run,
+            "refs": _refs(session, unsettled),
+            "published": recruitment_of(session, run),
+            "acts": _acts(session, ref),
+        }
+    lines = [line for account in owed for line in account.payments]
+    of_payee = {line.payee: line for line in statements(owed, [*lines, *strangers], study)}
+    people = [(account, of_payee.pop(account.participant.ref)) for account in owed]
+    return facts | {
+        "people": people,
+        "page": page,
+        "more": len(ids) > ON_A_PAGE,
+        "strangers": list(of_payee.values()),
+        "unsettled": unsettled,
+        "n_unsettled": n_unsettled,
+    }
+
+
+def _ids(session: Session, run: Run, begin: int) -> list[int]:
+    """Return the ids of the people of a page, and of one more where there is another page."""
+    # People who declined are left out afterwards: a join for each would make later pages slow.
+    everybody = select(Participant.id).where(Participant.run_id == run.id)
+    order = everybody.order_by(Participant.id).offset(begin).limit(ON_A_PAGE + 1)
+    return list(session.scalars(order))
+
+
+def _of_strangers(session: Session, run: Run) -> list[Payment]:
+    never_came = Payment.run_id == run.id, Payment.participant_id.is_(None)
+    return list(session.scalars(select(Payment).where(*never_came).order_by(Payment.id)))
+
+
+def _unsettled(session: Session, run: Run) -> tuple[list[Payment], int]:
+    """Return the first payments that are not done, and how many there are."""
+    waits = Payment.run_id == run.id, Payment.state.not_in(SETTLED_FOR_GOOD)
+    first = select(Payment).where(*waits).order_by(Payment.id).limit(_MOST_UNSETTLED)
+    n = session.scalar(select(func.count()).select_from(Payment).where(*waits)) or 0
+    return list(session.scalars(first)), n
+
+
+def _refs(session: Session, lines: list[Payment]) -> dict[int, str]:
+    ids = [line.participant_id for line in lines]
+    rows = session.execute(select(Participant.id, Participant.ref).where(Participant.id.in_(ids)))
+    return dict(rows.all())
+
+
+def _acts(session: Session, ref: str) -> list[AuditEntry]:
+    """Return the latest acts that concern the run's money, the latest first."""
+    of_money = AuditEntry.run_ref == ref, AuditEntry.act.in_(_ACTS_OF_MONEY)
+    latest = select(AuditEntry).where(*of_money).order_by(AuditEntry.number.desc())
+    return list(session.scalars(latest.limit(_LATEST)))
+
+
+_DIGITS = 9
+reconciling_pages = Blueprint("reconciling", __name__)
+reconciling_pages.register_error_handler(ParallaxError, refuse)
+
+
+@reconciling_pages.post("/runs/<ref>/reconcile")
+@allowed(Right.PAY)
+def look(ref: str) -> str:
+    """Compare our records, the platform and the ledger."""
+    payments = _open(ref, MoneyForm.from_form())
+    snapshot = _snapshot(payments)
+    return render_template(
+        "researcher/reconcile.html",
+        run=payments.run,
+        statements=snapshot.statements,
+        found=discrepancies(snapshot),
+        agreement=in_agreement(ref, snapshot.statements),
+        live=request.form.get("live", ""),
+    )
+
+
+@reconciling_pages.post("/runs/<ref>/reconcile/fix")
+@allowed(Right.PAY)
+def fix(ref: str) -> ResponseReturnValue:
+    """Mend the discrepancies that are safe to mend, and show the others."""
+    payments = _open(ref, MoneyForm.from_form())
+    snapshot = _snapshot(payments)
+    safe = [discrepancy for discrepancy in discrepancies(snapshot) if discrepancy.safe]
+    payments.note(
+        "discrepancies mended",
+        found=", ".join(f"{each.problem} ({each.who})" for each in safe) or "none",
+    )
+    fix_discrepancies(
+        payments.sessions,
+        payments.platform,
+        payments.run,
+        payments.study,
+        compensation_link(ref),
+        snapshot,
+        payments.now,
+    )
+    return redirect(url_for("money.show", ref=ref), 303)
+
+
+@reconciling_pages.post("/runs/<ref>/money/settle")
+@allowed(Right.PAY)
+def settle(ref: str) -> ResponseReturnValue:
+    """Record whether a payment in doubt was made, as a user saw on the platform's own site."""
+    payments, form = _open(ref, MoneyForm.from_form()), request.form
+    number, seen = whole_number(form.get("payment", ""), _DIGITS), form.get("seen", "")
+    if seen not in ("paid", "not paid"):
+        problem = "Say whether the platform's own site shows the payment."
+        raise RequestError(problem, status=400, code="not_said")
+    settled = settle_by_hand(
+        payments.sessions,
+        payments.run,
+        number,
+        payments.now,
+        is_paid=seen == "paid",
+        looked_at=_looked_at(form.get("looked", "")),
+    )
+    payments.note("payment settled by hand", payment=str(settled.id), state=settled.state)
+    return redirect(url_for("money.show", ref=ref), 303)
+
+
+def _looked_at(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        problem = "The form is not whole. Open the page of the run's money again."
+        raise RequestError(problem, status=400, code="not_said") from error
+
+
+def _snapshot(payments: RunPayments) -> Snapshot:
+    services = current_services()
+    snapshot = take_snapshot(
+        payments.sessions, payments.platform, payments.run, services.tokens, payments.now()
+    )
+    note_compared(payments.sessions, snapshot)
+    return snapshot

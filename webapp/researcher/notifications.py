@@ -1,4 +1,4 @@
-"""Where one is told, and of what: a user's own addresses."""
+"""The page of a user's notifications: addresses, and what is sent to each."""
 
 from urllib.parse import urlsplit
 
@@ -10,10 +10,8 @@ from sqlalchemy.orm import Session
 from webapp.database.engine import reading
 from webapp.database.models import Notice, Notification, User
 from webapp.errors import RequestError
-from webapp.notifications.causes import SAID_OF, Cause, Way
-from webapp.notifications.mail import checked_mail
-from webapp.notifications.notices import causes_of
-from webapp.notifications.outside import NotTold, checked_url
+from webapp.notifications.delivery import DeliveryError, checked_mail, checked_url
+from webapp.notifications.notices import CAUSE_LABELS, Cause, Way, causes_of
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.paging import whole_number
 from webapp.services import current_services
@@ -31,7 +29,7 @@ _SHOWN = 20
 @notification_pages.get("/notifications")
 @allowed(Role.MEMBER)
 def show_all() -> str:
-    """Show where one is told, of what, and what was told last."""
+    """Show the addresses, what is sent to each, and the latest notices."""
     return _page()
 
 
@@ -41,22 +39,22 @@ def add() -> ResponseReturnValue:
     """Add an address, as the form says."""
     services, user, address = current_services(), current_user(), _typed_address()
     way = Way.WEBHOOK if "://" in address else Way.MAIL
-    causes = [each for each in Cause if each in request.form.getlist("cause")]
+    causes = [cause for cause in Cause if cause in request.form.getlist("cause")]
     minutes = whole_number(request.form.get("quiet", "30"), _DIGITS)
     if not causes:
-        raise NotTold("nothing is chosen", remedy="Choose of what you want to be told")
+        raise DeliveryError("nothing is chosen", remedy="Choose of what you want to be told")
     if not 1 <= minutes <= _MOST_MINUTES:
-        raise NotTold("the minutes are no number from 1 to 1,440")
+        raise DeliveryError("the minutes are no number from 1 to 1,440")
     checked_url(address) if way is Way.WEBHOOK else checked_mail(address)
     if way is Way.MAIL and not services.settings.smtp_host:
-        raise NotTold(
+        raise DeliveryError(
             "this installation sends no mail",
             remedy="An operator sets smtp_host, or give the address of a webhook",
         )
     with services.sessions.begin() as session:
         mine = Notification.user_id == user.id
         if (session.scalar(select(func.count()).where(mine)) or 0) >= _MOST:
-            raise NotTold(f"you have {_MOST} addresses already", remedy="Remove one first")
+            raise DeliveryError(f"you have {_MOST} addresses already", remedy="Remove one first")
         session.add(
             Notification(
                 user_id=user.id, way=way, address=address, causes=" ".join(causes),
@@ -70,7 +68,7 @@ def add() -> ResponseReturnValue:
 @notification_pages.post("/notifications/test")
 @allowed(Role.MEMBER)
 def try_out() -> ResponseReturnValue:
-    """Have a test sent; a periodic job does it, so that no participant waits for it."""
+    """Queue a test notice; a periodic job sends it, so that no participant waits for it."""
     services = current_services()
     with services.sessions.begin() as session:
         notification, now = _mine(session), services.now()
@@ -96,8 +94,8 @@ def take_away() -> ResponseReturnValue:
     return redirect(url_for("notifications.show_all"), 303)
 
 
-@notification_pages.errorhandler(NotTold)
-def refuse(error: NotTold) -> ResponseReturnValue:
+@notification_pages.errorhandler(DeliveryError)
+def refuse(error: DeliveryError) -> ResponseReturnValue:
     """Show the paragraph above the list."""
     return _page(str(error)), 400
 
@@ -117,18 +115,17 @@ def _shown(way: Way, address: str) -> str:
 def _typed_address() -> str:
     address = request.form.get("address", "").strip()
     if not address or len(address) > _LONGEST:
-        raise NotTold(f"an address has from 1 to {_LONGEST} characters")
+        raise DeliveryError(f"an address has from 1 to {_LONGEST} characters")
     return address
 
 
 def _mine(session: Session) -> Notification:
     """Return the user's own notification that the form names."""
-    typed = request.form.get("number", "")
-    number = whole_number(typed, _DIGITS)
-    found = session.get(Notification, number)
-    if found is None or found.user_id != current_user().id:
+    number = whole_number(request.form.get("number", ""), _DIGITS)
+    notification = session.get(Notification, number)
+    if notification is None or notification.user_id != current_user().id:
         raise RequestError("You have no such address.", status=404, code="no_notification")
-    return found
+    return notification
 
 
 def _note(session: Session, act: str, way: Way, address: str) -> None:
@@ -142,24 +139,24 @@ def _page(problem: str = "") -> str:
     services, user = current_services(), current_user()
     with reading(services.sessions) as session:
         mine = _of_user(session, user)
-        told = session.scalars(
+        notices = session.scalars(
             select(Notice)
-            .where(Notice.notification_id.in_([each.id for each in mine]))
+            .where(Notice.notification_id.in_([notification.id for notification in mine]))
             .order_by(Notice.id.desc())
             .limit(_SHOWN)
         ).all()
     return render_template(
         "researcher/notifications.html",
         mine=mine,
-        told=told,
-        addresses={each.id: shown_address(each) for each in mine},
+        told=notices,
+        addresses={notification.id: shown_address(notification) for notification in mine},
         causes_of=causes_of,
-        causes=SAID_OF,
+        causes=CAUSE_LABELS,
         mails=bool(services.settings.smtp_host),
         problem=problem,
     )
 
 
 def _of_user(session: Session, user: User) -> list[Notification]:
-    own = select(Notification).where(Notification.user_id == user.id).order_by(Notification.id)
-    return list(session.scalars(own))
+    of_user = select(Notification).where(Notification.user_id == user.id)
+    return list(session.scalars(of_user.order_by(Notification.id)))

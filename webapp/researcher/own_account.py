@@ -1,16 +1,38 @@
-"""A user's tokens for programs."""
+"""A user's own account: password, second factor, and tokens for programs."""
 
+from collections.abc import Callable
+from datetime import datetime
+from urllib.parse import urlsplit
+
+import segno
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
 
 from webapp.database.engine import reading
+from webapp.database.models import SecondFactor, User
+from webapp.errors import RequestError, WebappError
 from webapp.projects.projects import ProjectError, named_project, projects_of
 from webapp.projects.rights import Scope
 from webapp.projects.tokens import MOST_DAYS, make_token, revoke, tokens_of
-from webapp.researcher.access import allowed, current_user
+from webapp.researcher.access import COOKIE, allowed, current_user, without_cookie
 from webapp.researcher.paging import whole_number
+from webapp.researcher.sign_in import is_own_password, with_code_counted
 from webapp.services import current_services
+from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
 from webapp.users.roles import Role
+from webapp.users.second_factor import (
+    Needed,
+    address_of,
+    begin,
+    begun_factor,
+    confirm,
+    new_recovery_codes,
+    remove,
+    take_code,
+    unused_codes,
+)
+from webapp.users.users import set_password, use_password_link, user_of_password_link
 
 token_pages = Blueprint("tokens", __name__)
 _DIGITS = 8
@@ -19,8 +41,8 @@ _DIGITS = 8
 @token_pages.get("/tokens")
 @allowed(Role.MEMBER)
 def show_all() -> str:
-    """List one's own tokens."""
-    return _page()
+    """List the user's own tokens."""
+    return _token_page()
 
 
 @token_pages.post("/tokens")
@@ -33,8 +55,8 @@ def add() -> str:
     days = whole_number(request.form.get("days", ""), _DIGITS, otherwise=-1)
     with services.sessions.begin() as session:
         user = current_user()
-        own = {project.name for project in projects_of(session, user)}
-        if name and name not in own:
+        memberships = {project.name for project in projects_of(session, user)}
+        if name and name not in memberships:
             raise ProjectError("there is no such project", expected="one of which you are a member")
         project = named_project(session, name) if name else None
         token = make_token(session, user, label, scopes, days, services.now(), project)
@@ -55,20 +77,208 @@ def end() -> ResponseReturnValue:
 @token_pages.errorhandler(ProjectError)
 def refuse(error: ProjectError) -> ResponseReturnValue:
     """Show the paragraph above the list."""
-    return _page(str(error)), 409
+    return _token_page(str(error)), 409
 
 
-def _page(problem: str = "") -> str:
+def _token_page(problem: str = "") -> str:
     with reading(current_services().sessions) as session:
         tokens = tokens_of(session, current_user())
         projects = projects_of(session, current_user())
     return render_template(
         "researcher/tokens.html",
         tokens=tokens,
-        projects=[each for each in projects if each.ended_at is None],
-        names={each.id: each.name for each in projects},
+        projects=[project for project in projects if project.ended_at is None],
+        names={project.id: project.name for project in projects},
         now=current_services().now(),
         scopes=list(Scope),
         most_days=MOST_DAYS,
         problem=problem,
     )
+
+
+password_pages = Blueprint("passwords", __name__)
+
+
+@password_pages.get("/password")
+@allowed(Role.MEMBER)
+def show() -> str:
+    """Show the form for a new password."""
+    return _password_form()
+
+
+@password_pages.post("/password")
+@allowed(Role.MEMBER)
+def change() -> ResponseReturnValue:
+    """Store a new password, and sign out everywhere else."""
+    services, user = current_services(), current_user()
+    if not is_own_password(user, request.form.get("password", "")):
+        return _password_form(problem="The present password is not right."), 401
+    try:
+        hashed = _new_password()
+    except WebappError as error:
+        return _password_form(problem=_as_sentences(error)), 400
+    with services.sessions.begin() as session:
+        stored, token = session.get_one(User, user.id), request.cookies.get(COOKIE, "")
+        now = services.now()
+        set_password(session, stored, hashed, by=user.name, now=now, except_token=token)
+    return render_template("researcher/password.html", done=True, shortest=SHORTEST_PASSWORD)
+
+
+# The token is in the query, which the web servers of docs/serving.md write into no log.
+@password_pages.get("/new-password")
+@allowed(None)
+def show_link() -> str:
+    """Show the form of a link for a new password; looking does not use it up."""
+    return _password_link_form(request.args.get("token", ""))
+
+
+@password_pages.post("/new-password")
+@allowed(None)
+def take_link() -> ResponseReturnValue:
+    """Store the new password of the user whom a link is for."""
+    services, token = current_services(), request.form.get("token", "")
+    with reading(services.sessions) as session:
+        user_of_password_link(session, token, services.now())
+    try:
+        hashed = _new_password()
+    except WebappError as error:
+        return _password_link_form(token, problem=_as_sentences(error)), 400
+    with services.sessions.begin() as session:
+        use_password_link(session, token, hashed, services.now())
+    return without_cookie(redirect(url_for("sign_in.show"), 303))
+
+
+def _new_password() -> str:
+    new, again = request.form.get("new", ""), request.form.get("again", "")
+    if new != again:
+        problem = "The two new passwords differ. Type the same one twice."
+        raise RequestError(problem, status=400, code="passwords_differ")
+    return hash_password(new)
+
+
+def _as_sentences(error: WebappError) -> str:
+    if isinstance(error, RequestError):
+        return error.problem
+    sentences = (
+        error.problem,
+        f"expected: {error.expected}" if error.expected else "",
+        error.remedy,
+    )
+    return " ".join(f"{text[0].upper()}{text[1:]}." for text in sentences if text)
+
+
+def _password_form(problem: str = "") -> str:
+    return render_template("researcher/password.html", problem=problem, shortest=SHORTEST_PASSWORD)
+
+
+def _password_link_form(token: str, problem: str = "") -> str:
+    services = current_services()
+    with reading(services.sessions) as session:
+        user, link = user_of_password_link(session, token, services.now())
+    return render_template(
+        "researcher/new_password.html",
+        name=user.name, link=link, token=token, problem=problem, shortest=SHORTEST_PASSWORD,
+    )  # fmt: skip
+
+
+second_factor_pages = Blueprint("second_factor", __name__)
+
+
+@second_factor_pages.get("/second-factor")
+@allowed(Role.MEMBER, before_second_factor=True)
+def show_factor() -> str:
+    """Show the user's second factor, or how to set one up."""
+    return _factor_page()
+
+
+@second_factor_pages.post("/second-factor/begin")
+@allowed(Role.MEMBER, before_second_factor=True)
+def start() -> ResponseReturnValue:
+    """Make a secret, which becomes valid when a first code confirms it."""
+    services, user = current_services(), current_user()
+    if not is_own_password(user, request.form.get("password", "")):
+        return _factor_page(problem="The password is not right."), 401
+    with services.sessions.begin() as session:
+        begin(session, user, services.now())
+    return redirect(url_for("second_factor.show_factor"), 303)
+
+
+@second_factor_pages.post("/second-factor/confirm")
+@allowed(Role.MEMBER, before_second_factor=True)
+def finish() -> ResponseReturnValue:
+    """Take the first code, and show the recovery codes."""
+    code, codes = request.form.get("code", ""), list[str]()
+
+    def work(session: Session, user: User, now: datetime) -> None:
+        codes[:] = confirm(session, user, code, now)
+
+    return _with_codes(work, codes)
+
+
+@second_factor_pages.post("/second-factor/recovery-codes")
+@allowed(Role.MEMBER)
+def make_codes() -> ResponseReturnValue:
+    """Show new recovery codes in the place of the earlier ones."""
+    code, codes = request.form.get("code", ""), list[str]()
+
+    def work(session: Session, user: User, now: datetime) -> None:
+        codes[:] = new_recovery_codes(session, user, code, now)
+
+    return _with_codes(work, codes)
+
+
+@second_factor_pages.post("/second-factor/remove")
+@allowed(Role.MEMBER)
+def take_away() -> ResponseReturnValue:
+    """Remove the user's second factor, with one of its codes."""
+    code = request.form.get("code", "")
+
+    def work(session: Session, user: User, now: datetime) -> None:
+        take_code(session, user, code, now)
+        remove(session, user, by=user.name, now=now)
+
+    try:
+        with_code_counted(current_user(), work)
+    except RequestError as error:
+        return _factor_page(problem=error.problem), error.status
+    return redirect(url_for("second_factor.show_factor"), 303)
+
+
+def _with_codes(
+    work: Callable[[Session, User, datetime], None], codes: list[str]
+) -> ResponseReturnValue:
+    try:
+        with_code_counted(current_user(), work)
+    except RequestError as error:
+        return _factor_page(problem=error.problem), error.status
+    return render_template("researcher/recovery_codes.html", codes=codes)
+
+
+def _factor_page(problem: str = "") -> str:
+    services, user = current_services(), current_user()
+    with reading(services.sessions) as session:
+        factor = begun_factor(session, user)
+        left = unused_codes(session, user)
+    begun = factor is not None and factor.confirmed_at is None
+    return render_template(
+        "researcher/second_factor.html",
+        factor=factor,
+        picture=_qr_code(factor, user) if factor is not None and begun else "",
+        secret=_in_groups(factor.secret) if factor is not None and begun else "",
+        codes_left=left,
+        needed=Needed(services.settings.second_factor).concerns(user),
+        problem=problem,
+    )
+
+
+def _qr_code(factor: SecondFactor, user: User) -> str:
+    """Return the QR code for the authenticator app, as a data URI."""
+    host = urlsplit(current_services().settings.link_base).hostname or "parallax"
+    uri: str = segno.make(address_of(factor, user, host), micro=False).svg_data_uri(
+        scale=5, border=4, light="#fff"
+    )
+    return uri
+
+
+def _in_groups(secret: str) -> str:
+    return " ".join(secret[i : i + 4] for i in range(0, len(secret), 4))

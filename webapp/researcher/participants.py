@@ -1,25 +1,39 @@
-"""A run's participants, and one of them replayed."""
+"""The pages of a run's participants: the table, one participant, their rights, notes and tags."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import partial
 
-from flask import Blueprint, render_template, request
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from werkzeug.wrappers import Response
 
 from experiment.participation import State
 from experiment.records import SIDES, Side
 from experiment.responses.registry import response_of
+from experiment.studies.study import Study
 from webapp.database.engine import reading
-from webapp.database.models import Run
+from webapp.database.models import Participant, Run
+from webapp.database.retry import in_transaction
+from webapp.database.scrub import empty_log_soon
+from webapp.erasures.record import Record
 from webapp.errors import RequestError
-from webapp.privacy.corrections import correctable, corrected_since_verdict
+from webapp.privacy.corrections import (
+    correct,
+    correctable,
+    corrected_since_verdict,
+    release,
+    restrict,
+)
 from webapp.projects.rights import Right
-from webapp.researcher.access import allowed
-from webapp.researcher.paging import page_asked_for
+from webapp.researcher.access import allowed, current_user
+from webapp.researcher.paging import page_asked_for, whole_number
 from webapp.runs.integrity import flags_of
-from webapp.runs.notes import tags_in_use, tags_of_people, written_about
-from webapp.runs.people import Judged, record_of
+from webapp.runs.notes import remove, tags_in_use, tags_of_people, write, written_about
+from webapp.runs.people import AnsweredTrial, Judged, record_of
 from webapp.runs.people_table import Wanted, people_table
 from webapp.runs.stored_answers import arrangement_of, given_of
 from webapp.runs.summaries import flag_texts
@@ -27,10 +41,11 @@ from webapp.runs.unblind import is_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 from webapp.sessions.session_payload import ShownTrial, shown_trial
+from webapp.users.audit_log import record_act
 
 participant_pages = Blueprint("participants", __name__)
 
-# By what the table can be sorted; the first is the order in which it is shown at first.
+# What the table can be sorted by; the first is the default.
 SORTS: dict[str, str] = {
     "arrival": "arrival",
     "list": "list",
@@ -45,7 +60,7 @@ SORTS: dict[str, str] = {
     "events": "events",
 }
 VERDICTS = {"kept": True, "excluded": False}
-# What tells of single answers, and is not told while a run is blind.
+# Columns about single answers, which a blind run hides.
 _OF_ANSWERS = frozenset({"rt", "fast", "side", "hidden", "waited"})
 
 
@@ -56,23 +71,25 @@ def show_all(ref: str) -> str:
     with reading(current_services().sessions) as session:
         run = find_run(session, ref)
         blind = is_blind(session, run)
-        sorts = {name: each for name, each in SORTS.items() if not blind or name not in _OF_ANSWERS}
-        wanted = _wanted(sorts)
-        table = people_table(session, run, wanted)
-        tags = tags_of_people(session, [each.participant.id for each in table.people])
+        sorts = {
+            name: label for name, label in SORTS.items() if not blind or name not in _OF_ANSWERS
+        }
+        query = _query(sorts)
+        table = people_table(session, run, query)
+        tags = tags_of_people(session, [row.participant.id for row in table.people])
         known_tags = tags_in_use(session, run)
     address = {
         "ref": ref,
-        "state": wanted.state,
-        "verdict": request.args.get("verdict") if wanted.kept is not None else None,
-        "search": wanted.search or None,
-        "tag": wanted.tag or None,
+        "state": query.state,
+        "verdict": request.args.get("verdict") if query.kept is not None else None,
+        "search": query.search or None,
+        "tag": query.tag or None,
     }
     return render_template(
         "researcher/participants.html",
         run=run,
         table=table,
-        wanted=wanted,
+        wanted=query,
         address=address,
         states=list(State),
         verdicts=VERDICTS,
@@ -84,11 +101,23 @@ def show_all(ref: str) -> str:
     )
 
 
+def _as_shown(study: Study, answered: AnsweredTrial) -> ShownTrial:
+    trial = answered.trial
+    return shown_trial(study, trial.position, answered.item.item, trial.good_side, trial.options)
+
+
+def _answer(study: Study, answered: AnsweredTrial) -> str:
+    """Return what a participant answered, in words; empty where they did not answer."""
+    if not answered.response:
+        return ""
+    return response_of(study).said(arrangement_of(answered.trial), given_of(answered.response))
+
+
 def _text_of_any_side(trial: ShownTrial, side: Side) -> str | None:
-    """Return one of a trial's options, in an order that says nothing of where they stood."""
-    there = [each for each in SIDES if each in trial]
-    options = sorted(str(trial.get(each)) for each in there)
-    return dict(zip(there, options, strict=True)).get(side)
+    """Return one of a trial's options, in an order that does not reveal their sides."""
+    sides = [place for place in SIDES if place in trial]
+    options = sorted(str(trial.get(place)) for place in sides)
+    return dict(zip(sides, options, strict=True)).get(side)
 
 
 def _flags(run: Run, judged: Judged | None) -> list[str]:
@@ -97,8 +126,8 @@ def _flags(run: Run, judged: Judged | None) -> list[str]:
     return [re.sub(r"^\w+", lambda name: name[0].replace("_", " "), text) for text in texts]
 
 
-def _wanted(sorts: Mapping[str, str]) -> Wanted:
-    """Return what the address asks for; what nobody can ask for is left out."""
+def _query(sorts: Mapping[str, str]) -> Wanted:
+    """Read filters and order from the address; unknown ones are left out."""
     state, sort = request.args.get("state", ""), request.args.get("sort", "")
     return Wanted(
         state=State(state) if state in set(State) else None,
@@ -119,40 +148,27 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         run = find_run(session, ref)
         study, record = services.study_of(session, run), record_of(session, run, participant_ref)
         if record is None:
-            raise RequestError(
-                f"The run {ref} has no participant {participant_ref}.",
-                status=404,
-                code="unknown_participant",
-            )
+            raise _unknown(ref, participant_ref)
         blind = is_blind(session, run)
         questions = correctable(session, study, record.participant)
         stale = corrected_since_verdict(session, record.participant)
         written = written_about(session, run, record.participant)
     restricted = record.participant.restricted_at is not None
     judged = None if restricted else record.judged
-    response = response_of(study)
-    shown = [
-        (
-            each,
-            shown_trial(
-                study, each.trial.position, each.item.item, each.trial.good_side, each.trial.options
-            ),
-            response.said(arrangement_of(each.trial), given_of(each.response))
-            if each.response
-            else "",
-        )
-        for each in (() if restricted else record.trials)
+    trials = [
+        (answered, _as_shown(study, answered), _answer(study, answered))
+        for answered in (() if restricted else record.trials)
     ]
     return render_template(
         "researcher/participant.html",
         run=run,
         study=study,
         record=record,
-        shown=shown,
+        shown=trials,
         certificate=judged and judged.certificate,
         twins=judged.twins if judged else [],
         flags=flags_of(run, judged.certificate) if judged else {},
-        sides=[side for side in SIDES if any(side in trial for _, trial, _ in shown)],
+        sides=[side for side in SIDES if any(side in trial for _, trial, _ in trials)],
         text_of=_text_of_any_side if blind else ShownTrial.get,
         blind=blind,
         restricted=restricted,
@@ -160,3 +176,159 @@ def show(ref: str, participant_ref: str) -> ResponseReturnValue:
         stale=stale,
         written=written,
     )
+
+
+rights_of_people_pages = Blueprint("rights_of_people", __name__)
+_SHORTEST_REASON = 10
+
+
+@rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/restrict")
+@allowed(Right.REVIEW)
+def keep_unused(ref: str, participant_ref: str) -> Response:
+    """Restrict somebody's data: they are stored and not used."""
+    return _used(ref, participant_ref, restrict, "data restricted")
+
+
+@rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/release")
+@allowed(Right.REVIEW)
+def use_again(ref: str, participant_ref: str) -> Response:
+    """Lift the restriction of somebody's data, after they were told."""
+    return _used(ref, participant_ref, release, "data used again")
+
+
+def _used(
+    ref: str,
+    participant_ref: str,
+    switch: Callable[[Session, Participant, datetime, Record], bool],
+    act: str,
+) -> Response:
+    reason, services = _reason(), current_services()
+
+    def change(session: Session, run: Run, person: Participant) -> None:
+        if switch(session, person, services.now(), services.record):
+            _note(session, run, person, act, reason=reason)
+
+    return _changed(ref, participant_ref, change)
+
+
+@rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/correct")
+@allowed(Right.REVIEW)
+def correct_answer(ref: str, participant_ref: str) -> Response:
+    """Correct one of somebody's answers to a question."""
+    reason, services = _reason(), current_services()
+    field, value = request.form.get("field", ""), request.form.get("value", "")
+
+    def change(session: Session, run: Run, person: Participant) -> None:
+        questions = correctable(session, services.study_of(session, run), person)
+        if field not in {question.name for question in questions}:
+            raise RequestError(
+                f'The participant was asked no question "{field}".',
+                status=400,
+                code="no_question",
+            )
+        answer = {field: value}
+        problems = correct(session, person, questions, answer, services.now(), services.record)
+        if problems:
+            raise RequestError(f"{field}: {problems[field]}", status=400, code="bad_answer")
+        _note(session, run, person, "answer corrected", field=field, reason=reason)
+
+    return _changed(ref, participant_ref, change)
+
+
+def _reason() -> str:
+    reason = request.form.get("reason", "").strip()
+    if len(reason) < _SHORTEST_REASON:
+        raise RequestError(
+            "Please say in a few words how the participant asked for it. The reason is kept.",
+            status=400,
+            code="no_reason",
+        )
+    return reason
+
+
+def _changed(
+    ref: str, participant_ref: str, change: Callable[[Session, Run, Participant], None]
+) -> Response:
+    def work(session: Session) -> None:
+        run = find_run(session, ref)
+        change(session, run, _locked(session, run, participant_ref))
+
+    services = current_services()
+    in_transaction(services.sessions, work)
+    empty_log_soon(services.engine)
+    address = url_for("participants.show", ref=ref, participant_ref=participant_ref)
+    return redirect(address, 303)
+
+
+def _note(session: Session, run: Run, person: Participant, act: str, **after: str) -> None:
+    entry = {"participant": person.ref, **after}
+    now = current_services().now()
+    record_act(session, current_user().name, act, now, run_ref=run.ref, after=entry)
+
+
+def _locked(session: Session, run: Run, participant_ref: str) -> Participant:
+    """Return a participant, locked until the transaction ends."""
+    of_run = Participant.run_id == run.id, Participant.ref == participant_ref
+    person = session.scalar(select(Participant).where(*of_run).with_for_update(of=Participant))
+    if person is None:
+        raise _unknown(run.ref, participant_ref)
+    return person
+
+
+def _unknown(ref: str, participant_ref: str) -> RequestError:
+    return RequestError(
+        f"The run {ref} has no participant {participant_ref}.",
+        status=404,
+        code="unknown_participant",
+    )
+
+
+note_pages = Blueprint("notes", __name__)
+_NOTE_DIGITS = 12
+
+
+@note_pages.post("/runs/<ref>/notes")
+@allowed(Right.REVIEW)
+def add(ref: str) -> Response:
+    """Write a note or tags about the run, or about one of its people."""
+    text, tags = request.form.get("text", ""), request.form.get("tags", "")
+
+    def change(session: Session, run: Run, person: Participant | None) -> None:
+        who, now = current_user().name, current_services().now()
+        write(session, run, person, text=text, tags=tags, who=who, now=now)
+
+    return _with_notes_changed(ref, change)
+
+
+@note_pages.post("/runs/<ref>/notes/remove")
+@allowed(Right.REVIEW)
+def take_away(ref: str) -> Response:
+    """Remove a note or a tag."""
+    is_tag = "tag" in request.form
+    typed = request.form.get("tag" if is_tag else "note", "")
+    number = whole_number(typed, _NOTE_DIGITS)
+
+    def change(session: Session, run: Run, person: Participant | None) -> None:
+        who, now = current_user().name, current_services().now()
+        remove(session, run, person, number, is_tag=is_tag, who=who, now=now)
+
+    response = _with_notes_changed(ref, change)
+    empty_log_soon(current_services().engine)
+    return response
+
+
+def _with_notes_changed(
+    ref: str, change: Callable[[Session, Run, Participant | None], None]
+) -> Response:
+    who = request.form.get("participant", "")
+
+    def work(session: Session) -> None:
+        run = find_run(session, ref)
+        change(session, run, _locked(session, run, who) if who else None)
+
+    in_transaction(current_services().sessions, work)
+    if who:
+        address = url_for("participants.show", ref=ref, participant_ref=who, _anchor="notes")
+    else:
+        address = url_for("runs.show", ref=ref, _anchor="notes")
+    return redirect(address, 303)

@@ -1,8 +1,9 @@
-"""Pages of projects: members, invitations and limits."""
+"""The pages of projects: members, invitations, limits, and joining with a code."""
 
 from collections.abc import Callable
+from pathlib import Path
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from flask import Blueprint, current_app, g, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -10,10 +11,20 @@ from werkzeug.wrappers import Response
 
 from experiment.errors import ParallaxError
 from webapp.database.engine import reading
-from webapp.database.models import User
+from webapp.database.models import Project, User
 from webapp.database.retry import in_transaction
-from webapp.projects.invitations import invite, take_back
-from webapp.projects.members import set_member
+from webapp.errors import RequestError
+from webapp.payments.debts import owed_in_project
+from webapp.projects import limits
+from webapp.projects.members import (
+    accept,
+    invite,
+    invited_to,
+    members,
+    open_invitations,
+    set_member,
+    take_invitation_back,
+)
 from webapp.projects.projects import (
     LIMITS,
     ProjectError,
@@ -27,9 +38,11 @@ from webapp.projects.projects import (
 from webapp.projects.rights import ProjectRole, Right
 from webapp.researcher.access import allowed, current_user
 from webapp.researcher.paging import whole_number
-from webapp.researcher.project_page import project_list, project_page
+from webapp.researcher.study_folders import uploaded_bytes, uploads_of
 from webapp.services import current_services
+from webapp.users.passwords import SHORTEST_PASSWORD, hash_password
 from webapp.users.roles import Role
+from webapp.users.users import add_user
 
 project_pages = Blueprint("projects", __name__)
 _DIGITS = 8
@@ -38,8 +51,8 @@ _DIGITS = 8
 @project_pages.get("/projects")
 @allowed(Role.MEMBER)
 def show_all() -> str:
-    """List the projects that one may see."""
-    return project_list()
+    """List the projects that the user may see."""
+    return _project_list()
 
 
 @project_pages.post("/projects")
@@ -51,7 +64,7 @@ def add() -> ResponseReturnValue:
         with services.sessions.begin() as session:
             add_project(session, name, by=current_user().name, now=services.now())
     except ProjectError as error:
-        return project_list(str(error)), 409
+        return _project_list(str(error)), 409
     return redirect(url_for("projects.show", project=name), 303)
 
 
@@ -59,7 +72,7 @@ def add() -> ResponseReturnValue:
 @allowed(Right.SEE)
 def show(project: str) -> str:
     """Show a project's members, and how much it uses."""
-    return project_page(project)
+    return _project_page(project)
 
 
 @project_pages.post("/projects/<project>/members")
@@ -70,11 +83,11 @@ def change_member(project: str) -> Response:
     seen = request.form.get("seen")
 
     def change(session: Session) -> None:
-        found = open_project(session, project, change=True)
+        opened = open_project(session, project, change=True)
         role = None if typed == "none" else _role(typed)
         user = _account(session, name)
         who, now = current_user().name, current_services().now()
-        set_member(session, found, user, role, by=who, now=now, seen=seen)
+        set_member(session, opened, user, role, by=who, now=now, seen=seen)
 
     return _changed(project, change)
 
@@ -85,8 +98,8 @@ def invite_someone(project: str) -> str:
     """Make an invitation and show its code, once."""
     role, services = _role(request.form.get("role", "")), current_services()
     with services.sessions.begin() as session:
-        found = open_project(session, project, change=True)
-        code = invite(session, found, role, by=current_user().name, now=services.now())
+        opened = open_project(session, project, change=True)
+        code = invite(session, opened, role, by=current_user().name, now=services.now())
     address = services.settings.link_base + url_for("joining.ask")
     return render_template(
         "researcher/invitation.html", project=project, role=role, code=code, address=address
@@ -100,9 +113,9 @@ def uninvite(project: str) -> Response:
     number = whole_number(request.form.get("number", ""), _DIGITS, otherwise=-1)
 
     def change(session: Session) -> None:
-        found = open_project(session, project, change=True)
+        opened = open_project(session, project, change=True)
         who, now = current_user().name, current_services().now()
-        take_back(session, found, number, by=who, now=now)
+        take_invitation_back(session, opened, number, by=who, now=now)
 
     return _changed(project, change)
 
@@ -111,14 +124,14 @@ def uninvite(project: str) -> Response:
 @allowed(Role.OWNER)
 def limit(project: str) -> Response:
     """Change how much a project may use."""
-    wanted = {
+    new_limits = {
         name: whole_number(request.form.get(name, ""), _DIGITS, otherwise=-1) for name in LIMITS
     }
 
     def change(session: Session) -> None:
-        found = open_project(session, project, change=True)
+        opened = open_project(session, project, change=True)
         who, now = current_user().name, current_services().now()
-        set_limits(session, found, wanted, by=who, now=now)
+        set_limits(session, opened, new_limits, by=who, now=now)
 
     return _changed(project, change)
 
@@ -127,10 +140,18 @@ def limit(project: str) -> Response:
 @allowed(Role.OWNER)
 def end(project: str) -> Response:
     """Take a project away from its members."""
+    if not request.form.get("although_owed"):
+        with reading(current_services().sessions) as session:
+            owed = owed_in_project(session, named_project(session, project))
+        if owed:
+            raise ProjectError(
+                f'the project "{project}" was not ended: {owed}',
+                remedy='Pay them first, or tick the box "although people are owed money"',
+            )
 
     def change(session: Session) -> None:
-        found = named_project(session, project, change=True)
-        end_project(session, found, by=current_user().name, now=current_services().now())
+        ended = named_project(session, project, change=True)
+        end_project(session, ended, by=current_user().name, now=current_services().now())
 
     return _changed(project, change)
 
@@ -139,10 +160,9 @@ def end(project: str) -> Response:
 def refuse(error: ParallaxError) -> ResponseReturnValue:
     """Show the paragraph on the project's own page, or on the list of them."""
     with reading(current_services().sessions) as session:
-        known = {each.name for each in projects_of(session, current_user())}
-    name = (request.view_args or {}).get("project", "")
-    told = str(error)
-    return (project_page(name, told) if name in known else project_list(told)), 409
+        visible = {project.name for project in projects_of(session, current_user())}
+    name, problem = (request.view_args or {}).get("project", ""), str(error)
+    return (_project_page(name, problem) if name in visible else _project_list(problem)), 409
 
 
 def _account(session: Session, name: str) -> User:
@@ -167,7 +187,107 @@ def _role(typed: str) -> ProjectRole:
 def _changed(project: str, change: Callable[[Session], None]) -> Response:
     in_transaction(current_services().sessions, change)
     with reading(current_services().sessions) as session:
-        still = {each.name for each in projects_of(session, current_user())}
-    # Whoever removed themselves sees the list of what is left.
-    here = url_for("projects.show", project=project)
-    return redirect(here if project in still else url_for("projects.show_all"), 303)
+        visible = {each.name for each in projects_of(session, current_user())}
+    # Managers who removed themselves see the list of their other projects.
+    page = url_for("projects.show", project=project)
+    return redirect(page if project in visible else url_for("projects.show_all"), 303)
+
+
+def _project_list(problem: str = "") -> str:
+    with reading(current_services().sessions) as session:
+        projects = projects_of(session, current_user())
+    return render_template("researcher/projects.html", projects=projects, problem=problem)
+
+
+def _project_page(name: str, problem: str = "") -> str:
+    services = current_services()
+    with reading(services.sessions) as session:
+        project = named_project(session, name)
+        facts = {
+            "members": members(session, project),
+            "invitations": open_invitations(session, project, services.now()),
+            "used": _used(session, project),
+        }
+    return render_template(
+        "researcher/project.html",
+        project=project,
+        roles=list(ProjectRole),
+        problem=problem,
+        **facts,
+    )
+
+
+def _used(session: Session, project: Project) -> list[tuple[str, str, int, str]]:
+    """Return for each limit its field, its label, its value and what is used."""
+    stored = uploaded_bytes(uploads_of(Path(current_app.instance_path), project.id)) / 1_000_000
+    used = {
+        "most_runs": ("open runs", f"{limits.open_runs(session, project)}"),
+        "most_participants": ("people at work at once", f"{limits.at_work(session, project)}"),
+        "most_upload_mb": ("MB of uploaded studies", f"{stored:.1f}"),
+        "most_jobs": ("checks, launches and reports at once", f"{limits.jobs(session, project)}"),
+    }
+    return [(name, what, getattr(project, name), now) for name, (what, now) in used.items()]
+
+
+joining_pages = Blueprint("joining", __name__)
+
+
+@joining_pages.get("/join")
+@allowed(None)
+def ask() -> str:
+    """Ask for the code."""
+    return _join_form()
+
+
+@joining_pages.post("/join")
+@allowed(None)
+def join() -> ResponseReturnValue:
+    """Make the user who has the code a member."""
+    services, code = current_services(), request.form.get("code", "")
+    try:
+        if g.user is not None:
+            with services.sessions.begin() as session:
+                project = accept(session, code, g.user, services.now()).name
+            return redirect(url_for("projects.show", project=project), 303)
+        return _join_newly(code)
+    except RequestError as error:
+        return _join_form(error.problem), error.status
+    except ParallaxError as error:
+        return _join_form(str(error)), 409
+
+
+def _join_newly(code: str) -> ResponseReturnValue:
+    """Make an account and its membership, both or neither."""
+    services, name = current_services(), request.form.get("name", "").strip()
+    if _signs_in_elsewhere():
+        raise RequestError(
+            "Accounts are made by an owner of this installation. Sign in with yours first, and "
+            "then use the code.",
+            status=403,
+            code="sign_in_first",
+        )
+    with reading(services.sessions) as session:
+        _, invitation = invited_to(session, code, services.now())
+        by = f"{name} (invited by {invitation.made_by})"
+    # Hashing takes memory and time, so the code is checked first.
+    hashed = hash_password(request.form.get("password", ""))
+    with services.sessions.begin() as session:
+        now = services.now()
+        user = add_user(session, name, Role.MEMBER, hashed, by=by, now=now)
+        accept(session, code, user, now)
+    return redirect(url_for("sign_in.show", next=url_for("projects.show_all")), 303)
+
+
+def _signs_in_elsewhere() -> bool:
+    settings = current_services().settings
+    return bool(settings.oidc_issuer or settings.sign_in_header)
+
+
+def _join_form(problem: str = "") -> str:
+    return render_template(
+        "researcher/join.html",
+        problem=problem,
+        name=request.form.get("name", ""),
+        elsewhere=_signs_in_elsewhere(),
+        shortest=SHORTEST_PASSWORD,
+    )

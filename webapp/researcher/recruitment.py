@@ -1,4 +1,4 @@
-"""How a published run fills at its platform: look, pause, extend, and publish what is missing."""
+"""A run on its platform: how offers fill; pause, extend, publish, write to participants."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -31,8 +31,8 @@ from webapp.recruitment.publish import PublishPlan, draft, publish, recruitment_
 from webapp.recruitment.terms import refuse_other_owner
 from webapp.recruitment.writing import Whom, checked_text, recipients, send
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.overview_page import run_page
 from webapp.researcher.paging import whole_number
+from webapp.researcher.run_page import run_page
 from webapp.runs.answerable import refuse_unanswerable
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
@@ -72,7 +72,7 @@ def look(ref: str) -> ResponseReturnValue:
 @recruitment_pages.post("/runs/<ref>/recruitment/pause")
 @allowed(Right.CONDUCT)
 def hold(ref: str) -> ResponseReturnValue:
-    """Let nobody find the run's offers any more; participants who have begun can finish."""
+    """Hide the run's offers from newcomers; participants who have begun can finish."""
     sessions, now = current_services().sessions, current_services().now()
     return _moved(
         ref, "recruitment paused", lambda platform: pause(sessions, platform, ref, now), {}
@@ -82,7 +82,7 @@ def hold(ref: str) -> ResponseReturnValue:
 @recruitment_pages.post("/runs/<ref>/recruitment/extend")
 @allowed(Right.CONDUCT)
 def go_on(ref: str) -> ResponseReturnValue:
-    """Let people find the run's open offers for more hours from now."""
+    """Keep the run's open offers available for more hours from now."""
     hours = whole_number(request.form.get("hours", ""), _DIGITS)
     if not 1 <= hours <= _MOST_HOURS:
         raise RequestError("The hours must be a whole number.", status=400, code="bad_hours")
@@ -99,7 +99,7 @@ def go_on(ref: str) -> ResponseReturnValue:
 @recruitment_pages.post("/runs/<ref>/recruitment/write")
 @allowed(Right.CONDUCT)
 def write(ref: str) -> ResponseReturnValue:
-    """Write to the run's participants on their platform, once it was confirmed."""
+    """Write to the run's participants on their platform, after a confirmation."""
     run, platform = _opened(ref)
     text = checked_text(request.form.get("text", ""))
     try:
@@ -113,10 +113,10 @@ def write(ref: str) -> ResponseReturnValue:
     with reading(current_services().sessions) as session:
         by_offer = recipients(session, ref, whom)
     number = sum(map(len, by_offer.values()))
-    # Whoever took part meanwhile was not counted: the page is shown again.
+    # The number is confirmed; if people took part meanwhile, the page is shown again.
     if request.form.get("agreed", "") != str(number):
-        shown = {"run": run, "live": _live(), "whom": whom, "text": text, "number": number}
-        return render_template("researcher/write_confirm.html", **shown)
+        facts = {"run": run, "live": _live(), "whom": whom, "text": text, "number": number}
+        return render_template("researcher/write_confirm.html", **facts)
     _note(run, "participants written to", {"whom": whom, "participants": str(number)})
     send(platform, by_offer, text)
     return redirect(url_for("runs.show", ref=ref), 303)
@@ -156,9 +156,9 @@ def _opened(ref: str) -> tuple[Run, Platform]:
     services = current_services()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
-        where_it_is = recruitment_of(session, run)
+        recruitment = recruitment_of(session, run)
     platform = open_platform(run.recruiter, services.settings, live=bool(_live()))
-    refuse_other_owner(run, where_it_is, platform)
+    refuse_other_owner(run, recruitment, platform)
     return run, platform
 
 
@@ -186,7 +186,6 @@ def _confirm(
         "researcher/publish_confirm.html",
         run=run,
         endpoint=platform.endpoint,
-        # What a platform alone has to say is in English.
         rows=rows,
         is_empty=drafted.is_empty,
         total=money.in_words(drafted.cost.total_minor, drafted.cost.currency),

@@ -1,6 +1,9 @@
-"""A run's reports: made by long jobs, read in the browser, shared by links."""
+"""The page of a run's reports, which long jobs make; reading and sharing them; the jobs' queue."""
 
+import hmac
+import secrets
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -14,15 +17,21 @@ from webapp.errors import RequestError, RunError
 from webapp.long_jobs.records import EXPORTED, OVER, JobState, Step
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.made_reports import jobs_here, note_of_report, report_job
-from webapp.researcher.overview_page import run_page
+from webapp.researcher.run_page import run_page
 from webapp.runs.unblind import refuse_blind
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
-from webapp.users.secret_links import shared
 
 if TYPE_CHECKING:
     from webapp.long_jobs.work import LongQueue
+from flask import g, send_file
+
+from webapp.http.security_headers import PAGE_OF_ITS_OWN
+from webapp.long_jobs.outdated import stands
+from webapp.long_jobs.records import MADE, Job, Jobs
+from webapp.researcher.study_folders import zipped
+from webapp.runs.unblind import is_blind
+from webapp.users.audit_log import record_act
 
 reports_pages = Blueprint("reports", __name__)
 LARGEST_SCORES_BYTES = 64 * 1024 * 1024
@@ -34,8 +43,8 @@ _QUEUE = "parallax_long_queue"
 @reports_pages.get("/runs/<ref>/reports")
 @allowed(Right.EXPORT)
 def show_all(ref: str) -> str:
-    """Show the reports of a run, what is at work, and what a new one may be made with."""
-    return page_of_reports(ref)
+    """Show the reports of a run, the jobs that make some, and the models for a new one."""
+    return _page(ref)
 
 
 @reports_pages.post("/runs/<ref>/reports")
@@ -63,7 +72,7 @@ def make(ref: str) -> ResponseReturnValue:
 @reports_pages.post("/runs/<ref>/reports/cancel")
 @allowed(Right.EXPORT)
 def cancel(ref: str) -> Response:
-    """End the making of a report; nothing of it is kept."""
+    """Cancel the job of a report and remove what it has written."""
     jobs, job = jobs_here(), report_job(ref, request.form.get("report", ""))
     jobs.cancel(job.id)
     if job.state is JobState.WAITING or job.is_lost(current_services().now()):
@@ -88,18 +97,16 @@ def refuse(error: RunError) -> ResponseReturnValue:
 
 
 def refuse_too_many(ref: str) -> None:
-    """Let pass only where few jobs of a run wait.
+    """Refuse another job of a run for which several wait.
 
     Raises:
-        RequestError: Enough of them do.
+        RequestError: Several wait.
     """
     waiting = [job for job in jobs_here().about(ref) if job.state not in OVER]
     if len(waiting) >= _MOST_WAITING:
         raise RequestError(
-            (
-                f"{len(waiting)} reports or other jobs of this run are waiting or at work. "
-                "Wait for them, or cancel one."
-            ),
+            f"{len(waiting)} reports or other jobs of this run are waiting or at work. "
+            "Wait for them, or cancel one.",
             status=409,
             code="enough_jobs",
         )
@@ -107,8 +114,7 @@ def refuse_too_many(ref: str) -> None:
 
 def installed_models() -> list[str]:
     """Return the models that the installation has: folders below ``models`` of the instance."""
-    found = (_instance() / "models").glob("*/config.json")
-    return sorted(path.parent.name for path in found)
+    return sorted(path.parent.name for path in (_instance() / "models").glob("*/config.json"))
 
 
 def _steps(ref: str, models: Sequence[str], n_files: int) -> list[Step]:
@@ -121,13 +127,12 @@ def _steps(ref: str, models: Sequence[str], n_files: int) -> list[Step]:
         scored = ("lm", "score", "--only-judged", run, "--out", out, "--", model, f"{run}/study")
         steps.append(Step(f"scoring with {name}", scored))
         scores.append(out)
-    given = [option for path in scores for option in ("--scores", path)]
-    report = ("compare", "--run", run, "--out", "{folder}/report", *given)
+    options = [option for path in scores for option in ("--scores", path)]
+    report = ("compare", "--run", run, "--out", "{folder}/report", *options)
     return [*steps, Step("comparing", report)]
 
 
 def _title(models: Sequence[str], n_files: int) -> str:
-    """Return what a report is called, in the language of who asks for it."""
     if not models and not n_files:
         return "People"
     of_models = ", ".join(models) or "uploaded scores"
@@ -139,27 +144,21 @@ def _store_scores(folder: Path, files: Sequence[FileStorage]) -> None:
         file.save(folder / f"uploaded_{number}.parquet")
 
 
-def page_of_reports(ref: str, link: str = "") -> str:
-    """Return the page of a run's reports.
-
-    Args:
-        ref: The run's reference.
-        link: A link that was just made; empty for none.
-    """
+def _page(ref: str, link: str = "") -> str:
     services, jobs = current_services(), jobs_here()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
         refuse_blind(session, run)
-    found = jobs.about(ref)
+    of_run = jobs.about(ref)
     return render_template(
         "researcher/reports.html",
         run=run,
-        jobs=found,
-        shared={job.id for job in found if shared(jobs.folder(job.id))},
+        jobs=of_run,
+        shared={job.id for job in of_run if has_link(jobs.folder(job.id))},
         now=services.now(),
         models=installed_models(),
         link=link,
-        at_work=any(job.state not in OVER for job in found),
+        at_work=any(job.state not in OVER for job in of_run),
     )
 
 
@@ -169,11 +168,176 @@ def queue_of_jobs() -> "LongQueue":
     # worker's requests take turns (gevent), or they would all wait with the first that waits.
     from webapp.long_jobs.work import open_long_queue
 
-    kept = current_app.extensions
-    if _QUEUE not in kept:
-        kept[_QUEUE] = open_long_queue(current_services(), _instance())
-    return cast("LongQueue", kept[_QUEUE])
+    extensions = current_app.extensions
+    if _QUEUE not in extensions:
+        extensions[_QUEUE] = open_long_queue(current_services(), _instance())
+    return cast("LongQueue", extensions[_QUEUE])
 
 
 def _instance() -> Path:
     return Path(current_app.instance_path)
+
+
+def jobs_here() -> Jobs:
+    """Return the installation's long jobs."""
+    return Jobs(_instance())
+
+
+def report_job(ref: str, job_id: str) -> Job:
+    """Return a report of a run.
+
+    Raises:
+        RequestError: The run has no such report.
+    """
+    try:
+        job = jobs_here().job(job_id)
+    except KeyError:
+        job = None
+    if job is None or job.subject != ref:
+        raise RequestError("The run has no such report.", status=404, code="no_report")
+    return job
+
+
+def made_report(job: Job) -> Path:
+    """Return the folder of a report.
+
+    Raises:
+        RequestError: It is not made.
+    """
+    folder = jobs_here().folder(job.id) / MADE
+    if job.state is not JobState.DONE or not folder.is_dir():
+        raise RequestError("The report is not made.", status=409, code="not_made")
+    return folder
+
+
+def refuse_unreadable(job: Job) -> None:
+    """Refuse a report that may not be read now.
+
+    A report that uses data which somebody has since withdrawn or corrected is removed. A report of
+    a run that is blind again, because an older backup was restored, stays and is not shown.
+
+    Raises:
+        RequestError: It may not be read.
+    """
+    with reading(current_services().sessions) as session:
+        if job.uses_people and is_blind(session, find_run(session, job.subject)):
+            raise RequestError(
+                "The run is blind, so no report of it is shown. Unblind it first, on its page.",
+                status=409,
+                code="blind",
+            )
+        if stands(session, jobs_here(), job):
+            return
+    jobs_here().remove(job.id)
+    raise RequestError(
+        "Somebody has taken back or corrected their data since this report was made, so it "
+        "was deleted. Make it again.",
+        status=410,
+        code="report_outdated",
+    )
+
+
+def note_of_report(ref: str, act: str, **after: str) -> None:
+    """Write an act on a report into the audit log."""
+    services = current_services()
+    with services.sessions.begin() as session:
+        record_act(session, current_user().name, act, services.now(), run_ref=ref, after=after)
+
+
+reading_pages = Blueprint("report_pages", __name__)
+
+
+@reading_pages.get("/runs/<ref>/reports/read")
+@allowed(Right.EXPORT)
+def read(ref: str) -> Response:
+    """Show a report as a page of its own."""
+    return _report(report_job(ref, request.args.get("report", "")))
+
+
+@reading_pages.get("/runs/<ref>/reports/download")
+@allowed(Right.EXPORT)
+def download(ref: str) -> ResponseReturnValue:
+    """Send a report with its tables and figures as one zip file."""
+    job = report_job(ref, request.args.get("report", ""))
+    refuse_unreadable(job)
+    name = f"parallax-report-{ref}.zip"
+    return send_file(
+        zipped(made_report(job)), "application/zip", as_attachment=True, download_name=name
+    )
+
+
+@reading_pages.post("/runs/<ref>/reports/share")
+@allowed(Right.EXPORT)
+def share(ref: str) -> ResponseReturnValue:
+    """Make a link by which anybody can read a report, and show it once."""
+    job = report_job(ref, request.form.get("report", ""))
+    made_report(job)
+    secret = make_report_link(jobs_here().folder(job.id))
+    note_of_report(ref, "report shared", report=job.id)
+    base = current_services().settings.link_base
+    link = f"{base}{url_for('report_pages.read_shared', report=job.id, link=secret)}"
+    return _page(ref, link=link)
+
+
+@reading_pages.post("/runs/<ref>/reports/unshare")
+@allowed(Right.EXPORT)
+def unshare(ref: str) -> Response:
+    """End the link of a report."""
+    job = report_job(ref, request.form.get("report", ""))
+    _end_link(jobs_here().folder(job.id))
+    note_of_report(ref, "report no longer shared", report=job.id)
+    return redirect(url_for("reports.show_all", ref=ref), 303)
+
+
+@reading_pages.get("/shared")
+@allowed(None)
+def read_shared() -> Response:
+    """Show a report to anybody who has its link."""
+    jobs = jobs_here()
+    try:
+        job = jobs.job(request.args.get("report", ""))
+    except KeyError:
+        job = None
+    if job is None or not has_link(jobs.folder(job.id), request.args.get("link", "")):
+        raise RequestError(
+            "This link is not right, or it was ended. Ask whoever sent it for another one.",
+            status=404,
+            code="no_shared_report",
+        )
+    return _report(job)
+
+
+def _report(job: Job) -> Response:
+    folder = made_report(job)
+    refuse_unreadable(job)
+    html = (folder / "report.html").read_text(encoding="utf-8")
+    g.own_policy = PAGE_OF_ITS_OWN
+    return Response(html, mimetype="text/html")
+
+
+# In the folder of a report that was shared: a digest of its link's secret.
+_LINK_FILE = "shared"
+
+
+def make_report_link(folder: Path) -> str:
+    """Make the secret of a report's link, which ends the one before, and return it."""
+    secret = secrets.token_urlsafe(24)
+    (folder / _LINK_FILE).write_text(_digest_of_link(secret), encoding="ascii", newline="\n")
+    return secret
+
+
+def has_link(folder: Path, secret: str | None = None) -> bool:
+    """Return whether a report has a link, and one with this secret where a secret is given."""
+    try:
+        digest = (folder / _LINK_FILE).read_text(encoding="ascii")
+    except FileNotFoundError:
+        return False
+    return secret is None or hmac.compare_digest(digest, _digest_of_link(secret))
+
+
+def _end_link(folder: Path) -> None:
+    (folder / _LINK_FILE).unlink(missing_ok=True)
+
+
+def _digest_of_link(secret: str) -> str:
+    return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

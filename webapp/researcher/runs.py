@@ -1,4 +1,4 @@
-"""The runs of the installation, and one of them."""
+"""The list of runs, and acts on a run: close, open, exclude, unblind, export, archive, rehearse."""
 
 import tempfile
 from collections.abc import Callable
@@ -12,13 +12,16 @@ from werkzeug.wrappers import Response
 from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
-from webapp.errors import RunError, WebappError
+from webapp.errors import RequestError, RunError, WebappError
+from webapp.long_jobs.records import Step
+from webapp.payments.debts import debts_in_words, debts_of
 from webapp.projects.projects import ProjectError, projects_of, runs_seen_by
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
-from webapp.researcher.overview_page import run_page
 from webapp.researcher.paging import page_asked_for, whole_number
-from webapp.researcher.uploads import zipped
+from webapp.researcher.reports import jobs_here, note_of_report, queue_of_jobs, refuse_too_many
+from webapp.researcher.run_page import run_page
+from webapp.researcher.study_folders import zipped
 from webapp.runs.exclude import Exclusion, exclude
 from webapp.runs.export import export
 from webapp.runs.launch import grow
@@ -42,34 +45,36 @@ def show_all() -> str:
     page = page_asked_for()
     with reading(current_services().sessions) as session:
         archive, before = "archive" in request.args, (page - 1) * ON_A_PAGE
-        put_aside = Run.archived_at.is_not(None) if archive else Run.archived_at.is_(None)
-        seen = runs_seen_by(current_user()) & put_aside
-        found = progress(session, seen, latest=ON_A_PAGE + 1, after=before)[::-1]
+        is_listed = Run.archived_at.is_not(None) if archive else Run.archived_at.is_(None)
+        visible = runs_seen_by(current_user()) & is_listed
+        runs = progress(session, visible, latest=ON_A_PAGE + 1, after=before)[::-1]
         projects = projects_of(session, current_user())
-        titles = titles_of(session, [each.run for each in found])
+        titles = titles_of(session, [row.run for row in runs])
     return render_template(
         "researcher/runs.html",
-        runs=found[:ON_A_PAGE],
-        more=len(found) > ON_A_PAGE,
+        runs=runs[:ON_A_PAGE],
+        more=len(runs) > ON_A_PAGE,
         page=page,
         archive=archive,
         titles=titles,
         projects=projects,
-        names={each.id: each.name for each in projects},
+        names={project.id: project.name for project in projects},
     )
 
 
 @run_pages.get("/runs/<ref>")
 @allowed(Right.SEE)
 def show(ref: str) -> str:
-    """Show how one run is going."""
+    """Show a run: its progress, lists, charts and money."""
     return run_page(ref)
 
 
 @run_pages.post("/runs/<ref>/close")
 @allowed(Right.CONDUCT)
-def close(ref: str) -> Response:
-    """Let nobody new in."""
+def close(ref: str) -> ResponseReturnValue:
+    """Close a run for newcomers."""
+    if owed := _owed(ref):
+        return run_page(ref, owed, asked="runs.close"), 409
 
     def change(session: Session) -> None:
         run = find_run(session, ref)
@@ -82,7 +87,7 @@ def close(ref: str) -> Response:
 @run_pages.post("/runs/<ref>/open")
 @allowed(Right.CONDUCT)
 def open_again(ref: str) -> Response:
-    """Let people in again."""
+    """Open a run again."""
 
     def change(session: Session) -> None:
         run = find_run(session, ref)
@@ -96,8 +101,7 @@ def open_again(ref: str) -> Response:
 @allowed(Right.CONDUCT)
 def add_places(ref: str) -> ResponseReturnValue:
     """Add places to each list."""
-    typed = request.form.get("places", "")
-    n_per_list = whole_number(typed, _DIGITS)
+    n_per_list = whole_number(request.form.get("places", ""), _DIGITS)
 
     def change(session: Session) -> None:
         run = find_run(session, ref)
@@ -118,7 +122,7 @@ def apply_rules(ref: str) -> ResponseReturnValue:
 @run_pages.post("/runs/<ref>/unblind")
 @allowed(Right.UNBLIND)
 def show_results(ref: str) -> Response:
-    """Let the results be seen from now on."""
+    """Unblind a run."""
     reason, services = request.form.get("reason", "").strip(), current_services()
     with reading(services.sessions) as session:
         study = services.study_of(session, run := find_run(session, ref))
@@ -130,7 +134,7 @@ def show_results(ref: str) -> Response:
 @run_pages.post("/runs/<ref>/export")
 @allowed(Right.EXPORT)
 def download(ref: str) -> ResponseReturnValue:
-    """Send everything that the run has gathered as one zip file."""
+    """Send the export of a run as one zip file."""
     return run_archive(ref, by=current_user().name)
 
 
@@ -155,7 +159,7 @@ def decide(ref: str, *, by: str) -> Exclusion:
 
 
 def run_archive(ref: str, *, by: str) -> Response:
-    """Return everything that the run has gathered as one zip file, and note who got it."""
+    """Return the export of a run as one zip file, and log who got it."""
     services = current_services()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / f"run-{ref}"
@@ -173,6 +177,15 @@ def run_archive(ref: str, *, by: str) -> Response:
     )
 
 
+def _owed(ref: str) -> str:
+    """Return whom a run still owes what, unless the form says that it is known."""
+    if request.form.get("although_owed"):
+        return ""
+    with reading(current_services().sessions) as session:
+        owed = debts_in_words(debts_of(session, find_run(session, ref)))
+    return f"{owed}. Nothing was changed. Pay them under Money first, or go on." if owed else ""
+
+
 def _changed(ref: str, change: Callable[[Session], None]) -> Response:
     in_transaction(current_services().sessions, change)
     return redirect(url_for("runs.show", ref=ref), 303)
@@ -182,3 +195,79 @@ def _note(session: Session, run: Run, act: str, *, was: str = "", **after: str) 
     before = {"run": was} if was else {}
     now = current_services().now()
     record_act(session, current_user().name, act, now, run_ref=run.ref, before=before, after=after)
+
+
+rehearsing_pages = Blueprint("rehearsing", __name__)
+_MOST_PROGRAMS = 1_000
+# Programs are quick; more at a time would keep people waiting.
+_AT_A_TIME = "2"
+
+
+@rehearsing_pages.post("/runs/<ref>/rehearsal")
+@allowed(Right.CONDUCT)
+def rehearse(ref: str) -> ResponseReturnValue:
+    """Send programs through the pages of a simulated run."""
+    services = current_services()
+    people = whole_number(request.form.get("people", ""), 4)
+    with reading(services.sessions) as session:
+        run = find_run(session, ref)
+    if not run.simulated or run.closed_at is not None:
+        raise RequestError(
+            "Programs take part only in a simulated run that is open.",
+            status=409,
+            code="not_simulated",
+        )
+    if not 1 <= people <= _MOST_PROGRAMS:
+        raise RequestError(
+            f"The number of programs must be from 1 to {_MOST_PROGRAMS:,}.",
+            status=400,
+            code="bad_number",
+        )
+    refuse_too_many(ref)
+    command = ("simulate", ref, "--participants", str(people), "--workers", _AT_A_TIME)
+    steps = [Step("programs take part", command)]
+    who, now = current_user().name, services.now()
+    title = f"{people:,} program{'' if people == 1 else 's'}"
+    job = jobs_here().add(ref, title, who, now, steps)
+    note_of_report(ref, "programs asked to take part", programs=str(people))
+    queue_of_jobs().put(job.id)
+    return redirect(url_for("reports.show_all", ref=ref), 303)
+
+
+archive_pages = Blueprint("archive", __name__)
+
+
+@archive_pages.post("/runs/<ref>/archive")
+@allowed(Right.CONDUCT)
+def put_in(ref: str) -> ResponseReturnValue:
+    """Put a closed run into the archive."""
+    if owed := _owed(ref):
+        return run_page(ref, owed, asked="archive.put_in"), 409
+    return _moved(ref, into=True)
+
+
+@archive_pages.post("/runs/<ref>/archive/out")
+@allowed(Right.CONDUCT)
+def take_out(ref: str) -> Response:
+    """List a run again."""
+    return _moved(ref, into=False)
+
+
+def _moved(ref: str, *, into: bool) -> Response:
+    now = current_services().now()
+
+    def work(session: Session) -> None:
+        run: Run = find_run(session, ref)
+        if into and run.closed_at is None:
+            raise RequestError(
+                "The run is open: people may still come. Close it first.",
+                status=409,
+                code="run_open",
+            )
+        if (run.archived_at is not None) != into:
+            run.archived_at = now if into else None
+            act = "run archived" if into else "run taken out of the archive"
+            record_act(session, current_user().name, act, now, run_ref=ref)
+
+    in_transaction(current_services().sessions, work)
+    return redirect(url_for("runs.show", ref=ref), 303)

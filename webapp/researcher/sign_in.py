@@ -1,10 +1,19 @@
-"""Signing in and out, and the list of browsers in which one is signed in."""
+"""Signing in: by password and second factor, by the institution, and the list of open sessions."""
 
-from flask import Blueprint, redirect, render_template, request, url_for
+from collections.abc import Callable
+from datetime import datetime
+
+from flask import Blueprint, make_response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from itsdangerous import BadSignature
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 from structlog.contextvars import bind_contextvars
+from werkzeug.wrappers import Response
 
+from webapp.core.urls import RESEARCHER_PATH
 from webapp.database.engine import reading
+from webapp.database.models import User
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError
 from webapp.researcher.access import (
@@ -15,16 +24,19 @@ from webapp.researcher.access import (
     with_cookie,
     without_cookie,
 )
-from webapp.researcher.code import ask_for_code
-from webapp.researcher.guesses import browser_family, guess_of
 from webapp.researcher.paging import whole_number
-from webapp.researcher.signed_in_elsewhere import named_by_header
-from webapp.services import current_services
+from webapp.services import Services, current_services
 from webapp.users.audit_log import record_act
+from webapp.users.oidc import Attempt
+from webapp.users.passwords import is_password
 from webapp.users.roles import Role
-from webapp.users.second_factor import factor_of
+from webapp.users.second_factor import GUESSES_OF_NAME, factor_of, take_code
 from webapp.users.sign_in import (
+    Guess,
+    count_guess,
     digest_of,
+    forgive_guess,
+    known_browser,
     open_session,
     open_sessions_of,
     sign_out,
@@ -77,23 +89,23 @@ def leave() -> ResponseReturnValue:
 @sign_in_pages.get("/sessions")
 @allowed(Role.MEMBER)
 def show_sessions() -> str:
-    """Show where one is signed in."""
+    """Show the browsers in which the user is signed in."""
     token, now = request.cookies.get(COOKIE, ""), current_services().now()
     with reading(current_services().sessions) as session:
-        here = open_sessions_of(session, current_user(), now)
+        sign_ins = open_sessions_of(session, current_user(), now)
     this = digest_of(token)
-    return render_template("researcher/sessions.html", sign_ins=here, this=this)
+    return render_template("researcher/sessions.html", sign_ins=sign_ins, this=this)
 
 
 @sign_in_pages.post("/sessions/end-one")
 @allowed(Role.MEMBER)
 def leave_elsewhere() -> ResponseReturnValue:
-    """Sign out in one browser of one's own."""
+    """End one of the user's own sessions."""
     services, user = current_services(), current_user()
     number = request.form.get("session", "")
     with services.sessions.begin() as session:
-        one = whole_number(number, 9)
-        if sign_out_one(session, user, one, services.now()):
+        sign_in_id = whole_number(number, 9)
+        if sign_out_one(session, user, sign_in_id, services.now()):
             record_act(session, user.name, "session ended", services.now())
     return redirect(url_for("sign_in.show_sessions"), 303)
 
@@ -121,3 +133,238 @@ def _form(way_back: str, name: str = "", problem: str = "") -> str:
         provider=current_services().settings.oidc_issuer,
         named=named_by_header(),
     )
+
+
+code_pages = Blueprint("code", __name__)
+
+_CODE_COOKIE, _CODE_STEP_S = "parallax_half_way", 600
+_SIGN_IN_PATH = f"{RESEARCHER_PATH}/sign-in"
+# The attempts of a provider begin with a random text, so never with this.
+_CODE_STEP = "second factor"
+
+
+def ask_for_code(user: User, way_back: str) -> ResponseReturnValue:
+    """Redirect a browser whose user gave the right password to the page that asks for the code."""
+    response = make_response(redirect(url_for("code.show_code"), 303))
+    attempt = "\x1f".join((_CODE_STEP, str(user.id), _of_password(user), way_back))
+    response.set_cookie(
+        _CODE_COOKIE,
+        current_services().tokens.sealed_attempt(attempt),
+        max_age=_CODE_STEP_S,
+        path=_SIGN_IN_PATH,
+        secure=current_services().settings.link_base.startswith("https:"),
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+@code_pages.get("/sign-in/code")
+@allowed(None)
+def show_code() -> ResponseReturnValue:
+    """Ask for the code."""
+    if _user_at_code() is None:
+        return redirect(url_for("sign_in.show"), 303)
+    return render_template("researcher/code.html")
+
+
+@code_pages.post("/sign-in/code")
+@allowed(None)
+def enter_code() -> ResponseReturnValue:
+    """Sign in the user whose password and code are right."""
+    waiting = _user_at_code()
+    if waiting is None:
+        return redirect(url_for("sign_in.show"), 303)
+    user, way_back = waiting
+    bind_contextvars(user=user.name)
+    code, tokens = request.form.get("code", ""), list[str]()
+
+    def work(session: Session, user: User, now: datetime) -> None:
+        take_code(session, user, code, now)
+        tokens.append(open_session(session, user, browser_family(), now))
+
+    try:
+        with_code_counted(user, work)
+    except RequestError as error:
+        return render_template("researcher/code.html", problem=error.problem), error.status
+    response = with_cookie(redirect(safe_way_back(way_back), 303), tokens[-1])
+    response.delete_cookie(_CODE_COOKIE, path=_SIGN_IN_PATH, httponly=True, samesite="Lax")
+    return response
+
+
+def _user_at_code() -> tuple[User, str] | None:
+    """Return the user who gave the right password in this browser, and the page they wanted."""
+    services = current_services()
+    try:
+        attempt = services.tokens.read_attempt(request.cookies.get(_CODE_COOKIE, ""), _CODE_STEP_S)
+        kind, user_id, of_password, way_back = attempt.split("\x1f", 3)
+    except (BadSignature, ValueError):
+        return None
+    if kind != _CODE_STEP:
+        return None
+    with reading(services.sessions) as session:
+        user = session.get(User, int(user_id))
+    if user is None or user.disabled_at is not None or _of_password(user) != of_password:
+        return None
+    return user, way_back
+
+
+def _of_password(user: User) -> str:
+    """Return a digest of the password, so that a change of it ends the step."""
+    return digest_of(user.password_hash)
+
+
+_FAMILIES = ("Firefox", "Edg", "OPR", "Chrome", "Safari")
+
+
+def guess_of(name: str) -> Guess:
+    """Return what an attempt at somebody's password is counted by.
+
+    A browser in which they were signed in before is counted by itself, so that strangers who guess
+    never lock it out.
+    """
+    services = current_services()
+    digest = services.tokens.digest
+    with reading(services.sessions) as session:
+        known = known_browser(session, name, request.cookies.get(COOKIE, ""))
+    counted_by = f"sign-in name {name}" if known is None else f"sign-in in the browser {known}"
+    return Guess(digest(counted_by), digest(f"sign-in from {_address()}"))
+
+
+def with_code_counted(user: User, work: Callable[[Session, User, datetime], object]) -> None:
+    """Do something that takes a code of the second factor; the attempt is counted first.
+
+    Raises:
+        RequestError: The code is not right, or too many wrong ones came before.
+    """
+    services, now = current_services(), current_services().now()
+    digest = services.tokens.digest
+    guess = Guess(
+        digest(f"code of {user.name}"), digest(f"sign-in from {_address()}"), GUESSES_OF_NAME
+    )
+    with services.sessions.begin() as session:
+        counted = count_guess(session, guess, now)
+    with services.sessions.begin() as session:
+        work(session, session.get_one(User, user.id), now)
+        forgive_guess(session, counted)
+
+
+def is_own_password(user: User, password: str) -> bool:
+    """Return whether a signed-in user typed their own password; the attempt is counted."""
+    services, now = current_services(), current_services().now()
+    guess = guess_of(user.name)
+    with services.sessions.begin() as session:
+        counted = count_guess(session, guess, now)
+    right = is_password(user.password_hash, password)
+    if right:
+        with services.sessions.begin() as session:
+            forgive_guess(session, counted)
+    return right
+
+
+def _address() -> str:
+    return current_services().addresses.of(request.environ) or request.remote_addr or ""
+
+
+def browser_family() -> str:
+    """Return the family of the request's browser."""
+    agent = request.user_agent.string
+    family = next((family for family in _FAMILIES if family in agent), "another browser")
+    return {"Edg": "Edge", "OPR": "Opera"}.get(family, family)
+
+
+elsewhere_pages = Blueprint("elsewhere", __name__)
+
+_ATTEMPT_COOKIE, _ATTEMPT_S = "parallax_attempt", 600
+
+
+@elsewhere_pages.get("/sign-in/provider")
+@allowed(None)
+def ask() -> ResponseReturnValue:
+    """Send the browser to the provider."""
+    services, attempt = current_services(), Attempt.begin()
+    provider = services.provider()
+    response = make_response(redirect(provider.address(attempt, _back()), 303))
+    sealed = "\x1f".join(
+        (attempt.state, attempt.nonce, attempt.verifier, request.args.get("next", ""))
+    )
+    response.set_cookie(
+        _ATTEMPT_COOKIE,
+        services.tokens.sealed_attempt(sealed),
+        max_age=_ATTEMPT_S,
+        path=_SIGN_IN_PATH,
+        secure=services.settings.link_base.startswith("https:"),
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+@elsewhere_pages.get("/sign-in/back")
+@allowed(None)
+def come_back() -> ResponseReturnValue:
+    """Sign in the user whom the provider sent back."""
+    services = current_services()
+    try:
+        sealed = services.tokens.read_attempt(request.cookies.get(_ATTEMPT_COOKIE, ""), _ATTEMPT_S)
+        state, nonce, verifier, way_back = sealed.split("\x1f", 3)
+    except (BadSignature, ValueError):
+        state = nonce = verifier = way_back = ""
+    code = request.args.get("code", "")
+    if not state or request.args.get("state", "") != state or not code:
+        raise RequestError(
+            "You are not signed in: the provider did not say so, or the attempt began in "
+            "another browser, or more than ten minutes ago. Please try once more.",
+            status=401,
+            code="not_signed_in",
+        )
+    name = services.provider().name(Attempt(state, nonce, verifier), _back(), code)
+    response = _enter(services, name, way_back)
+    response.delete_cookie(_ATTEMPT_COOKIE, path=_SIGN_IN_PATH, httponly=True, samesite="Lax")
+    return response
+
+
+@elsewhere_pages.post("/sign-in/header")
+@allowed(None)
+def enter_by_header() -> ResponseReturnValue:
+    """Sign in the user whom the reverse proxy names."""
+    services, name = current_services(), named_by_header()
+    if not name:
+        raise RequestError(
+            "The web server that signs users in did not say who you are.",
+            status=401,
+            code="not_signed_in",
+        )
+    return _enter(services, name, request.form.get("next", ""))
+
+
+def named_by_header() -> str:
+    """Return the user whom the reverse proxy names; empty where no trusted proxy names one."""
+    services = current_services()
+    header = services.settings.sign_in_header
+    if not header or not services.addresses.is_from_proxy(request.environ):
+        return ""
+    return request.headers.get(header, "").strip()
+
+
+def _enter(services: Services, name: str, way_back: str) -> Response:
+    now = services.now()
+    with services.sessions.begin() as session:
+        user = session.scalar(select(User).where(User.name == name))
+        token = None
+        if user is not None and user.disabled_at is None:
+            token = open_session(session, user, browser_family(), now)
+    if token is None:
+        raise RequestError(
+            f"You are known as {name}, but no user of that name has access. An owner of this "
+            f"installation can add one on the server with: parallax users add {name} --role "
+            "ROLE --no-password",
+            status=403,
+            code="unknown_user",
+        )
+    bind_contextvars(user=name)
+    return with_cookie(redirect(safe_way_back(way_back), 303), token)
+
+
+def _back() -> str:
+    return f"{current_services().settings.link_base}{url_for('elsewhere.come_back')}"

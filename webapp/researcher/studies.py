@@ -16,23 +16,25 @@ from experiment.authoring.show import NEXT_STEPS
 from experiment.errors import StudyError
 from experiment.responses.registry import RESPONSE_TYPES
 from experiment.studies.load import built_in_studies
-from webapp.core.own_process import parallax
+from webapp.core.subprocesses import parallax
 from webapp.database.locks import exclusive
 from webapp.errors import RequestError
 from webapp.projects.rights import Right
-from webapp.researcher.access import allowed
-from webapp.researcher.boundary import present_project
-from webapp.researcher.drafts import copied, own_study, source_of
-from webapp.researcher.study_place import (
-    counted,
-    instance,
-    known,
-    note,
+from webapp.researcher.access import allowed, present_project
+from webapp.researcher.study_folders import (
+    LARGEST_ZIP_BYTES,
+    copied,
+    counted_job,
+    instance_folder,
+    launchable_studies,
+    log_act,
+    own_study,
     project_name,
     refuse_large,
-    uploads,
+    source_of,
+    uploads_folder,
+    zipped,
 )
-from webapp.researcher.uploads import LARGEST_ZIP_BYTES, zipped
 from webapp.services import current_services
 
 study_pages = Blueprint("studies", __name__)
@@ -58,7 +60,7 @@ def new() -> ResponseReturnValue:
     if file is None or suffix not in _TABLES:
         return _page(f"Choose a table that ends in {', '.join(_TABLES)}.", 400)
     content = file.read()
-    with _new_folder(form.get("name", ""), len(content)) as folder, counted():
+    with _new_folder(form.get("name", ""), len(content)) as folder, counted_job():
         with tempfile.TemporaryDirectory() as temporary:
             table = Path(temporary) / f"items{suffix}"
             table.write_bytes(content)
@@ -68,7 +70,7 @@ def new() -> ResponseReturnValue:
                     options += [f"--{name}={value}"]
             for line in form.get("columns", "").splitlines()[:_MOST_COLUMNS]:
                 options += [f"--column={line.strip()}"] if line.strip() else []
-            done = parallax(instance(), "study", "new", *options, "--", str(folder))
+            done = parallax(instance_folder(), "study", "new", *options, "--", str(folder))
             # The table is ours under another name; the page says what the researcher calls it.
             text = done.text.replace(str(table), file.filename or "").replace(
                 f"{folder.parent}/", ""
@@ -77,7 +79,7 @@ def new() -> ResponseReturnValue:
             raise _NotMadeError(text)
     derived = text.partition(NEXT_STEPS)[0].rpartition("\n")[0]
     called = f"{folder.name} ({folder.parent.name})"
-    note("study made from a table", study=called, table=file.filename or "")
+    log_act("study made from a table", study=called, table=file.filename or "")
     return render_template(
         "researcher/study_made.html", study=called, text=derived.strip(), project=project_name()
     )
@@ -88,12 +90,12 @@ def new() -> ResponseReturnValue:
 def copy() -> ResponseReturnValue:
     """Copy a built-in or an own study under a new name."""
     called = request.form.get("study", "")
-    source = source_of(instance(), present_project(), called)
+    source = source_of(instance_folder(), present_project(), called)
     n_bytes = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
     with _new_folder(request.form.get("name", ""), n_bytes) as folder:
         copied(source, folder)
     made = f"{folder.name} ({folder.parent.name})"
-    note("study copied", study=made, source=called)
+    log_act("study copied", study=made, source=called)
     return redirect(url_for("editor.show", study=made, project=project_name() or None), 303)
 
 
@@ -102,16 +104,18 @@ def copy() -> ResponseReturnValue:
 def delete() -> ResponseReturnValue:
     """Delete an own study's folder; its runs keep the copy that they were launched with."""
     called = request.form.get("study", "")
-    folder = own_study(instance(), present_project(), called)
+    folder = own_study(instance_folder(), present_project(), called)
     if not request.form.get("sure"):
         raise RequestError(
             "Tick the box to say that you are sure. Nothing was deleted.",
             status=400,
             code="not_sure",
         )
-    with exclusive(current_services().engine, instance(), f"study_{folder.parent.name}", wait=True):
+    with exclusive(
+        current_services().engine, instance_folder(), f"study_{folder.parent.name}", wait=True
+    ):
         shutil.rmtree(folder.parent)
-    note("study deleted", study=called)
+    log_act("study deleted", study=called)
     return redirect(url_for("studies.show_all", project=project_name() or None), 303)
 
 
@@ -119,7 +123,7 @@ def delete() -> ResponseReturnValue:
 @allowed(Right.CONDUCT)
 def download() -> ResponseReturnValue:
     """Send an own study as a zip file, as it can be uploaded again."""
-    folder = own_study(instance(), present_project(), request.args.get("study", ""))
+    folder = own_study(instance_folder(), present_project(), request.args.get("study", ""))
     name = f"{folder.name}.zip"
     archive = zipped(folder)
     return send_file(archive, "application/zip", as_attachment=True, download_name=name)
@@ -145,7 +149,7 @@ def _page(problem: str = "", status: int = 200) -> Response:
     page = render_template(
         "researcher/studies.html",
         problem=problem,
-        own=[name for name in known() if name not in built_in_studies()],
+        own=[name for name in launchable_studies() if name not in built_in_studies()],
         built_in=sorted(built_in_studies()),
         responses=sorted(name for name in RESPONSE_TYPES if ":" not in name),
         typed=request.form,
@@ -166,7 +170,7 @@ def _new_folder(name: str, n_bytes: int) -> Iterator[Path]:
             code="long_name",
         )
     refuse_large(n_bytes)
-    parent = uploads() / secrets.token_hex(4)
+    parent = uploads_folder() / secrets.token_hex(4)
     parent.mkdir(parents=True)
     try:
         yield parent / name

@@ -8,8 +8,7 @@ from sqlalchemy.orm import Session
 
 from experiment.materials.formats.columns import column_headers
 from experiment.studies.study import Study
-from experiment.tables.column import Column, TableSchema
-from experiment.tables.roles import Role, roles_of_items
+from experiment.tables.column import Column, Role, TableSchema, roles_of_items
 from experiment.tables.schemas import ANSWERS, ITEMS, LISTS, PARTICIPANTS
 from webapp.database.models import Answer, Participant, Run
 from webapp.runs.export_queries import export_rows

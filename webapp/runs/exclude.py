@@ -14,7 +14,7 @@ from experiment.participation import State
 from experiment.records import Judgment, Kind
 from experiment.responses.base import ResponseType
 from experiment.responses.registry import response_of
-from experiment.studies.answers import asked_questions
+from experiment.studies.question import asked_questions
 from experiment.studies.study import Study
 from experiment.tables.schemas import ITEMS
 from webapp.database.models import (

@@ -12,14 +12,12 @@ from sqlalchemy.orm import Session
 from experiment.participation import State
 from experiment.studies.files import write_study_files
 from experiment.studies.study import Study
-from experiment.tables.asked_tables import HUMANNESS, TRACES
 from experiment.tables.atomic_write import atomic_folder
 from experiment.tables.codebook import MEDIA_TYPES, datapackage, readme
 from experiment.tables.column import TableSchema
-from experiment.tables.files import write_table
-from experiment.tables.reading_table import READINGS
+from experiment.tables.files import spreadsheet_safe, write_table
+from experiment.tables.observation_tables import HUMANNESS, READINGS, TRACES
 from experiment.tables.schemas import ANSWERS, EXPORT_TABLES
-from experiment.tables.spreadsheet import spreadsheet_safe
 from experiment.version import code_version
 from webapp.database.models import Participant, Place, Response, Run, Trial, Verdict
 from webapp.errors import RunError

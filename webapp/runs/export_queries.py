@@ -18,11 +18,15 @@ from experiment.responses.base import ResponseType
 from experiment.responses.registry import export_tables as tables_of
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
-from experiment.tables.asked_tables import HUMANNESS, TRACES
-from experiment.tables.column import TableSchema
-from experiment.tables.judge import JUDGE, PERSON, PROGRAM
-from experiment.tables.observation_tables import EVENTS, INTEGRITY
-from experiment.tables.reading_table import READINGS
+from experiment.tables.column import JUDGE, PERSON, PROGRAM, TableSchema
+from experiment.tables.observation_tables import (
+    EVENTS,
+    HUMANNESS,
+    INTEGRITY,
+    READINGS,
+    TIMINGS,
+    TRACES,
+)
 from experiment.tables.schemas import (
     ANSWERS,
     CONSENTS,
@@ -37,7 +41,6 @@ from experiment.tables.schemas import (
     UNCONFIRMED,
     VERDICTS,
 )
-from experiment.tables.timing_table import TIMINGS
 from webapp.database.models import (
     Answer,
     Assignment,
@@ -59,7 +62,7 @@ from webapp.runs.runs import study_as_launched
 from webapp.runs.static_mark import static_mark
 from webapp.runs.stored_answers import arrangement_of, given_of
 from webapp.runs.trace_rows import trace_rows
-from webapp.sessions.steps import read_steps
+from webapp.sessions.measurements import read_steps
 
 _ROWS_AT_A_TIME = 2_000
 _REF = Participant.ref.label("participant")

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from experiment.integrity.humanness import HumannessScore, rates_of, score
 from experiment.studies.study import Study
-from experiment.tables.judge import JUDGE, PERSON, PROGRAM
+from experiment.tables.column import JUDGE, PERSON, PROGRAM
 from webapp.database.models import Participant, Response, Run, RunItem, Trial
 
 _ROWS_AT_A_TIME = 2_000

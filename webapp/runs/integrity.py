@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from experiment.exclusion.integrity import flags
 from experiment.integrity.certificate import Certificate, certify
 from experiment.integrity.observed import ObservedAnswer, ObservedSession
-from experiment.materials.pictures import described
+from experiment.materials.render import described
 from experiment.participation import Ending, EventKind
 from experiment.studies.study import Study
 from experiment.trials.pauses import breaks_before, pages_before

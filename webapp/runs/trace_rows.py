@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Select
 from sqlalchemy.orm import Session
 
-from experiment.tables.judge import JUDGE, PERSON, PROGRAM
+from experiment.tables.column import JUDGE, PERSON, PROGRAM
 from experiment.trials.trace import read_trace
 from webapp.database.models import Run
 

@@ -1,25 +1,24 @@
 """The process that answers: one thread, in which requests take turns whenever one of them waits.
 
-Gunicorn starts and ends it; gevent's HTTP server answers. To it this adds what gunicorn's own
-processes have: connections that idle too long are closed, and who stops says so to everybody whom
-it still answers, so that the next request goes elsewhere. A client that takes too long over one
-request is dropped. When no more files can be opened, visitors are asked to try again.
+Gunicorn starts and ends it; gevent's HTTP server answers. To these it adds: idle connections are
+closed; a process that stops says so to everybody whom it still answers, so that the next request
+goes elsewhere; a client that takes too long over one request is dropped; a request that could be
+read in two ways is refused; and when no more files can be opened, visitors are asked to try again.
 """
 
 import gc
 import logging
 import os
+import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import lru_cache
+from http.client import HTTPException
 from socket import SHUT_RD
 from typing import IO, TYPE_CHECKING, Any
 
 import gevent
-from gevent import events
 from gevent.pool import Pool
-from gevent.pywsgi import format_date_time  # type: ignore[attr-defined]
 from gevent.socket import socket
 from gunicorn.http.wsgi import base_environ  # type: ignore[import-untyped]
 from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
@@ -29,14 +28,14 @@ from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
 )
 
 from webapp.core.clock import clock_watch
-from webapp.core.processes import OF_RESEARCHERS
-from webapp.server.headers import Headers
+from webapp.core.worker_count import OF_RESEARCHERS
 from webapp.server.open_files import SpareDescriptor, is_out_of_files
 from webapp.server.researcher_worker import NICER, ResearcherPagesElsewhere, ResearcherServer
 from webapp.server.service_manager import tell_alive
 
 if TYPE_CHECKING:
     import socket as plain_socket
+    from email.message import Message
 
     from _typeshed.wsgi import WSGIApplication
 
@@ -44,24 +43,61 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _LOOK_EVERY_S = 0.1
-# Who has a connection and was not told of the stop may just be sending the next request.
+# A client with a connection that was not told of the stop may just be sending the next request.
 _LAST_REQUESTS_S = 1.0
 # A whole request must have arrived that long after the one before it, however it trickles in.
 _ARRIVED_WITHIN_S = 150.0
 # Several times within the unit's WatchdogSec=.
 _ALIVE_EVERY_S = 10.0
-# A longer body is not copied.
-_SENT_WITH_HEAD_BYTES = 65_536
+_FIELD = re.compile(rb"[!#$%&'*+.^`|~\w-]+:[^\0\r\n]*\r?\n", re.ASCII)
+_ONCE = ("content-length", "host", "transfer-encoding")
+# No body's length has 19 digits, and Python reads no number of more than 4,300.
+_DIGITS = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+
+class FieldLines:
+    """The lines of a request's header section, each checked: the standard library forgives more.
+
+    Args:
+        file: Where they are read from.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def readline(self, limit: int) -> bytes:
+        """Return the next line.
+
+        Raises:
+            ValueError: It is no field (RFC 9112, section 5), or the section has no end.
+        """
+        line = self._file.readline(limit)
+        if line not in (b"\r\n", b"\n") and not _FIELD.fullmatch(line):
+            raise ValueError("a line of the headers is no field, or they are cut short")
+        return line
+
+
+def refuse_ambiguous(headers: "Message") -> None:
+    """Refuse headers that leave open for which host a request is, or where its body ends.
+
+    Raises:
+        ValueError: A field that must be unique comes twice, or the body has no certain length
+            (RFC 9112, section 6.3).
+    """
+    for name in _ONCE:
+        if len(headers.get_all(name, ())) > 1:
+            raise ValueError(f"{name} is given twice")
+    length, coding = headers.get("content-length"), headers.get("transfer-encoding")
+    if length is not None and not _DIGITS.fullmatch(length.strip()):
+        raise ValueError("content-length is no number")
+    if coding is not None and (length is not None or coding.strip().lower() != "chunked"):
+        raise ValueError("transfer-encoding is another one than chunked, or beside a length")
 
 
 class _Handler(PyWSGIHandler):  # type: ignore[misc]
     """One connection."""
 
     server: "_Server"
-    # As gevent's own sets them: the status is bytes until a reply fails.
-    code: int
-    status: Any
-    provided_date: Any
 
     def handle_one_request(self) -> Any:  # noqa: ANN401 - gevent's own
         # Only reading ends then: an answer that takes long to send is not touched.
@@ -73,49 +109,21 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
             deadline.stop()
             deadline.close()
 
-    def MessageClass(self, file: IO[bytes], _seekable: int) -> Headers:
-        return Headers(file)
-
-    def _headers(self) -> Iterator[tuple[str, str]]:
-        headers: Headers = self.headers
-        return headers.as_environ()
-
-    def _write_with_headers(self, data: bytes) -> None:
-        # Head and body leave together: one call of the system, and one packet, for each answer.
-        self.headers_sent = True
-        if self.provided_date is None:
-            self.provided_date = _date(int(time.time()))
-            self.response_headers.append((b"Date", self.provided_date))
-        self.finalize_headers()
-        fields = (b"%b: %b" % field for field in self.response_headers)
-        head = b"\r\n".join((b"HTTP/1.1 " + self.status, *fields, b"\r\n"))
-        if self.response_use_chunked or len(data) > _SENT_WITH_HEAD_BYTES:
-            self._sendall(head)
-            self._write(data)
-        else:
-            self._sendall(head + data)
-
-    def _sendall(self, data: bytes) -> None:
-        # Nearly always all of it leaves at once, and no buffer's size need be asked for.
-        try:
-            sent = self.socket.send(data)
-            if sent < len(data):
-                self.socket.sendall(memoryview(data)[sent:])
-        except OSError as error:
-            self.status, self.code = f"socket error: {error}", -abs(self.code)
-            raise
-        self.response_length += len(data)
-
-    def _check_http_version(self) -> bool:
-        return self.request_version == "HTTP/1.1" or bool(super()._check_http_version())
-
-    def _connection_upgrade_requested(self) -> bool:
-        # Nothing here speaks another protocol; a body that waited for one would wait for ever.
-        return False
-
     def _read_no_more(self) -> None:
         with suppress(OSError):
             self.socket.shutdown(SHUT_RD)
+
+    def MessageClass(self, file: IO[bytes], *args: Any) -> "Message":  # noqa: ANN401 - gevent's
+        try:
+            headers: Message = super().MessageClass(FieldLines(file), *args)
+        except (OSError, HTTPException) as error:
+            raise ValueError("the headers are cut short, or too many") from error
+        refuse_ambiguous(headers)
+        # Nothing here speaks another protocol; a body that waited for one would wait for ever.
+        del headers["upgrade"]
+        if headers.get("connection", "").lower() == "upgrade":
+            del headers["connection"]
+        return headers
 
     def read_requestline(self) -> str:
         self.server.idle.add(self.socket)
@@ -134,19 +142,12 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
             headers = [*headers, ("Connection", "close")]
         return super().start_response(status, headers, exc_info)
 
-    def _handle_client_error(self, error: Exception) -> Any:  # noqa: ANN401 - gevent's own
-        if isinstance(error, OSError):
-            # Somebody went away, or fell silent, in the middle of a request's headers.
-            return None
-        return super()._handle_client_error(error)
+    def log_error(self, _message: str, *_args: object) -> None:
+        """Say that a request was refused, without its address, which may hold a token."""
+        _LOG.info("a request that is no HTTP was refused")
 
     def log_request(self) -> None:
         """Do nothing: Parallax logs its requests itself, without their addresses."""
-
-
-@lru_cache(1)
-def _date(second: int) -> bytes:
-    return bytes(format_date_time(second))
 
 
 class _Server(PyWSGIServer):  # type: ignore[misc]
@@ -179,7 +180,7 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
             error_log=_LOG,
         )
         self.worker = worker
-        self._spare = SpareDescriptor()
+        self._spare = SpareDescriptor(listening)
         self.idle = set[socket]()
         self._patience_s = cfg.keepalive
 
@@ -188,17 +189,17 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
         super().handle(connection, address)
 
     def do_read(self) -> Any:  # noqa: ANN401 - gevent's own
-        """Let the next one in, or turn them away where no file can be opened any more."""
+        """Let the next visitor in, or turn them away where no file can be opened any more."""
         try:
             return super().do_read()
         except OSError as error:
             if not is_out_of_files(error):
                 raise
-        self._spare.turn_away(self.socket)
+        self._spare.turn_away()
         return None
 
     def hang_up(self) -> None:
-        """End the connections on which nobody asks anything."""
+        """End the connections on which no request is under way."""
         for connection in self.idle:
             with suppress(OSError):
                 connection.shutdown(SHUT_RD)
@@ -221,14 +222,6 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     doors: "tuple[plain_socket.socket, plain_socket.socket] | None" = None
     _told = -_ALIVE_EVERY_S
 
-    def patch(self) -> None:
-        """Let requests take turns, as gevent does, but for a search for what is added to gevent.
-
-        It read the description of every installed package 25 times, a tenth of a process's start.
-        """
-        events.notify_and_call_entry_points = events.notify  # type: ignore[attr-defined]
-        super().patch()
-
     def load_wsgi(self) -> None:
         """Make the app, with signs of life: a database that is away may be asked for long."""
         if self.serves_researchers:
@@ -236,14 +229,11 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
             from webapp.database.pool import CountedPool
 
             CountedPool.most = OF_RESEARCHERS
-        # What is read for the app stays until the end. The collector of garbage took a quarter of
-        # the time to look for some of it meanwhile, and as long again when the process ended.
-        gc.disable()
         making = gevent.spawn(super().load_wsgi)
         while not making.ready():
             self._go_on()
+        # What was read for the app stays until the end, so nobody need look there for garbage.
         gc.freeze()
-        gc.enable()
         making.get()
 
     def run(self) -> None:

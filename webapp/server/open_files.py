@@ -7,7 +7,8 @@ import socket
 import time
 from contextlib import suppress
 from io import FileIO
-from typing import Any
+
+from gevent.monkey import get_original
 
 from experiment.machine import allow_open_files, most_open_files
 
@@ -53,15 +54,21 @@ class SpareDescriptor:
     """A descriptor kept for the moment when no other is left: by it somebody can be turned away.
 
     Otherwise visitors who cannot be accepted would wait without an answer until others leave.
+
+    Args:
+        listening: The socket at which they arrive.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, listening: socket.socket) -> None:
+        # One that gevent does not know: its own waits, which the loop must not.
+        self._listening = get_original("socket", "socket")(fileno=os.dup(listening.fileno()))
+        self._listening.setblocking(False)
         self._kept: FileIO | None = None
         self._said = -_BETWEEN_LINES_S
         self._keep()
 
-    def turn_away(self, listening: Any) -> None:  # noqa: ANN401 - gevent's own
-        """Ask the next one who waits at gevent's socket to come again; nobody is waited for."""
+    def turn_away(self) -> None:
+        """Ask the next visitor who waits to come again; nobody is waited for."""
         now = time.monotonic()
         if now - self._said > _BETWEEN_LINES_S:
             self._said = now
@@ -71,9 +78,8 @@ class SpareDescriptor:
             self._kept.close()
             self._kept = None
         with suppress(OSError):
-            # As gevent's server itself does it: its other way waits, which the loop must not.
-            descriptor, _ = listening._accept()
-            with socket.socket(fileno=descriptor) as connection:
+            connection, _ = self._listening.accept()
+            with connection:
                 connection.setblocking(False)
                 with suppress(OSError):
                     # What was sent and never read would take the reply away again.

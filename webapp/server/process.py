@@ -23,8 +23,8 @@ import httpx
 
 from experiment.machine import has_forking_server
 from webapp.core.instance import open_instance
-from webapp.core.processes import with_researcher_worker
 from webapp.core.settings import INSTANCE_VARIABLE
+from webapp.core.worker_count import with_researcher_worker
 from webapp.database.engine import DatabaseAwayError, open_database
 from webapp.database.locks import FileLock
 from webapp.errors import WebappError
@@ -75,7 +75,7 @@ def serve(
     instance = open_instance(instance)
     listening = _listen(host, port)
     if not has_forking_server():
-        from webapp.server.one_process import serve_in_this_process
+        from webapp.server.single_worker import serve_in_this_process
 
         serve_in_this_process(instance, listening)
         sys.exit(0)

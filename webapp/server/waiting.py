@@ -185,7 +185,7 @@ def waiting_app() -> Flask:
     log_requests(app, None)
     translate_pages(app)
     assets = Assets(Path(app.root_path) / "static")
-    serve_assets(app, assets, settings.public_url)
+    serve_assets(app, assets)
 
     def wait(path: str) -> Response:
         return away(for_program=path.endswith("answers"))

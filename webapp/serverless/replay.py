@@ -26,12 +26,11 @@ from webapp.serverless.session_files import Entry
 from webapp.sessions.admission import check_comprehension, screen
 from webapp.sessions.assign import FreePlace, take
 from webapp.sessions.consent_texts import agreed_text_id, text_hash
-from webapp.sessions.dealing import deal_trials
 from webapp.sessions.device import note_device, read_device
 from webapp.sessions.finish import finish, finish_without_questions
 from webapp.sessions.leave import leave, leave_on_request
 from webapp.sessions.link_visits import keep_visit
-from webapp.sessions.newcomer import Newcomer, may_still_agree
+from webapp.sessions.newcomer import Newcomer, deal_trials, may_still_agree
 from webapp.sessions.record import read_answer, record
 from webapp.sessions.withdraw import Wish, nothing_is_stored, withdraw
 
@@ -58,7 +57,6 @@ class Replayed:
         problems: What was left out of it, and why.
         number: The number that it had drawn; None where it drew none.
         by: How it was drawn: "link", "counter" or "chance".
-        repeated: Whether somebody else has taken the same number.
         missing: How many entries are not in the files, by their numbers.
     """
 
@@ -67,7 +65,6 @@ class Replayed:
     problems: list[str] = field(default_factory=list)
     number: int | None = None
     by: str = ""
-    repeated: bool = False
     missing: int = 0
 
 
@@ -182,11 +179,9 @@ class Replay:
         )
         if row is None:
             raise UnfitError(f"the run has no place {place} of list {list_}")
-        held_by = row.participant_id
-        found.repeated = held_by not in (None, participant.id)
         if participant.state != State.ARRIVED:
             return
-        if held_by is None:
+        if row.participant_id is None:
             take(self.session, FreePlace(row.id, list_, place), participant.id)
         participant.list, participant.place = list_, place
         participant.state = move(State.ARRIVED, State.WORKING)

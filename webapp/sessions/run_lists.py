@@ -39,14 +39,12 @@ class RunList(NamedTuple):
         by_row: The entries by their rows.
         shown: Trials as browsers got them, by the item's row, the good side and the options;
             whoever makes them looks after how many there are.
-        written: The same as JSON.
     """
 
     entries: list[ListEntry]
     row_ids: Mapping[str, int]
     by_row: Mapping[int, ListEntry]
     shown: dict[tuple[int, str, str | None], ShownTrial]
-    written: dict[tuple[int, str, str | None], str]
 
 
 _LISTS = WeakKeyDictionary[Engine, dict[tuple[str, int], RunList]]()
@@ -62,7 +60,7 @@ def run_list(connection: Connection, run: RunKey, list_: int) -> RunList:
         if len(known) >= _MOST_LISTS:
             known.clear()
         row_ids = {entry.item.item_id: id_ for id_, entry in entries.items()}
-        found = known[run.ref, list_] = RunList(list(entries.values()), row_ids, entries, {}, {})
+        found = known[run.ref, list_] = RunList(list(entries.values()), row_ids, entries, {})
     return found
 
 

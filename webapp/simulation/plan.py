@@ -1,4 +1,4 @@
-"""What simulated participants know beforehand: the researcher's side, never the pages."""
+"""What simulated participants know in advance, which no page shows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from experiment.materials.render import render
 from experiment.records import Kind
 from experiment.responses.base import Known, ResponseType
 from experiment.responses.registry import response_of
-from experiment.simulation.population import accuracy_of, assign_responders
+from experiment.simulation.responders import accuracy_of, assign_responders
 from experiment.studies.published import read_published
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Place, Run, RunItem
@@ -25,18 +25,18 @@ _UNPUBLISHED_ACCURACY = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that decides what a run's simulated participants do.
+    """Everything that decides what the simulated participants of a run do.
 
     Attributes:
         run_ref: The run they come to.
         seed: The run's seed.
         study: The study, for its questionnaire and typical reaction time.
-        responders: The responder of each participant of a full run, in order of arrival; who
-            replaces others begins with the first again.
+        responders: The responder of each participant of a full run, in order of arrival; those who
+            replace others begin with the first again.
         came: How many participants had a place so far.
         free: How many more participants the run can take.
         response: What the trials ask for.
-        items: The run's items by what a screen shows of them, whatever the sides.
+        items: The run's items by what a screen shows of them, regardless of sides.
         accepted: The answers to questions that the exclusion rules keep people for: programs give
             them, as what a rehearsal shows is about the trials.
     """
@@ -95,30 +95,32 @@ def plan(session: Session, run: Run, study: Study) -> Plan:
 
 def _accepted(study: Study) -> dict[str, tuple[str, ...]]:
     """Return the answers to questions that the study's rules keep people for."""
-    found: dict[str, tuple[str, ...]] = {}
+    answers: dict[str, tuple[str, ...]] = {}
     for rule in study.exclusion:
-        found |= getattr(load_rule(rule), "right_answers", {})
-    return found
+        answers |= getattr(load_rule(rule), "right_answers", {})
+    return answers
 
 
 def _known(session: Session, run: Run, study: Study, response: ResponseType) -> dict[Texts, Known]:
     accuracy, rendering = _accuracy(study), render(study.materials.shown_to_people)
-    found = dict[Texts, Known]()
+    by_texts = dict[Texts, Known]()
     items = select(RunItem).where(RunItem.run_id == run.id).order_by(RunItem.id)
     for row in session.scalars(items):
         # A list may show a target as a catch trial.
         item = replace(item_from_row(row.item), kind=Kind(row.kind))
         screens = response.screens(item, rendering)
         known = Known(item, screens[0].first, accuracy(item.construction, item.condition))
-        found |= {shown.texts: known for shown in screens}
-    return found
+        by_texts |= {screen.texts: known for screen in screens}
+    return by_texts
 
 
 def _accuracy(study: Study) -> Callable[[str, str], float]:
     """Return what attentive people achieve, from a construction and a condition."""
     published = read_published(study)
     look_up = accuracy_of(published)
-    known = {row.construction for row in published if row.judge == "people"}
+    published_constructions = {row.construction for row in published if row.judge == "people"}
     return lambda construction, condition: (
-        look_up(construction, condition) if construction in known else _UNPUBLISHED_ACCURACY
+        look_up(construction, condition)
+        if construction in published_constructions
+        else _UNPUBLISHED_ACCURACY
     )

@@ -1,8 +1,9 @@
-"""One simulated participant's visit, page by page, as a browser makes it."""
+"""The visit of one simulated participant: by the run's link, a platform's site or a panel."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from html.parser import HTMLParser
 from uuid import UUID
 
 import httpx
@@ -10,16 +11,61 @@ import httpx
 from experiment.records import SIDES
 from experiment.responses.base import Known
 from experiment.seeds import generator
-from experiment.simulation.population import reaction_time_ms
-from experiment.simulation.responders import load_responder
-from experiment.studies.admission import ScreeningQuestion
-from experiment.studies.answers import is_asked
-from experiment.studies.question import BETWEEN_CHOICES, Question
+from experiment.simulation.responders import load_responder, reaction_time_ms
+from experiment.studies.question import BETWEEN_CHOICES, Question, ScreeningQuestion, is_asked
 from webapp.core.clock import utc_now
 from webapp.errors import WebappError
 from webapp.sessions.session_payload import ShownTrial
-from webapp.simulation.page import Page
 from webapp.simulation.plan import Plan
+
+
+class Page(HTMLParser):
+    """One page of the server's.
+
+    Attributes:
+        name: Which page it is, as its body says.
+        action: Where its form goes; empty where that is the page's own address.
+        method: How its form goes there.
+        code: The platform's completion code that it shows; empty where there is none.
+        hidden: The hidden fields of its form, which the browser sends back unseen.
+        fields: The names of all fields of its form.
+        session: The JSON text that the trials stand in; empty on other pages.
+    """
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.name, self.action, self.session = "", "", ""
+        self.method, self.code = "get", ""
+        self.hidden: dict[str, str] = {}
+        self.fields: set[str] = set()
+        self._in_session = False
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Take what the tag's attributes say."""
+        attributes = {name: value or "" for name, value in attrs}
+        self._in_session = tag == "script" and attributes.get("id") == "session"
+        if tag == "body":
+            self.name = attributes.get("data-page", "")
+        if tag == "form":
+            self.action = attributes.get("action", "")
+            self.method = attributes.get("method", "get")
+        self.code = attributes.get("data-code", self.code)
+        if tag in ("input", "select", "textarea") and "name" in attributes:
+            self.fields.add(attributes["name"])
+        if tag == "input" and attributes.get("type") == "hidden":
+            self.hidden[attributes["name"]] = attributes["value"]
+
+    def handle_endtag(self, tag: str) -> None:
+        """Leave the session's script."""
+        self._in_session = False
+
+    def handle_data(self, data: str) -> None:
+        """Take the text of the session's script."""
+        if self._in_session:
+            self.session += data
+
 
 _DEVICE = {"user_agent_family": "simulated", "time_zone_offset_min": 0}
 INPUT_METHODS = ("key", "pointer", "touch")
@@ -73,10 +119,10 @@ class SimulatedSession:
             form = {**self._open(self._home, "assent").hidden, "decision": "accept"}
             self._request(303, "POST", f"{self._home}assent", form=form)
         steps: dict[str, dict[str, str]] = {
-            "screening": {each.name: _wanted(each) for each in study.screening},
+            "screening": {question.name: _passing_answer(question) for question in study.screening},
             "comprehension": {
-                each.name: each.correct[0]
-                for each in (study.comprehension.questions if study.comprehension else [])
+                question.name: question.correct[0]
+                for question in (study.comprehension.questions if study.comprehension else [])
             },
         }
         for name, answers in steps.items():
@@ -114,8 +160,8 @@ class SimulatedSession:
         return page
 
     def _answer(self, trial: ShownTrial) -> dict[str, object]:
-        shown: Mapping[str, object] = {**trial}
-        options = [str(shown[side]) for side in SIDES if side in shown]
+        texts: Mapping[str, object] = {**trial}
+        options = [str(texts[side]) for side in SIDES if side in texts]
         known = self._plan.items.get(
             (trial.get("task", ""), trial.get("prefix", ""), frozenset(options))
         )
@@ -142,17 +188,17 @@ class SimulatedSession:
                 f'"{response.name}"',
                 expected=f'a responder with the method "{response.responder_method}"',
             )
-        given = response.simulate(self._responder, known, options, self._rng)
-        sent = {name: value for name, value in asdict(given).items() if value is not None}
+        answer = response.simulate(self._responder, known, options, self._rng)
+        sent = {name: value for name, value in asdict(answer).items() if value is not None}
         typical_ms = self._plan.study.simulation.median_rt_ms or response.typical_rt_ms
         median_ms = response.hurried(typical_ms)
         took_ms = round(reaction_time_ms(self._rng, median_ms), 1)
-        return sent | {"rt_ms": given.steps.total_ms if given.steps else took_ms}
+        return sent | {"rt_ms": answer.steps.total_ms if answer.steps else took_ms}
 
     def _reply(self, question: Question) -> str:
-        wanted = self._plan.accepted.get(question.name, ())
+        accepted = self._plan.accepted.get(question.name, ())
         offered = {option.strip().casefold(): option for option in question.offered}
-        for answer in wanted:
+        for answer in accepted:
             if not offered:
                 return answer
             if answer.strip().casefold() in offered:
@@ -193,7 +239,92 @@ class SimulatedSession:
         return response
 
 
-def _wanted(question: ScreeningQuestion) -> str:
+def _passing_answer(question: ScreeningQuestion) -> str:
     if question.accept:
         return question.accept[0]
     return str(question.at_least if question.at_least is not None else question.at_most)
+
+
+_SITE_TIMEOUT_S = 60.0
+
+
+class SiteSession(SimulatedSession):
+    """A simulated participant who comes by a platform's site for participants.
+
+    Attributes:
+        platform: What messages call it.
+
+    Args:
+        client: The connection to the study's server.
+        plan: What the participant knows.
+        number: Which of the run's participants this is, from 1.
+        site: The platform's site.
+    """
+
+    platform = "platform"
+
+    def __init__(self, client: httpx.Client, plan: Plan, number: int, *, site: str) -> None:
+        super().__init__(client, plan, number)
+        self._site = httpx.Client(
+            base_url=site,
+            headers={"Accept": "application/json"},
+            timeout=_SITE_TIMEOUT_S,
+            trust_env=False,
+        )
+
+    def _at_site(
+        self,
+        method: str,
+        url: str,
+        form: dict[str, str] | None = None,
+        params: dict[str, str] | None = None,
+    ) -> httpx.Response:
+        response = self._site.request(method, url, data=form, params=params)
+        if response.status_code not in (200, 303):
+            raise SimulatedSessionError(
+                f"the {self.platform} answered {method} {response.url.path} with"
+                f" {response.status_code}: {response.text[:200].strip()}"
+            )
+        return response
+
+    def _not_listed(self) -> SimulatedSessionError:
+        return SimulatedSessionError(
+            f"the {self.platform} does not list the study",
+            where=str(self._site.base_url),
+            remedy=f"Publish it with: parallax publish {self._plan.run_ref}",
+        )
+
+
+class StandInSession(SiteSession):
+    """A simulated participant on the way from a panel's list to the panel's thanks.
+
+    Args:
+        client: The connection to the study's server.
+        plan: What the participant knows.
+        number: Which of the run's participants this is, from 1.
+        listed: Where the stand-in lists the study: its address and the study's name there.
+    """
+
+    platform = "panel"
+
+    def __init__(self, client: httpx.Client, plan: Plan, number: int, *, listed: str) -> None:
+        site, _, self._study = listed.rpartition("/")
+        super().__init__(client, plan, number, site=site)
+
+    def arrive(self) -> None:
+        """Choose the study on the panel, follow its link and agree."""
+        person = {"study": self._study, "person": f"person {self.number}"}
+        sent = self._at_site("POST", "/people", person)
+        self._agree(sent.headers["location"])
+
+    def take_part(self) -> None:
+        """Answer everything and go back as the closing page says."""
+        self._go_back(self._answer_everything())
+        self._site.close()
+
+    def _go_back(self, closing: Page) -> None:
+        if closing.action:
+            sent = {"params" if closing.method == "get" else "form": closing.hidden}
+            self._at_site(closing.method.upper(), closing.action, **sent)
+        elif closing.code:
+            self._at_site("POST", "/code", {"code": closing.code})

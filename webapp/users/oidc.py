@@ -188,10 +188,8 @@ def _refused(why: str) -> RequestError:
 
 def _away() -> RequestError:
     return RequestError(
-        (
-            "The provider that signs users in does not answer as one. Please try again in a "
-            "minute, or sign in with a password."
-        ),
+        "The provider that signs users in does not answer as one. Please try again in a "
+        "minute, or sign in with a password.",
         status=503,
         code="provider_away",
     )

@@ -193,10 +193,8 @@ def _code_digest(user: User, code: str) -> str:
 
 def _wrong_code() -> RequestError:
     return RequestError(
-        (
-            "The code is not right, or was used before. The app shows a new one every 30 "
-            "seconds; if none is taken, compare the telephone's clock with the true time."
-        ),
+        "The code is not right, or was used before. The app shows a new one every 30 "
+        "seconds; if none is taken, compare the telephone's clock with the true time.",
         status=401,
         code="wrong_code",
     )

@@ -1,21 +1,95 @@
-"""Signing in: passwords and browsers' sessions."""
+"""Signing in: limits of guesses, passwords, and the sessions of browsers."""
 
 import hashlib
 import secrets
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import CursorResult, bindparam, select, update
+from sqlalchemy import CursorResult, bindparam, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from webapp.database.engine import Sessions
-from webapp.database.models import SignIn, User
+from webapp.database.locks import advisory_lock
+from webapp.database.models import FailedSignIn, SignIn, User
 from webapp.errors import RequestError
-from webapp.users.guessing import Guess, count_guess, take_back
 from webapp.users.passwords import is_password
 
-# Nobody who comes back after lunch signs in again; a browser left open over the weekend is out.
+_GUESS_WINDOW = timedelta(minutes=15)
+# Any number that no other program takes for a lock of the same PostgreSQL database.
+_GUESS_LOCK = 0x7061_7261_7369_676E
+# Of one name from one address, of one address, and of one name from anywhere.
+_MOST_OF_BOTH, _MOST_OF_ADDRESS, _MOST_OF_NAME = 5, 30, 100
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What an attempt is counted by.
+
+    Attributes:
+        name_digest: A digest, under the installation's key, of whose password or code it is; people
+            type passwords where names belong, so nothing else of a name is stored.
+        address_digest: The same of the network address the attempt comes from.
+        of_name: How many of one name may fail, wherever they come from.
+    """
+
+    name_digest: str
+    address_digest: str
+    of_name: int = _MOST_OF_NAME
+
+
+def count_guess(session: Session, guess: Guess, now: datetime) -> int:
+    """Count an attempt as a failure until it succeeds, and return its key.
+
+    Raises:
+        RequestError: Too many came before.
+    """
+    if session.get_bind().dialect.name != "sqlite":
+        advisory_lock(session.connection(), _GUESS_LOCK, wait=True)
+    _refuse_guessing(session, guess, now)
+    failed = FailedSignIn(
+        name_digest=guess.name_digest, address_digest=guess.address_digest, at=now
+    )
+    session.add(failed)
+    session.flush()
+    return failed.id
+
+
+def forgive_guess(session: Session, counted: int) -> None:
+    """Remove an attempt that succeeded from the count."""
+    session.execute(delete(FailedSignIn).where(FailedSignIn.id == counted))
+
+
+def delete_old_guesses(session: Session, now: datetime) -> int:
+    """Delete the failed attempts that no longer count, and return how many those were."""
+    old = delete(FailedSignIn).where(FailedSignIn.at <= now - _GUESS_WINDOW)
+    return cast(CursorResult[Any], session.execute(old)).rowcount
+
+
+def _refuse_guessing(session: Session, guess: Guess, now: datetime) -> None:
+    name, address = guess.name_digest, guess.address_digest
+    recent = (
+        select(FailedSignIn.name_digest, FailedSignIn.address_digest, func.count())
+        .where(FailedSignIn.at > now - _GUESS_WINDOW)
+        .where(or_(FailedSignIn.name_digest == name, FailedSignIn.address_digest == address))
+        .group_by(FailedSignIn.name_digest, FailedSignIn.address_digest)
+    )
+    rows = session.execute(recent).all()
+    of_both = sum(n for of, at, n in rows if (of, at) == (name, address))
+    of_address = sum(n for _, at, n in rows if at == address)
+    of_name = sum(n for of, _, n in rows if of == name)
+    if of_both >= _MOST_OF_BOTH or of_address >= _MOST_OF_ADDRESS or of_name >= guess.of_name:
+        minutes = int(_GUESS_WINDOW.total_seconds() // 60)
+        raise RequestError(
+            f"Too many wrong passwords or codes came before. Please try again in {minutes} "
+            "minutes.",
+            status=429,
+            code="too_many_attempts",
+        )
+
+
+# Long enough for a lunch break, too short for a weekend.
 IDLE_LIMIT = timedelta(hours=8)
 LONGEST_SESSION = timedelta(days=7)
 # How often the time of the last sign of life is stored.
@@ -25,7 +99,7 @@ _SEEN_EVERY = timedelta(minutes=5)
 def user_of_password(
     sessions: Sessions, name: str, guess: Guess, password: str, now: datetime
 ) -> User:
-    """Return the user whose name and password somebody typed.
+    """Return the user whose name and password were typed.
 
     Args:
         sessions: Where sessions come from; the password is hashed outside any transaction.
@@ -38,7 +112,7 @@ def user_of_password(
         RequestError: The name or the password is wrong, or too many wrong ones came before.
     """
     with sessions.begin() as session:
-        # Counted before the password is looked at: of many at once, none slips through meanwhile.
+        # Counted before the password is checked, so that of many at once none slips through.
         counted = count_guess(session, guess, now)
         user = session.scalar(select(User).where(User.name == name))
     usable = user is not None and user.disabled_at is None
@@ -50,7 +124,7 @@ def user_of_password(
             code="wrong_password",
         )
     with sessions.begin() as session:
-        take_back(session, counted)
+        forgive_guess(session, counted)
     return user
 
 
@@ -80,13 +154,13 @@ _WHOSE = (
 
 
 def signed_in(session: Session, token: str, now: datetime) -> tuple[User, SignIn] | None:
-    """Return whose session a cookie's token stands for; None where it stands for none any more."""
-    found = session.execute(_WHOSE, {"digest": digest_of(token)}).first()
-    if found is None:
+    """Return the user and session of a cookie's token; None where the session has ended."""
+    row = session.execute(_WHOSE, {"digest": digest_of(token)}).first()
+    if row is None:
         return None
-    user, here = found
-    over = now - here.seen_at > IDLE_LIMIT or now - here.made_at > LONGEST_SESSION
-    return None if over else (user, here)
+    user, sign_in = row
+    idle, age = now - sign_in.seen_at, now - sign_in.made_at
+    return None if idle > IDLE_LIMIT or age > LONGEST_SESSION else (user, sign_in)
 
 
 def known_browser(session: Session, name: str, token: str) -> int | None:
@@ -101,11 +175,11 @@ def known_browser(session: Session, name: str, token: str) -> int | None:
     )
 
 
-def still_here(sessions: Sessions, here: SignIn, now: datetime) -> None:
+def note_in_use(sessions: Sessions, sign_in: SignIn, now: datetime) -> None:
     """Store that a session is in use, once in a few minutes."""
-    if now - here.seen_at > _SEEN_EVERY:
+    if now - sign_in.seen_at > _SEEN_EVERY:
         with sessions.begin() as session:
-            session.execute(update(SignIn).where(SignIn.id == here.id).values(seen_at=now))
+            session.execute(update(SignIn).where(SignIn.id == sign_in.id).values(seen_at=now))
 
 
 def open_sessions_of(session: Session, user: User, now: datetime) -> Sequence[SignIn]:
@@ -129,8 +203,8 @@ def sign_out(session: Session, token: str, now: datetime) -> None:
 
 def sign_out_one(session: Session, user: User, sign_in_id: int, now: datetime) -> bool:
     """End one session of a user; return whether it was theirs and open."""
-    one = SignIn.id == sign_in_id, SignIn.user_id == user.id, SignIn.ended_at.is_(None)
-    ended = session.execute(update(SignIn).where(*one).values(ended_at=now))
+    open_one = SignIn.id == sign_in_id, SignIn.user_id == user.id, SignIn.ended_at.is_(None)
+    ended = session.execute(update(SignIn).where(*open_one).values(ended_at=now))
     return bool(cast(CursorResult[Any], ended).rowcount)
 
 
@@ -153,10 +227,10 @@ def sign_everybody_out(session: Session, now: datetime) -> int:
 
 
 def form_token(session_token: str) -> str:
-    """Return what every form of a session carries, so that no other site can send one."""
+    """Return the token of a session's forms, which no other site can know."""
     return digest_of(f"form {session_token}")
 
 
 def digest_of(text: str) -> str:
-    """Return the SHA-256 under which a random text is stored that opens something."""
+    """Return the SHA-256 under which a random secret is stored."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

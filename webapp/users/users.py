@@ -1,18 +1,20 @@
-"""The accounts of an installation."""
+"""The accounts of an installation, and links for new passwords."""
 
 import re
+import secrets
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import Engine, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from experiment.plugins import unknown_name
-from webapp.database.models import User
-from webapp.errors import WebappError
+from webapp.core.urls import RESEARCHER_PATH
+from webapp.database.models import ApiToken, Invitation, PasswordLink, SignIn, User
+from webapp.errors import RequestError, WebappError
 from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
-from webapp.users.sign_in import sign_out_everywhere
+from webapp.users.sign_in import digest_of, sign_out_everywhere
 
 _NAME = re.compile(r"[\w.@+-]{1,64}", re.ASCII)
 
@@ -36,9 +38,9 @@ def named_user(session: Session, name: str) -> User:
     user = session.scalar(select(User).where(User.name == name))
     if user is not None:
         return user
-    known = [each.name for each in users(session)]
-    if known:
-        raise unknown_name("user", name, known)
+    names = [user.name for user in users(session)]
+    if names:
+        raise unknown_name("user", name, names)
     raise UserError(
         f'there is no user "{name}": no accounts exist here yet',
         remedy=f"Add one with: parallax users add {name} --role owner",
@@ -54,7 +56,8 @@ def add_user(
         session: An open session that writes.
         name: What they sign in with.
         role: What they may do.
-        password_hash: As ``passwords.hash_password`` returns it; empty for who signs in elsewhere.
+        password_hash: As ``passwords.hash_password`` returns it; empty for users who sign in
+            through the institution.
         by: Who makes it, for the audit log.
         now: The time.
 
@@ -112,7 +115,7 @@ def set_password(
 
 
 def disable_user(session: Session, user: User, *, by: str, now: datetime) -> None:
-    """Let somebody in no more, and sign them out everywhere; what they did stays in the log.
+    """Disable an account and sign its user out everywhere; their acts stay in the audit log.
 
     Raises:
         UserError: No owner would be left.
@@ -125,7 +128,7 @@ def disable_user(session: Session, user: User, *, by: str, now: datetime) -> Non
 
 
 def enable_user(session: Session, user: User, *, by: str, now: datetime) -> None:
-    """Let a disabled user in again."""
+    """Enable a disabled account."""
     if user.disabled_at is not None:
         user.disabled_at = None
         record_act(session, by, "user enabled", now, after={"user": user.name})
@@ -143,3 +146,89 @@ def _refuse_without_owner(session: Session, user: User) -> None:
             expected="at least one owner who can sign in",
             remedy="First make another user an owner: parallax users role NAME owner",
         )
+
+
+LINK_VALID = timedelta(hours=24)
+# The page that takes one; the token is in the query, which web servers in front do not log.
+PASSWORD_LINK_PATH = f"{RESEARCHER_PATH}/new-password"
+
+
+def new_password_link(session: Session, user: User, *, by: str, now: datetime) -> str:
+    """Return the token of a new link for a password; the user's earlier links end.
+
+    Raises:
+        UserError: The account is disabled.
+    """
+    if user.disabled_at is not None:
+        raise UserError(f'the account "{user.name}" is disabled', remedy="Enable it first")
+    token = secrets.token_urlsafe(32)
+    _end_links(session, user)
+    link = PasswordLink(
+        user_id=user.id, digest=digest_of(token), made_by=by, ends_at=now + LINK_VALID
+    )
+    session.add(link)
+    record_act(session, by, "password link made", now, after={"user": user.name})
+    return token
+
+
+def user_of_password_link(session: Session, token: str, now: datetime) -> tuple[User, PasswordLink]:
+    """Return whose password a link is for.
+
+    Raises:
+        RequestError: It was used, is too old, or never was one.
+    """
+    user_and_link = session.execute(
+        select(User, PasswordLink)
+        .join(PasswordLink, PasswordLink.user_id == User.id)
+        .where(PasswordLink.digest == digest_of(token), PasswordLink.ends_at > now)
+        .where(User.disabled_at.is_(None))
+    ).first()
+    if user_and_link is None:
+        raise _link_ended()
+    return user_and_link[0], user_and_link[1]
+
+
+def use_password_link(session: Session, token: str, password_hash: str, now: datetime) -> User:
+    """Store the new password of the user whom a link is for, and sign them out everywhere.
+
+    Raises:
+        RequestError: As ``user_of_password_link``.
+    """
+    user, link = user_of_password_link(session, token, now)
+    # Of two uses at once, only the one that deletes the link goes on.
+    gone = delete(PasswordLink).where(PasswordLink.id == link.id).returning(PasswordLink.id)
+    if session.execute(gone).first() is None:
+        raise _link_ended()
+    _end_links(session, user)
+    set_password(
+        session, user, password_hash, by=f"{user.name}, by a link of {link.made_by}", now=now
+    )
+    return user
+
+
+def _end_links(session: Session, user: User) -> None:
+    session.execute(delete(PasswordLink).where(PasswordLink.user_id == user.id))
+
+
+def _link_ended() -> RequestError:
+    return RequestError(
+        "This link for a new password was used before, or is older than a day. Ask an owner "
+        "of this installation for another one.",
+        status=404,
+        code="no_password_link",
+    )
+
+
+def end_all_access(engine: Engine, now: datetime) -> None:
+    """End every session, password link, program's token and invitation of a restored database.
+
+    Some of those in the backup were ended later, and nothing shows which.
+    """
+    with engine.begin() as connection:
+        still_open = update(SignIn).where(SignIn.ended_at.is_(None))
+        connection.execute(still_open.values(ended_at=now))
+        connection.execute(delete(PasswordLink))
+        valid = update(ApiToken).where(ApiToken.revoked_at.is_(None))
+        connection.execute(valid.values(revoked_at=now))
+        unused = update(Invitation).where(Invitation.used_at.is_(None))
+        connection.execute(unused.values(used_at=now))

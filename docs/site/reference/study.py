@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from experiment.authoring.schema import study_schema
+from experiment.authoring.study_toml import study_schema
 from reference.markdown import code, plain, table
 
 _REFERENCE = "#/$defs/"

@@ -4,8 +4,8 @@ import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from experiment.authoring.findings import Examined
-from experiment.authoring.lint import cells, columns, cues, pairing
+from experiment.authoring.examined import Examined
+from experiment.authoring.lint import cells, cues, pairing
 from experiment.authoring.lint.materials import Fault, Lint, Materials
 from experiment.design.lists import ListEntry
 from experiment.errors import ParallaxError, StudyError, StudyNote
@@ -35,10 +35,10 @@ def typography(materials: Materials) -> Iterator[Fault]:
 
 
 LINTS: tuple[Lint, ...] = (
-    columns.kinds,
-    columns.lists,
-    columns.names,
-    columns.numbers,
+    cells.kinds,
+    cells.lists,
+    cells.names,
+    cells.numbers,
     cells.cells,
     cells.markup,
     cells.leftovers,
@@ -82,8 +82,8 @@ def lint(examined: Examined) -> Iterator[ParallaxError]:
 
 def faults(materials: Materials) -> Iterator[Fault]:
     """Yield what all lints find."""
-    for one in LINTS:
-        yield from one(materials)
+    for lint in LINTS:
+        yield from lint(materials)
 
 
 def told(found: Iterable[Fault], file: str, places: Mapping[str, str]) -> Iterator[ParallaxError]:

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 
-from experiment.design.audit.check import Check
-from experiment.design.audit.frame_checks import frame_checks
-from experiment.design.audit.list_checks import list_checks, origin_checks, wording_checks
+from experiment.design.audit.list_checks import (
+    frame_checks,
+    list_checks,
+    origin_checks,
+    wording_checks,
+)
 from experiment.design.audit.order_checks import SEEDS, drawing_checks, kept_checks
-from experiment.design.audit.session_checks import session_checks
-from experiment.design.audit.sessions import compose_all, square_contents
-from experiment.design.audit.shared_checks import shared_checks
+from experiment.design.audit.session_checks import session_checks, shared_checks
+from experiment.design.audit.sessions import Check, compose_all, square_contents
+from experiment.design.frames import MaterialsIndex, index_materials
 from experiment.design.lists import BuiltLists
-from experiment.design.materials_index import MaterialsIndex, index_materials
 from experiment.errors import DesignError
 from experiment.materials.read import load_items
 from experiment.records import Item
@@ -53,10 +55,10 @@ def audit(
 
 def require_passed(checks: Sequence[Check]) -> None:
     """Raise a DesignError that names the failed checks, if there are any."""
-    failed = [each for each in checks if not each.passed]
+    failed = [check for check in checks if not check.passed]
     if failed:
         breaches = "; ".join(
-            f"{each.name} (expected {each.expected}, found {each.found})" for each in failed
+            f"{check.name} (expected {check.expected}, found {check.found})" for check in failed
         )
         raise DesignError(
             f"the lists fail {len(failed)} of {len(checks)} checks: {breaches}",

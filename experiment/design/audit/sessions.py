@@ -1,12 +1,11 @@
-"""What the audit counts in: the built lists by square, and the sessions of all places."""
+"""What the audit looks at: the sessions of all places, and how a check is told."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from experiment.design.frames import frames_in
+from experiment.design.frames import MaterialsIndex, frames_in
 from experiment.design.lists import BuiltLists, ListEntry
-from experiment.design.materials_index import MaterialsIndex
-from experiment.design.ordering.declared import labels
+from experiment.design.ordering.constraints import labels
 from experiment.design.session import compose, session_number
 from experiment.errors import ParallaxError
 from experiment.records import Trial
@@ -15,6 +14,39 @@ from experiment.responses.choice.sentence_pair import SentencePair
 from experiment.responses.registry import response_of
 from experiment.studies.design import Design, Square, holds
 from experiment.studies.study import Study
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One row of the audit.
+
+    Attributes:
+        name: What is checked.
+        expected: The figure or state required; empty in a row that only informs.
+        found: What the built lists have; where it is broken, the first breaches.
+        passed: False when the lists break what is required.
+    """
+
+    name: str
+    expected: str
+    found: str
+    passed: bool
+
+
+def check(name: str, expected: str, breaches: Iterable[str]) -> Check:
+    """Return a check that passes if there are no breaches."""
+    problems = list(breaches)
+    if not problems:
+        return Check(name, expected, expected, passed=True)
+    more = f" and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+    return Check(name, expected, "; ".join(problems[:_SHOWN]) + more, passed=False)
+
+
+def info(name: str, found: str) -> Check:
+    """Return a row that informs and cannot fail."""
+    return Check(name, "", found, passed=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +129,7 @@ class Composition:
         """
         if not self.response.types:
             yield "", self
-        for task, own in self.response.types.items():
+        for task, type_ in self.response.types.items():
             sessions = [
                 replace(
                     session,
@@ -109,7 +141,7 @@ class Composition:
                 )
                 for session in self.sessions
             ]
-            yield task, Composition(own, sessions)
+            yield task, Composition(type_, sessions)
 
 
 def compose_all(study: Study, built: BuiltLists) -> Composition:

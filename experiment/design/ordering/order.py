@@ -1,15 +1,149 @@
-"""Drawing a session's order: exactly where orders can be counted, else by a chain."""
+"""Drawing an order evenly: exactly where it can be counted, by a Markov chain elsewhere."""
 
+import math
 import random
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from functools import lru_cache
+from collections.abc import Hashable, Iterator, Sequence
+from functools import cache, lru_cache
+from math import comb
 
-from experiment.design.ordering.chain import draw_by_chain
-from experiment.design.ordering.constraints import Constraint, Distance, Labels, Spread
-from experiment.design.ordering.counting import count_layers, draw_sequence
-from experiment.design.ordering.spreading import draw_freely, draw_spread, share_accepted
+from experiment.design.ordering.constraints import Constraint, Distance, Labels, Spread, keeps
+from experiment.design.ordering.spreading import (
+    count_layers,
+    draw_freely,
+    draw_sequence,
+    draw_spread,
+    share_accepted,
+)
 from experiment.errors import DesignError
+
+MOST_STATES = 20_000
+
+# What is left of the group looked at, of the others in falling order, and of the group that
+# stands last: its size, -1 for the one looked at, or None at the beginning.
+_State = tuple[int, tuple[int, ...], int | None]
+
+
+def position_shares(sizes: tuple[int, ...], group: int) -> list[float] | None:
+    """Return with which probability one trial of a group stands at each position.
+
+    All sequences in which no group meets itself are taken as equally probable.
+
+    Args:
+        sizes: The sizes of the groups.
+        group: The number of the group whose trial it is.
+
+    Returns:
+        A probability for each position; None where counting would take too many states.
+    """
+    others = sizes[:group] + sizes[group + 1 :]
+    if _n_states(sizes[group], others) > MOST_STATES:
+        return None
+    layer: dict[_State, int] = {(sizes[group], tuple(sorted(others, reverse=True)), None): 1}
+    total, shares = _endings(next(iter(layer))), list[float]()
+    for _ in range(sum(sizes)):
+        there, following = 0, dict[_State, int]()
+        for state, ways in layer.items():
+            for after, times in _steps(state):
+                following[after] = following.get(after, 0) + ways * times
+                if after[2] == -1:
+                    there += ways * times * _endings(after)
+        layer = following
+        shares.append(there / total / sizes[group])
+    _endings.cache_clear()
+    return shares
+
+
+def _n_states(size: int, others: tuple[int, ...]) -> int:
+    states = (size + 1) * (len(others) + 1)
+    for label in set(others):
+        states *= comb(others.count(label) + label, label)
+    return states
+
+
+@cache
+def _endings(state: _State) -> int:
+    left, others, _ = state
+    if not left and not others:
+        return 1
+    return sum(times * _endings(after) for after, times in _steps(state))
+
+
+def _steps(state: _State) -> Iterator[tuple[_State, int]]:
+    """Yield what may come next, and how many of the groups lead there."""
+    left, others, last = state
+    if left and last != -1:
+        yield (left - 1, others, -1), 1
+    for size in sorted(set(others)):
+        times = others.count(size) - (last == size)
+        if times:
+            rest = list(others)
+            rest.remove(size)
+            # A group that is used up can no longer meet itself.
+            rest = sorted([*rest, *([size - 1] if size > 1 else [])], reverse=True)
+            yield (left, tuple(rest), size - 1 if size > 1 else 0), times
+
+
+# A sweep is as many steps as there are trials.
+SWEEPS = 40
+MORE_SWEEPS = 400
+_PENALTY, _LONG_SESSION = 3.0, 400
+# With a higher penalty a chain is more often without a violation, and moves more slowly. The second
+# number says after how many sweeps the order is looked at: the first one that keeps the constraints
+# right after one that did not is more often next to a violation than an even draw would be.
+_ROUNDS = ((0.0, 10), (1.0, 10), (2.0, 1))
+
+
+def draw_by_chain(
+    start: Sequence[int], constraints: Sequence[Constraint], rng: random.Random
+) -> list[int] | None:
+    """Return an order that keeps the constraints, after SWEEPS sweeps or more; None if none came.
+
+    Args:
+        start: The order that the chain starts from.
+        constraints: What the order must keep.
+        rng: The source of randomness.
+    """
+    order = list(start)
+    for higher, every in _ROUNDS:
+        for sweep in range(1, SWEEPS + MORE_SWEEPS + 1):
+            step_through(order, constraints, rng, penalty(len(order)) + higher)
+            if sweep >= SWEEPS and not sweep % every and keeps(order, constraints):
+                return order
+    return None
+
+
+def penalty(n: int) -> float:
+    """Return what a violation costs in an order of n trials.
+
+    The longer the order, the more places there are for a violation; with their number grows what
+    each costs, so that orders without any stay common.
+    """
+    return _PENALTY + (math.log(2 * n / _LONG_SESSION) if n > _LONG_SESSION else 0.0)
+
+
+def step_through(
+    order: list[int], constraints: Sequence[Constraint], rng: random.Random, cost: float
+) -> None:
+    """Take one sweep of the chain in place; each violation more costs so much."""
+    n = len(order)
+    for _ in range(n):
+        a, b = int(rng.random() * n), int(rng.random() * n)
+        if a == b:
+            continue
+        before = _violations(order, constraints, a, b)
+        order[a], order[b] = order[b], order[a]
+        worse = _violations(order, constraints, a, b) - before
+        if worse > 0 and rng.random() >= math.exp(-cost * worse):
+            order[a], order[b] = order[b], order[a]
+
+
+def _violations(order: list[int], constraints: Sequence[Constraint], a: int, b: int) -> int:
+    n = 0
+    for constraint in constraints:
+        n += constraint.violations(order, a) + constraint.violations(order, b)
+    return n
+
 
 # Counting takes some seconds for so many trials; beyond this a chain is faster. Where a group is
 # spread, counted orders are drawn until one is accepted, which may take long.
@@ -30,7 +164,9 @@ def draw_order(n: int, constraints: Sequence[Constraint], rng: random.Random) ->
     Raises:
         DesignError: No order that keeps the constraints exists, or none was found.
     """
-    spread = next((each for each in constraints if isinstance(each, Spread)), None)
+    spread = next(
+        (constraint for constraint in constraints if isinstance(constraint, Spread)), None
+    )
     order: list[int] | None
     if not constraints:
         return rng.sample(range(n), n)
@@ -55,7 +191,7 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
     group is spread over the session, in a way that one of a thousand proposals or more keeps.
     """
     apart = _neighbours(constraints)
-    spread = [each for each in constraints if isinstance(each, Spread)]
+    spread = [constraint for constraint in constraints if isinstance(constraint, Spread)]
     most = _MOST_WITH_SPREAD if spread else _MOST_COUNTED
     if n > most or len(apart) + len(spread) < len(constraints) or len(spread) > 1:
         return False
@@ -79,7 +215,9 @@ def groups_apart(n: int, constraints: Sequence[Constraint]) -> tuple[tuple[int, 
 
 def _neighbours(constraints: Sequence[Constraint]) -> tuple[Labels, ...]:
     return tuple(
-        each.labels for each in constraints if isinstance(each, Distance) and each.least == 2
+        constraint.labels
+        for constraint in constraints
+        if isinstance(constraint, Distance) and constraint.least == 2
     )
 
 
@@ -92,7 +230,7 @@ def _groups_apart(n: int, labelings: tuple[Labels, ...]) -> tuple[tuple[int, ...
         for index, label in enumerate(labels):
             if label is not None:
                 other = owner[first.setdefault(label, index)]
-                owner = [other if each == owner[index] else each for each in owner]
+                owner = [other if current == owner[index] else current for current in owner]
     members: dict[int, list[int]] = {}
     for index, group in enumerate(owner):
         members.setdefault(group, []).append(index)
@@ -135,7 +273,7 @@ def _freely(n: int, spread: Spread, rng: random.Random) -> list[int]:
 
 
 def _no_order(n: int, constraints: Sequence[Constraint]) -> DesignError:
-    asked = "; ".join(each.text for each in constraints)
+    asked = "; ".join(constraint.text for constraint in constraints)
     counts = Counter(
         label for labels in _neighbours(constraints) for label in labels if label is not None
     )

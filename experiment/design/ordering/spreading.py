@@ -1,43 +1,175 @@
-"""Even draws of sequences through which one group is spread, one trial in each of equal stretches.
+"""Exact counts of the sequences in which no group meets itself, and even draws from them.
 
-The terms. ``k`` spread trials and the others make ``N`` trials, cut into ``k`` *stretches*: the
-i-th, from 0, has the positions from ``floor(i N / k)`` up to ``floor((i + 1) N / k)``. A *gap* is a
-place between others, numbered by how many of them stand before it; the spread trial ``i`` at
-position ``p`` takes the gap ``p - i``. No group may meet itself, so no two spread trials take one
-gap, and each gap between alike others (its number is in the set ``A``) is taken.
+Counting. A group of n is cut into k runs in C(n - 1, k - 1) ways. Let ``runs[K]`` be the ways to
+cut every group and to put the K runs in any order; a group more makes it
 
-Counting. Others without alike neighbours are Smirnov words (Flajolet, P. & Sedgewick, R. (2009).
-Analytic Combinatorics. Cambridge University Press, example III.24); ``counting`` counts those with
-``|A|`` alike neighbours, ``W(|A|)``, and draws one evenly. The ways ``P(A)`` to place the spread
-trials between given others are counted from the last stretch to the first, by the transfer-matrix
-method (Stanley, R. P. (2012). Enumerative Combinatorics 1, 2nd ed., section 4.7).
+    runs'[K] = sum over k of C(n - 1, k - 1) * C(K, k) * runs[K - k].
 
-Drawing. Sequences are as many as the sum of ``P(A)`` over all words. ``|A|`` is drawn in proportion
-to ``W(|A|) B(|A|)``, then a word evenly, which is accepted with probability ``P(A) / B(|A|)``, then
-its placement evenly. This gives each sequence the same probability if ``B(a)`` is at least
-``P(A)`` for each ``A`` of a gaps (rejection: von Neumann, J. (1951). Various techniques used in
-connection with random digits. National Bureau of Standards Applied Mathematics Series 12, 36-38).
+This counts a sequence once for each set of alike neighbours that are taken as one run. With
+``N(y)`` the polynomial whose coefficient of y^a is the number of sequences with a alike neighbours,
+``N(1 + z)`` is therefore the sum of ``runs[length - b] * z^b``; shifting it back gives each count.
 
-The bound ``B``. All but two positions of a stretch are gaps that only its own trial can take. The
-last position of a stretch and the first of the next are the same gap, on their *border*; either
-trial may take it, never both. So the ways up to a stretch, as a pair (its trial stands last, or
-elsewhere), follow linearly from those before it, for each choice of gaps on its border and within
-it. The coefficients are not negative: the greatest of each component over all choices with equally
-many gaps bounds the ways of each choice.
+Drawing. A group of n enters a sequence in k runs, l of them between alike neighbours, in
+
+    C(n - 1, k - 1) * C(alike, l) * C(length + 1 - alike, k - l)
+
+ways, after which ``alike - l + n - k`` neighbours are alike. Followed backwards with the counts as
+weights, this draws each sequence with the same probability. Whole numbers throughout: nothing is
+rounded.
 """
 
 import random
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import comb
 
-from experiment.design.ordering.counting import (
-    alike_at,
-    count_layers,
-    draw_sequence,
-    draw_weighted,
-)
+Layer = dict[int, int]
+
+
+@lru_cache(maxsize=256)
+def count_layers(sizes: tuple[int, ...], most_alike: int) -> tuple[Layer, ...]:
+    """Return, after each group, how many sequences there are with so many alike neighbours.
+
+    Args:
+        sizes: The sizes of the groups, in the order in which they are inserted.
+        most_alike: How many alike neighbours may be left in the end.
+    """
+    layers: list[Layer] = [{0: 1}]
+    runs, to_come = [1], sum(sizes)
+    for before, n in enumerate(sizes):
+        to_come -= n
+        runs = _with_group(runs, before, n)
+        # Each of the groups to come parts as many alike neighbours as it has trials, at most.
+        counts = _shifted_back(runs[::-1], to_come + most_alike)
+        # Seeds give the orders that they always gave: draws go through a layer from its end.
+        layers.append({alike: counts[alike] for alike in reversed(range(len(counts)))})
+    return tuple({alike: ways for alike, ways in layer.items() if ways} for layer in layers)
+
+
+def _with_group(runs: Sequence[int], fewest: int, n: int) -> list[int]:
+    """Return the ways with one group more: for ``fewest + 1`` runs, and for each number above."""
+    cuts = _binomials(n - 1, n - 1)
+    longer = list[int]()
+    for extra in range(len(runs) + n - 1):
+        choices = _binomials(fewest + 1 + extra, n)
+        longer.append(
+            sum(
+                cuts[k - 1] * choices[k] * runs[extra + 1 - k]
+                for k in range(max(1, extra + 2 - len(runs)), min(n, extra + 1) + 1)
+            )
+        )
+    return longer
+
+
+def _shifted_back(coefficients: Sequence[int], most: int) -> list[int]:
+    """Return the coefficients of p(y - 1) up to y^most, from those of p(y)."""
+    # p(-1 - t) needs additions alone.
+    left = [(-1) ** power * coefficient for power, coefficient in enumerate(coefficients)][::-1]
+    shifted = list[int]()
+    for power in range(min(most + 1, len(coefficients))):
+        left = list(accumulate(left))
+        shifted.append((-1) ** power * left.pop())
+    return shifted
+
+
+# Every session of a study asks for the same ones.
+@lru_cache(maxsize=1024)
+def _binomials(n: int, most: int) -> tuple[int, ...]:
+    """Return C(n, 0), C(n, 1), ... up to C(n, most), each made from the one before."""
+    row = [1]
+    for k in range(most):
+        row.append(row[-1] * (n - k) // (k + 1))
+    return tuple(row)
+
+
+def draw_sequence(
+    sizes: tuple[int, ...], alike: int, rng: random.Random, *, most_alike: int = 0
+) -> list[int]:
+    """Return one of the sequences with so many alike neighbours, each with the same probability.
+
+    Args:
+        sizes: The sizes of the groups.
+        alike: How many neighbours are alike in it; ``count_layers(...)[-1]`` has the choice.
+        rng: The source of randomness.
+        most_alike: As it was counted.
+
+    Returns:
+        The number of the group at each position.
+    """
+    entries: list[tuple[int, int]] = []
+    for group in reversed(range(len(sizes))):
+        # The ways into a layer's count sum to it.
+        upto, ways_in = _steps_into(sizes, most_alike, group, alike)
+        alike, k, l_ = ways_in[bisect_right(upto, rng.randrange(upto[-1]))]
+        entries.append((k, l_))
+    sequence: list[int] = []
+    for group, (n, (k, l_)) in enumerate(zip(sizes, reversed(entries), strict=True)):
+        sequence = _insert(sequence, group, n, k, l_, rng)
+    return sequence
+
+
+# Every session of a study asks for some of the same ones.
+@lru_cache(maxsize=16_384)
+def _steps_into(
+    sizes: tuple[int, ...], most_alike: int, group: int, alike: int
+) -> tuple[list[int], list[tuple[int, int, int]]]:
+    """Return how many ways lead up to each step by which a group comes in, and the steps.
+
+    A step is what was alike before, the group's runs, and those between alike neighbours.
+    """
+    layer = count_layers(sizes, most_alike)[group]
+    counts = list(_ways_into(sizes[group], alike, sum(sizes[:group]), layer))
+    upto = list(accumulate(ways for *_, ways in counts))
+    return upto, [(before, k, l_) for before, k, l_, _ in counts]
+
+
+def _ways_into(
+    n: int, alike: int, length: int, layer: Layer
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield what was alike before, the runs, those between alike neighbours, and the ways."""
+    cuts = _binomials(n - 1, n - 1)
+    for before, ways in layer.items():
+        if not alike - n < before <= alike + n:
+            continue
+        others = _binomials(length + 1 - before, n)
+        for l_, between in enumerate(_binomials(before, min(before, n))):
+            # How many runs there are follows from what is alike before and after.
+            k = before - l_ + n - alike
+            if max(1, l_) <= k <= n and k - l_ <= length + 1 - before:
+                yield before, k, l_, ways * cuts[k - 1] * between * others[k - l_]
+
+
+def _insert(
+    sequence: list[int], group: int, n: int, k: int, l_: int, rng: random.Random
+) -> list[int]:
+    alike = alike_at(sequence)
+    within = set(alike)
+    others = [gap for gap in range(len(sequence) + 1) if gap not in within]
+    # Nothing is drawn where nothing is taken, which is often.
+    between = rng.sample(alike, l_) if l_ else []
+    beside = rng.sample(others, k - l_) if k > l_ else []
+    gaps = sorted([*between, *beside])
+    cuts = [0, *(sorted(rng.sample(range(1, n), k - 1)) if k > 1 else ()), n]
+    longer, taken = list[int](), 0
+    for gap, (start, end) in zip(gaps, pairwise(cuts), strict=True):
+        longer += sequence[taken:gap]
+        longer += [group] * (end - start)
+        taken = gap
+    return longer + sequence[taken:]
+
+
+def alike_at(sequence: Sequence[int]) -> list[int]:
+    """Return the positions whose trial is of the same group as the one before."""
+    return [at for at, (a, b) in enumerate(pairwise(sequence), start=1) if a == b]
+
+
+def draw_weighted(weights: Sequence[int], rng: random.Random) -> int:
+    """Return an index with a probability that is exactly proportional to its weight."""
+    sums = list(accumulate(weights))
+    return bisect_right(sums, rng.randrange(sums[-1]))
+
 
 # Where so few sequences are taken, the constraints leave next to none.
 _TRIES = 10_000
@@ -71,7 +203,7 @@ def propose_spread(sizes: tuple[int, ...], n_spread: int, rng: random.Random) ->
     if not words:
         return None
     numbers = sorted(words)
-    alike = numbers[draw_weighted([words[each] * bounds[each] for each in numbers], rng)]
+    alike = numbers[draw_weighted([words[number] * bounds[number] for number in numbers], rng)]
     others = draw_sequence(sizes, alike, rng, most_alike=n_spread)
     placements = count_placements(tuple(alike_at(others)), len(others), n_spread)
     ways = sum(placements[0].values())
@@ -151,15 +283,15 @@ def _through_stretch(
     either, within = last + elsewhere, length - 2
     if length == 1:
         # The only position is the first and the last.
-        found = [(0, (elsewhere, 0)), (1, (elsewhere, 0))]
+        states = [(0, (elsewhere, 0)), (1, (elsewhere, 0))]
     else:
-        found = [
+        states = [
             (0, (either, either * within + elsewhere)),
             (1, (last, last * within + elsewhere)),
             *([(1, (0, either)), (2, (0, last))] if within else []),
         ]
     # Before the first stretch there is no border.
-    return [each for each in found if not first or each[0] == 0] + (
+    return [state for state in states if not first or state[0] == 0] + (
         [(1, (0, either))] if first and within > 0 else []
     )
 
@@ -183,7 +315,7 @@ def count_placements(
         start, end = number * total // n_spread, (number + 1) * total // n_spread
         for gap in range(max(0, start - number), min(n_others, end - 1 - number) + 1):
             if number == n_spread - 1:
-                n = int(not any(each > gap for each in alike))
+                n = int(not any(place > gap for place in alike))
             else:
                 must = _next_alike(alike, gap, n_others)
                 n = sum(w for later, w in ways[number + 1].items() if gap < later <= must)
@@ -196,7 +328,7 @@ def count_placements(
 
 def _next_alike(alike: Sequence[int], gap: int, n_others: int) -> int:
     """Return the next gap that must be taken, beyond the last gap where there is none."""
-    return next((each for each in alike if each > gap), n_others + 1)
+    return next((place for place in alike if place > gap), n_others + 1)
 
 
 def _placed(
@@ -210,7 +342,7 @@ def _placed(
         last = gaps[draw_weighted([ways[gap] for gap in gaps], rng)]
         taken.add(last)
     return [
-        each
+        place
         for gap in range(len(others) + 1)
-        for each in (*([-1] if gap in taken else []), *others[gap : gap + 1])
+        for place in (*([-1] if gap in taken else []), *others[gap : gap + 1])
     ]

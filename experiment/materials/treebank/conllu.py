@@ -1,7 +1,8 @@
-"""Reading treebanks in CoNLL-U: words as they are written, one sentence after the other."""
+"""Reading treebanks in CoNLL-U, and number in their morphological features."""
 
 import gzip
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -80,17 +81,17 @@ def _opened(path: Path) -> TextIO:
 
 def _sentences(file: TextIO, path: Path) -> Iterator[Sentence]:
     rows: list[_Row] = []
-    number, found = 1, False
+    number, has_sentence = 1, False
     for number, line in enumerate(file, start=1):
         line = line.rstrip("\r\n")
         if line and line[0] != "#":
             rows.append((number, _columns(line, f"{path}:{number}")))
         elif not line and rows:
             yield _sentence(rows, path)
-            rows, found = [], True
+            rows, has_sentence = [], True
     if rows:
         yield _sentence(rows, path)
-    elif not found:
+    elif not has_sentence:
         raise _not_conllu("the treebank has no sentences", f"{path}:{number}")
 
 
@@ -168,3 +169,72 @@ def _not_conllu(problem: str, where: str) -> MaterialsError:
         expected="ten columns between tabs (ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS "
         "MISC), words numbered from 1, heads among them, an empty line after each sentence",
     )
+
+
+SINGULAR, PLURAL = "Sing", "Plur"
+NUMBERS = (SINGULAR, PLURAL)
+_NUMBER = "Number="
+_VERBS = ("VERB", "AUX")
+_SINGULAR_FORMS = frozenset({"am", "'m", "is", "'s", "was"})
+
+
+@cache
+def number_of(feats: str) -> str:
+    """Return ``Sing`` or ``Plur``; empty where the features have no number, or another one."""
+    for feature in feats.split("|"):
+        if feature.startswith(_NUMBER):
+            value = feature.removeprefix(_NUMBER)
+            return value if value in NUMBERS else ""
+    return ""
+
+
+def opposite(number: str) -> str:
+    """Return the other number."""
+    return PLURAL if number == SINGULAR else SINGULAR
+
+
+@cache
+def turned(feats: str) -> str:
+    """Return features that differ in number alone; empty where they have none to turn over."""
+    number = number_of(feats)
+    return feats.replace(_NUMBER + number, _NUMBER + opposite(number)) if number else ""
+
+
+def without(feats: str, *names: str) -> str:
+    """Return the features without those of the given names."""
+    kept = [feature for feature in feats.split("|") if feature.partition("=")[0] not in names]
+    return "|".join(kept) or "_"
+
+
+def with_number(feats: str, number: str) -> str:
+    """Return the features with that number, in alphabetical order as treebanks have them."""
+    bare = without(feats, "Number", "_")
+    features = [] if bare == "_" else bare.split("|")
+    return "|".join(sorted([*features, _NUMBER + number], key=str.lower))
+
+
+def mark_verb_number(sentence: Sentence) -> Sentence:
+    """Return the sentence with a number on each finite verb form that shows one, on no other.
+
+    In the present tense the form shows it: XPOS ``VBZ`` is singular, ``VBP`` plural (``am``
+    singular). In the past tense only ``was`` and ``were`` show it. ``Person`` is removed, so that
+    the two numbers of a form differ in nothing else; number on any other verb form (``I
+    walked`` in treebanks that mark its subject's) is removed too.
+    """
+    tokens = tuple(
+        token._replace(feats=_feats(token.feats, token.xpos, token.form.lower()))
+        if token.upos in _VERBS
+        else token
+        for token in sentence.tokens
+    )
+    return Sentence(tokens, sentence.where)
+
+
+@cache
+def _feats(feats: str, xpos: str, form: str) -> str:
+    bare = without(feats, "Number", "Person")
+    if xpos == "VBZ" or (xpos in ("VBP", "VBD") and form in _SINGULAR_FORMS):
+        return with_number(bare, SINGULAR)
+    if xpos == "VBP" or (xpos == "VBD" and form == "were"):
+        return with_number(bare, PLURAL)
+    return bare

@@ -6,9 +6,15 @@ from dataclasses import replace
 
 from experiment.materials.treebank.agreement_test import AgreementTest
 from experiment.materials.treebank.conllu import Token
-from experiment.materials.treebank.conventions import Conventions
-from experiment.materials.treebank.originals import Original
-from experiment.materials.treebank.paradigms import Beginning, Entry, Paradigms, beginning, entry_of
+from experiment.materials.treebank.constructions import Conventions
+from experiment.materials.treebank.originals import (
+    Beginning,
+    Entry,
+    Original,
+    Paradigms,
+    beginning,
+    entry_of,
+)
 from experiment.seeds import generator
 
 CONTENT = frozenset({"NOUN", "VERB", "ADJ", "PROPN", "NUM", "ADV"})
@@ -56,7 +62,7 @@ class NonceWords:
                     if alike and (entry.turned, other) in usable:
                         pairs.setdefault((entry, beginning(form)), []).append((form, other, lemma))
                         break
-        return {place: sorted(found) for place, found in pairs.items()}
+        return {place: sorted(of_place) for place, of_place in pairs.items()}
 
     def word(self, token: Token, rng: random.Random) -> str:
         """Return a word in a word's place; the word itself where no other qualifies."""

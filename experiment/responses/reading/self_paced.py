@@ -14,7 +14,7 @@ from experiment.responses.reading.question import Questioned
 from experiment.responses.reading.reading import Read
 from experiment.simulation.responders import Responder
 from experiment.tables.column import TableSchema
-from experiment.tables.reading_table import READINGS
+from experiment.tables.observation_tables import READINGS
 
 
 class Paced(Read):
@@ -97,5 +97,5 @@ class SelfPaced(Questioned, Paced):
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
         """Return whether the items name regions."""
-        own = dict(items[0].extra).keys()
-        return bool(own & {"regions", "good_regions"})
+        columns = dict(items[0].extra).keys()
+        return bool(columns & {"regions", "good_regions"})

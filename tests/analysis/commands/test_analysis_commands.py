@@ -8,8 +8,7 @@ from analysis.commands.text import text, word_lists
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
 from experiment.materials.grammar import load_grammar
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import item_row, load_items
+from experiment.materials.read import item_row, load_items, materials_hash
 from experiment.studies.load import load_study
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS

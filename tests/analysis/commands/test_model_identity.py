@@ -1,10 +1,12 @@
 """Scores are never those of another model: whatever of a model is replaced, it is scored again."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow.parquet as parquet
 import pytest
 from click.testing import CliRunner
 from safetensors.torch import load_file, save_file
@@ -86,6 +88,48 @@ def test_there_are_25_substitutions_and_each_is_another_model(tmp_path):
         change(folder)
         seen.add(model_identity(str(folder)))
     assert len(seen) == 26
+
+
+def test_other_weights_under_the_old_date_are_another_model(tmp_path):
+    causal_folder(tmp_path / "model")
+    original = model_identity(str(tmp_path / "model"))
+    file = tmp_path / "model" / "weights" / "model.safetensors"
+    dated = file.stat()
+    SUBSTITUTIONS["words"](tmp_path / "model")
+    os.utime(file, ns=(dated.st_atime_ns, dated.st_mtime_ns))
+    assert model_identity(str(tmp_path / "model")) != original
+
+
+def test_weights_to_which_a_link_leads_are_another_model_when_it_leads_elsewhere(tmp_path):
+    causal_folder(tmp_path / "model")
+    shutil.copytree(tmp_path / "model", tmp_path / "other")
+    SUBSTITUTIONS["words"](tmp_path / "other")
+    file = tmp_path / "model" / "weights" / "model.safetensors"
+    file.rename(tmp_path / "first.safetensors")
+    file.symlink_to(tmp_path / "first.safetensors")
+    original = model_identity(str(tmp_path / "model"))
+    file.unlink()
+    file.symlink_to(tmp_path / "other" / "weights" / "model.safetensors")
+    assert model_identity(str(tmp_path / "model")) != original
+
+
+def test_what_a_killed_command_left_of_another_model_s_scores_is_not_used(tmp_path, monkeypatch):
+    causal_folder(tmp_path / "model")
+    write_table(ITEMS, small_run.items(), tmp_path / "items.csv")
+
+    def scores(name: str) -> list[float]:
+        out = tmp_path / name
+        command = [str(tmp_path / "model"), str(tmp_path / "items.csv"), "--out", str(out)]
+        CliRunner().invoke(score, command, catch_exceptions=False)
+        return parquet.read_table(out)["logprob_nats"].to_pylist()
+
+    # A killed command leaves parts of the scores, and no file of them.
+    with monkeypatch.context() as killed:
+        killed.setattr("analysis.scores.shard_cache.shutil.rmtree", lambda *_, **__: None)
+        before = scores("scores.parquet")
+    (tmp_path / "scores.parquet").unlink()
+    SUBSTITUTIONS["words"](tmp_path / "model")
+    assert scores("scores.parquet") == scores("fresh.parquet") != before
 
 
 @pytest.mark.parametrize("name", ["words", "beginning", "two words"])

@@ -16,7 +16,7 @@ from analysis.data.part_scores import scores_of_parts
 from analysis.errors import AnalysisError
 from analysis.options import ComparisonOptions
 from analysis.scores.metrics import with_metric
-from experiment.materials.identity import materials_hash
+from experiment.materials.read import materials_hash
 from experiment.tables.files import write_table
 from experiment.tables.schemas import SCORES
 from tests.analysis import small_run

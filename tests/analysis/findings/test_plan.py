@@ -6,7 +6,7 @@ import pandas as pd
 
 from analysis.compare import compare
 from analysis.options import ComparisonOptions
-from experiment.plan import frozen, lists_hash, to_json
+from experiment.authoring.plan import frozen, lists_hash, to_json
 from experiment.studies.load import load_study
 from tests.analysis import small_run
 

@@ -2,19 +2,52 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 
-from analysis.readers.delimited import open_text, read_delimited
+from analysis.readers.delimited import read_delimited
 from analysis.readers.judgments import interpreted, read_known_items
 from analysis.readers.mapping import read_mapping
 from analysis.readers.preview import judgments_table
 from analysis.readers.sources import read_source
-from benchmarks import import_large
+from experiment.materials.formats.delimited import open_text
 
+PEOPLE, ITEMS = 10_000, 1_000
+# Runs a command of Parallax and prints the most memory that it held, in KiB.
+MEASURED = (
+    "import resource, sys; from parallax import cli; "
+    "cli(sys.argv[1:], standalone_mode=False); "
+    "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+)
 FEW, MANY = 20_000, 420_000
 # Ten million rows in 3 GiB, with 200 MiB for what does not grow.
 MOST = 290
+
+
+def write(folder: Path, rows: int) -> None:
+    """Write the items, the judgments and the mapping."""
+    lines = [f"i{n},agreement,c{n % 4},It {n} is.,It {n} are." for n in range(ITEMS)]
+    items = ["item_id,construction,condition,good,bad", *lines]
+    (folder / "items.csv").write_text("\n".join(items) + "\n")
+    with (folder / "judgments.csv").open("w") as file:
+        file.write("worker,stimulus,answer,rt\n")
+        for n in range(rows):
+            person, item = divmod(n, max(1, rows // PEOPLE))
+            choice = "bad" if (person * 7 + item * 3) % 11 == 0 else "good"
+            file.write(f"w{person},i{item % ITEMS},{choice},{700 + n % 900}\n")
+    (folder / "mapping.toml").write_text(
+        '[columns]\nparticipant = "worker"\nitem = "stimulus"\nchosen = "answer"\nrt_ms = "rt"\n'
+    )
+
+
+def command(folder: Path) -> list[str]:
+    """Return the command that imports what ``write`` wrote."""
+    named = (
+        folder / "judgments.csv", "--items", folder / "items.csv",
+        "--mapping", folder / "mapping.toml", "--out", folder / "out", "--yes",
+    )  # fmt: skip
+    return ["import", "judgments", *map(str, named)]
 
 
 def bytes_per_row(frame: pd.DataFrame) -> float:
@@ -22,8 +55,8 @@ def bytes_per_row(frame: pd.DataFrame) -> float:
 
 
 def test_tables_of_many_judgments_hold_each_text_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(import_large, "PEOPLE", 100)
-    import_large.write(tmp_path, FEW)
+    monkeypatch.setattr(sys.modules[__name__], "PEOPLE", 100)
+    write(tmp_path, FEW)
     source = read_source(tmp_path / "judgments.csv")
     assert bytes_per_row(source.table) < 60
     items = read_known_items(tmp_path / "items.csv")
@@ -38,9 +71,9 @@ def test_a_row_more_takes_no_more_memory_than_ten_million_have(tmp_path):
     for rows in (FEW, MANY):
         folder = tmp_path / str(rows)
         folder.mkdir()
-        import_large.write(folder, rows)
+        write(folder, rows)
         done = subprocess.run(
-            [sys.executable, "-c", import_large.MEASURED, *import_large.command(folder)],
+            [sys.executable, "-c", MEASURED, *command(folder)],
             check=True,
             capture_output=True,
             text=True,
@@ -50,7 +83,7 @@ def test_a_row_more_takes_no_more_memory_than_ten_million_have(tmp_path):
 
 
 def test_a_table_read_piece_by_piece_is_the_table(tmp_path, monkeypatch):
-    import_large.write(tmp_path, 1_000)
+    write(tmp_path, 1_000)
     path = tmp_path / "judgments.csv"
     path.write_text("# exported today\n\n" + path.read_text(), encoding="utf-16")
     whole = read_delimited(open_text(path))

@@ -14,8 +14,7 @@ from analysis.options import ComparisonOptions
 from analysis.readers.judgments import read_judgments
 from analysis.readers.sources import read_source
 from analysis.statistics.accuracy import people_accuracy
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import read_items
+from experiment.materials.read import materials_hash, read_items
 from experiment.tables.atomic_write import WritingError
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS

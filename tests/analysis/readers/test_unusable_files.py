@@ -8,8 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiment.errors import ParallaxError
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import read_items
+from experiment.materials.read import materials_hash, read_items
 from experiment.tables.files import write_table
 from experiment.tables.schemas import ITEMS
 from parallax import cli

@@ -20,11 +20,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pyrage
+from benchmarks.capsules import write_export
 from click.testing import CliRunner
 from sqlalchemy import inspect, text
 
 import parallax
-from benchmarks.capsules import write_export
 from benchmarks.static_study import Person, opened
 from experiment.payment.payment import Caps
 from experiment.studies.load import load_study

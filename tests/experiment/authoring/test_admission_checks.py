@@ -3,13 +3,13 @@
 import pytest
 
 from experiment.authoring.check import check_study
-from experiment.studies.admission import (
+from experiment.studies.load import load_study
+from experiment.studies.question import (
     Attention,
     Comprehension,
     ComprehensionQuestion,
     ScreeningQuestion,
 )
-from experiment.studies.load import load_study
 
 STUDY = load_study("minimal")
 AGE = {"name": "age", "label": "How old are you?", "type": "number", "at_least": 18}

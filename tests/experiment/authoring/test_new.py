@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiment.authoring.check import check_folder
-from experiment.authoring.schema import study_schema
+from experiment.authoring.study_toml import study_schema
 from experiment.authoring.words import languages_with_words
 from experiment.commands import study as commands
 from experiment.studies.load import BUILT_IN, built_in_studies, load_study

@@ -91,8 +91,20 @@ def test_a_library_that_is_not_installed_is_named_with_its_extra(
     )
 
 
-def test_a_module_of_ours_that_is_absent_stays_a_fault_of_the_program(
-    group: LazyGroup, tmp_path: Path
-):
+def test_a_part_of_parallax_that_is_absent_is_named(group: LazyGroup, tmp_path: Path):
     (tmp_path / "lazily_imported.py").write_text("import experiment.absent\n")
-    assert isinstance(CliRunner().invoke(group, ["greet"]).exception, ModuleNotFoundError)
+    error = CliRunner().invoke(group, ["greet"]).exception
+    assert isinstance(error, ParallaxError)
+    assert "experiment.absent, a part of Parallax that is not in this installation" in str(error)
+
+
+def test_an_earlier_name_is_answered_with_the_present_one():
+    inner = LazyGroup(name="box", sections={"Commands": {}}, was_command="program box open")
+    outer = LazyGroup(name="program", sections={"Commands": {}}, renamed={"unbox": "box open"})
+    outer.add_command(inner)
+    refused = CliRunner().invoke(outer, ["unbox", "x"], prog_name="program")
+    assert refused.exit_code == 2 and '"program unbox" is now "box open".' in refused.output
+    refused = CliRunner().invoke(outer, ["box", "folder"], prog_name="program")
+    assert refused.exit_code == 2
+    assert '"folder" is no command of this group' in refused.output
+    assert '"program box ..." is now "program box open ...".' in refused.output

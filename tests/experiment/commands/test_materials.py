@@ -8,8 +8,7 @@ from click.testing import CliRunner, Result
 
 import parallax
 from experiment.errors import MaterialsError, TableError, UnknownNameError
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import load_items, read_items
+from experiment.materials.read import load_items, materials_hash, read_items
 from experiment.studies.load import load_study
 from experiment.tables.files import FORMATS
 

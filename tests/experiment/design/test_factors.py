@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from experiment.design.factors import check_factors
 from experiment.design.latin_square import targets_among
+from experiment.design.lists import check_factors
 from experiment.design.session import session_number
 from experiment.errors import DesignError
 from experiment.studies.design import Design

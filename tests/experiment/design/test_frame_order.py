@@ -3,8 +3,8 @@
 import random
 from collections import Counter
 
+from experiment.design.frames import Frame
 from experiment.design.latin_square import FrameOrderer, cells
-from experiment.design.materials_index import Frame
 
 
 def frames(template: str, n: int, n_words: int) -> list[Frame]:

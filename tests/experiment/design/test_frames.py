@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiment.design.frames import Joint, better_exchange, choose_frames, slot_differences
-from experiment.design.materials_index import Frame, index_materials, lemmas_of
+from experiment.design.frames import (
+    Frame,
+    Joint,
+    better_exchange,
+    choose_frames,
+    index_materials,
+    lemmas_of,
+    slot_differences,
+)
 from experiment.errors import DesignError
 from experiment.records import Item
 from tests.experiment.design.small_studies import NUMBERS, make_items, make_study

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from experiment.design.imbalance import CHANCE, COUNTER, Imbalance, difference, expected_imbalance
+from experiment.design.frames import CHANCE, COUNTER, Imbalance, difference, expected_imbalance
 from experiment.errors import DesignError
 
 

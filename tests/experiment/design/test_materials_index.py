@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from experiment.design.materials_index import index_materials, lemmas_of
+from experiment.design.frames import index_materials, lemmas_of
 from experiment.errors import DesignError, UnknownNameError
-from experiment.materials.identity import materials_hash
+from experiment.materials.read import materials_hash
 from tests.experiment.design.small_studies import MIXED_ITEMS, NUMBERS, make_items
 
 

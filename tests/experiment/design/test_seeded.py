@@ -11,12 +11,11 @@ import pytest
 
 from experiment.design.counterbalancing import arrangements, option_orders, target_positions
 from experiment.design.files import write_lists
+from experiment.design.frames import Frame, index_materials
 from experiment.design.latin_square import FrameOrderer, targets_among
-from experiment.design.lists import ListEntry, build_lists
-from experiment.design.materials_index import Frame, index_materials
+from experiment.design.lists import ListEntry, build_lists, by_number, shared_items
 from experiment.design.ordering.constraints import Distance, Spread
 from experiment.design.ordering.order import draw_order
-from experiment.design.shared import by_number, shared_items
 from experiment.errors import DesignError
 from experiment.records import SIDES, Item, Kind
 from experiment.responses.base import Arrangement

@@ -8,8 +8,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from experiment.errors import MaterialsError, TableError
-from experiment.materials.identity import materials_hash
-from experiment.materials.read import item_from_row, item_row, item_table, load_items, read_items
+from experiment.materials.read import (
+    item_from_row,
+    item_row,
+    item_table,
+    load_items,
+    materials_hash,
+    read_items,
+)
 from experiment.studies.load import load_study
 from experiment.tables.files import FORMATS, write_table
 from experiment.tables.schemas import ITEMS

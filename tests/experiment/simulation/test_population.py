@@ -9,8 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiment.errors import StudyError, UnknownNameError
-from experiment.simulation.population import accuracy_of, assign_responders, reaction_time_ms
-from experiment.simulation.responders import RESPONDERS
+from experiment.simulation.responders import (
+    RESPONDERS,
+    accuracy_of,
+    assign_responders,
+    reaction_time_ms,
+)
 from experiment.studies.load import load_study
 from experiment.studies.published import Published, read_published
 

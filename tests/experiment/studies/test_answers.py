@@ -3,8 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from experiment.studies.answers import Mistake, asked_questions, mistake
-from experiment.studies.question import FinalQuestion
+from experiment.studies.question import FinalQuestion, Mistake, asked_questions, mistake
 
 QUESTIONS = {
     "long": {"type": "long_text"},

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
-from experiment.authoring.findings import Examined
+from experiment.authoring.examined import Examined
 from experiment.authoring.key_checks import response, rules
 from experiment.exclusion.rules import RULES
 from experiment.responses.registry import RESPONSE_TYPES

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from experiment.tables.roles import Role, roles_of_items
+from experiment.tables.column import Role, roles_of_items
 
 
 def rows():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiment.tables.spreadsheet import spreadsheet_safe
+from experiment.tables.files import spreadsheet_safe
 
 SIGNS = ["=", "+", "-", "@", "\t", "\n", "\r", "'"]
 # In full width, small, and behind what nobody sees: a byte order mark, a direction, no width.

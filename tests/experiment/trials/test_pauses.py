@@ -2,8 +2,8 @@
 
 import pytest
 
+from experiment.studies.design import Order
 from experiment.studies.load import load_study
-from experiment.studies.order import Order
 from experiment.studies.study import Study
 from experiment.trials.pauses import breaks_before, pages_before
 

@@ -5,12 +5,9 @@ from sqlalchemy import text
 
 from webapp.database.backup.contents import BackupError
 from webapp.database.engine import make_engine
-from webapp.database.schema import SchemaError, alone, migrate, revisions
+from webapp.database.schema import SchemaError, revisions
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
-
-# Not of this version, and near it: tests/webapp/database/test_schema.py goes all the way.
-OLD = revisions()[-4]
 
 
 @pytest.fixture
@@ -19,16 +16,16 @@ def launched(shell) -> str:
 
 
 @pytest.fixture
-def bring(instance):
-    """Return a function that brings the installation's database to a revision."""
+def older(instance):
+    """Return a function that makes the installation's database one of before the baseline."""
 
-    def to(revision: str) -> None:
+    def make() -> None:
         engine = make_engine(load_settings(instance).database_url)
-        with alone(engine) as connection:
-            migrate(connection, revision)
+        with engine.begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = '0034'"))
         engine.dispose()
 
-    return to
+    return make
 
 
 def test_status_says_that_all_is_well(shell, launched):
@@ -43,14 +40,17 @@ def test_status_of_an_empty_database_leaves_it_empty(shell):
         assert "The database is empty" in shell("db", "status")
 
 
-def test_an_old_database_is_named_refused_and_upgraded(shell, launched, bring):
-    bring(OLD)
-    assert f"has the schema {OLD}" in shell("db", "status")
-    with pytest.raises(SchemaError, match="parallax db upgrade"):
-        shell("runs")
-    assert shell("db", "upgrade") == (
-        f"The database was upgraded from the schema {OLD} to {revisions()[-1]}.\n"
-    )
+def test_a_database_from_before_the_baseline_is_refused_with_the_commit_that_upgrades_it(
+    shell, launched, older
+):
+    older()
+    assert "has the schema 0034" in shell("db", "status")
+    for command in (["runs"], ["db", "upgrade"]):
+        with pytest.raises(SchemaError, match=r"commit 92008c70 of Parallax.*parallax db upgrade"):
+            shell(*command)
+
+
+def test_a_current_database_is_not_upgraded(shell, launched):
     assert shell("db", "upgrade") == f"The database already has the schema {revisions()[-1]}.\n"
     assert launched in shell("runs")
 
@@ -66,14 +66,26 @@ def test_a_backup_brings_back_what_was_there(shell, launched, tmp_path):
     assert " yes " in shell("runs")
 
 
-def test_a_backup_from_before_an_upgrade_says_that_one_is_needed(shell, launched, bring, tmp_path):
-    bring(OLD)
-    file = str(tmp_path / "backup")
+def test_a_backup_from_before_the_baseline_is_refused_before_anything_is_replaced(
+    shell, launched, older, tmp_path, instance
+):
+    file, current = str(tmp_path / "older"), str(tmp_path / "current")
+    shell("db", "backup", current)
+    older()
     shell("db", "backup", file)
-    shell("db", "upgrade")
-    assert "Then run: parallax db upgrade" in shell("db", "restore", file, "--replace")
-    shell("db", "upgrade")
-    assert launched in shell("runs")
+    engine = make_engine(load_settings(instance).database_url)
+    with engine.begin() as connection:
+        connection.execute(text(f"UPDATE alembic_version SET version_num = '{revisions()[-1]}'"))
+    engine.dispose()
+    shell("close", launched)
+    listed, files = shell("runs"), {path: path.read_bytes() for path in instance.glob("ledger*")}
+    for command in (["db", "restore", file, "--replace"], ["db", "drill", file]):
+        with pytest.raises(SchemaError, match=r"schema 0034, which is older.*commit 92008c70"):
+            shell(*command)
+    assert shell("runs") == listed
+    assert {path: path.read_bytes() for path in instance.glob("ledger*")} == files
+    shell("db", "restore", current, "--replace")
+    assert shell("runs") != listed
 
 
 @pytest.mark.one_database("postgresql")

@@ -9,7 +9,7 @@ import pytest
 
 from experiment.errors import StudyError
 from parallax import cli
-from webapp.commands import demo_takers
+from webapp.commands import demo
 
 
 def parsed(words: list[str]) -> click.Context:
@@ -35,10 +35,10 @@ def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]
         found.append(["lm", "serve", str(model), "--tier", "next", "--port", "0"])
         yield "api:http://127.0.0.1:1/v1#m"
 
-    monkeypatch.setattr(demo_takers, "_serving", serving)
+    monkeypatch.setattr(demo, "_serving", serving)
     # What training would have made is copied for the server.
     (tmp_path / "models" / "follower").mkdir(parents=True)
-    folders = demo_takers.take_sessions("minimal", tmp_path, tmp_path / "export", make)
+    folders = demo.take_sessions("minimal", tmp_path, tmp_path / "export", make)
     assert [folder.name for folder in folders] == ["lstm", "follower", "follower_served"]
     return found
 
@@ -56,4 +56,4 @@ def test_both_models_are_asked_in_six_readings(commands: list[list[str]]):
 
 def test_a_study_without_a_grammar_of_a_text_is_refused(tmp_path: Path):
     with pytest.raises(StudyError, match="no model can be trained for it"):
-        demo_takers.take_sessions("gulordava_2018_italian", tmp_path, tmp_path, print)
+        demo.take_sessions("gulordava_2018_italian", tmp_path, tmp_path, print)

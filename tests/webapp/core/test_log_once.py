@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from webapp.core import log_once
+from webapp.core import logging as server_logging
 from webapp.core.logging import log_formatter
 
 
 @pytest.fixture
 def log(monkeypatch) -> Iterator[tuple[logging.Logger, io.StringIO, list[float]]]:
     stream, now = io.StringIO(), [0.0]
-    monkeypatch.setattr(log_once, "monotonic", lambda: now[0])
-    handler = log_once.Handler(stream)
+    monkeypatch.setattr(server_logging, "monotonic", lambda: now[0])
+    handler = server_logging.OncePerMinuteHandler(stream)
     handler.setFormatter(log_formatter("json", stream))
     logger = logging.getLogger("webapp.of_a_test")
     logger.addHandler(handler)
@@ -67,4 +67,4 @@ def test_causes_without_number_take_no_memory_without_end(log):
     for each in causes:
         logger.warning(each)
     assert len(stream.getvalue().splitlines()) == 600
-    assert len(logger.handlers[0]._causes) == log_once._MOST_CAUSES
+    assert len(logger.handlers[0]._causes) == server_logging._MOST_CAUSES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webapp.core.settings_file import write_setting
+from webapp.core.settings_sources import write_setting
 from webapp.errors import SettingError
 from webapp.recruiters.settings import load_settings
 

@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 
 from webapp.database import engine as db
-from webapp.database.file_system_trial import lacks, refuse_unfit_folder
-from webapp.database.file_systems import file_system, refuse_network_disk
+from webapp.database.file_systems import (
+    file_system,
+    lacks,
+    refuse_network_disk,
+    refuse_unfit_folder,
+)
 from webapp.errors import WebappError
 
 mmap_of_nothing = mmap.mmap

@@ -15,11 +15,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
 from tests.patience import PATIENCE_S
-from webapp.database import fair_lock, locks
+from webapp.database import locks, write_lock
 from webapp.database.engine import make_engine, make_sessions
-from webapp.database.fair_lock import FairLock
 from webapp.database.locks import FileLock
-from webapp.database.write_lock import WriteLock
+from webapp.database.write_lock import FairLock, WriteLock
 
 ROOT = Path(__file__).parents[3]
 ERRORS = (errno.EIO, errno.ENOLCK, errno.EINTR, errno.EMFILE, errno.ENOSPC, errno.EBADF)
@@ -154,7 +153,7 @@ def test_who_is_interrupted_while_waiting_for_a_thread_leaves_nothing_behind(
     lock = FairLock()
     assert lock.acquire(0)
     with monkeypatch.context() as patched:
-        patched.setattr(fair_lock, "Lock", lambda: Interrupted(handed_over, lock))
+        patched.setattr(write_lock, "Lock", lambda: Interrupted(handed_over, lock))
         with pytest.raises(KeyboardInterrupt):
             lock.acquire(10)
     if not handed_over:
@@ -220,4 +219,4 @@ def test_every_lock_between_processes_is_made_here():
         if "fcntl" in (source := path.read_text(encoding="utf-8")) or "pg_advisory" in source
     }
     # The trial of a file system holds no lock: it asks whether locks exclude there.
-    assert found == {"webapp/database/locks.py", "webapp/database/file_system_trial.py"}
+    assert found == {"webapp/database/locks.py", "webapp/database/file_systems.py"}

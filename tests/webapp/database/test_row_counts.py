@@ -5,7 +5,7 @@ from sqlalchemy import text
 
 from webapp.database.engine import reading
 from webapp.database.row_counts import miscounted, recount
-from webapp.database.schema import alone, migrate, revisions
+from webapp.database.schema import upgrade
 
 
 def counts(sessions) -> dict[str, int]:
@@ -92,14 +92,12 @@ def test_recounting_sets_right_what_is_wrong_and_nothing_else(sessions, visitor)
     assert wrong(sessions) == {}
 
 
-def test_an_upgraded_database_has_counted_what_was_there_and_goes_on_counting(
-    app, sessions, visitor
-):
+def test_an_upgrade_counts_again_and_goes_on_counting(app, sessions, visitor):
     before = counts(sessions)
     engine = app.extensions["parallax"].engine
-    for to in ("0005", revisions()[-1]):
-        with alone(engine) as connection:
-            migrate(connection, to)
+    with sessions.begin() as session:
+        session.execute(text("UPDATE run_count SET n = n + 5 WHERE subject = 'taken'"))
+    upgrade(engine)
     engine.dispose()
     assert counts(sessions) == before
     visitor.answer_all()

@@ -25,14 +25,13 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.core.keys import make_keys
 from webapp.core.settings import Settings
-from webapp.database.backup.drill import Drill
+from webapp.database.backup.backup import Drill
 from webapp.database.backup.routine import note
 from webapp.database.engine import make_engine
 from webapp.doctor import machine
 from webapp.doctor.checks import CHECKS
 from webapp.doctor.findings import Finding, Installation, Level, json_text, metrics_text
-from webapp.jobs.periodic import PERIODIC
-from webapp.jobs.queue import do
+from webapp.jobs.queue import PERIODIC, do
 from webapp.server.private_port import PrivatePort
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from tests.webapp.doctor.test_doctor import at  # noqa: F401 - a fixture
 from webapp.core.clock import utc_now
-from webapp.database.backup.drill import Drill
+from webapp.database.backup.backup import Drill
 from webapp.database.backup.routine import note
 from webapp.database.engine import make_engine
 from webapp.database.remedies import remedy_for

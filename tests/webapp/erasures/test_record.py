@@ -12,7 +12,6 @@ import parallax
 from tests.webapp.erasures.sequences import FORGETFUL, new_world, play
 from tests.webapp.postgres import PostgresServer, postgres_server
 from webapp import create_app
-from webapp.database.schema import alone, migrate
 from webapp.erasures.entry import Deed, Entry
 from webapp.erasures.file import append, read_record
 from webapp.errors import WebappError
@@ -166,24 +165,6 @@ def test_the_copy_beside_a_backup_says_whose_it_is_and_a_rotated_key_reads_it(
     assert "1 people who had withdrawn or had their data erased are taken out again" in said
     lines = (instance / "erasures").read_text().splitlines()
     assert len([each for each in lines if each.startswith("installation ")]) == 2
-
-
-@pytest.mark.one_database
-def test_a_backup_of_an_older_schema_is_upgraded_and_then_nobody_is_back(
-    run, start, client, shell, sessions, tmp_path
-):
-    visitor, engine = start(run), sessions.kw["bind"]
-    visitor.answer(1)
-    with alone(engine) as connection:
-        migrate(connection, "0027")
-    engine.dispose()
-    shell("db", "backup", str(tmp_path / "older"))
-    shell("db", "upgrade")
-    client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
-    engine.dispose()
-    said = shell("db", "restore", str(tmp_path / "older"), "--replace")
-    assert "parallax db upgrade" in said and "taken out again" not in said
-    assert "1 people who had withdrawn or had their data erased" in shell("db", "upgrade")
 
 
 @pytest.mark.one_database

@@ -13,7 +13,6 @@ from webapp import create_app
 from webapp.core.keys import Purpose, make_keys, rotate
 from webapp.database.engine import make_engine, make_sessions, reading
 from webapp.database.models import Erasure, Event, Identity, Participant, Run
-from webapp.database.schema import alone, migrate
 from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.services import Services
@@ -106,21 +105,6 @@ def test_a_wish_that_no_key_at_hand_understands(installation):
     services.engine.dispose()
     installation.save()
     assert "the record of erasures needs key 77" in installation.refused("--without-record")
-
-
-def test_an_older_schema_is_no_way_around_it(installation):
-    services = installation.services()
-    with alone(services.engine) as connection:
-        migrate(connection, "0017")
-    services.engine.dispose()
-    installation.save()
-    before = installation.key.read_text()
-    installation.key.unlink()
-    make_keys(installation.folder)
-    assert "encrypted with other keys" in installation.refused()
-    installation.key.write_text(before)
-    done = installation.shell("db", "restore", str(installation.backup), "--replace")
-    assert "parallax db upgrade" in done.output
 
 
 def test_a_backup_of_before_a_rotation_is_restored_and_its_names_are_read(installation):

@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 from webapp import create_app
-from webapp.jobs.periodic import PeriodicJob
-from webapp.jobs.queue import consume, open_queue
+from webapp.jobs.queue import PeriodicJob, consume, open_queue
 from webapp.services import Services
 
 

@@ -49,7 +49,7 @@ def keep(request, sessions, shell, app, tmp_path, monkeypatch):
     def backup():
         file = str(tmp_path / "backup")
         db("backup", file)
-        monkeypatch.setattr("webapp.commands.restore.refuse_while_serving", lambda _: None)
+        monkeypatch.setattr("webapp.commands.db.refuse_while_serving", lambda _: None)
         return lambda: db("restore", file, "--replace", "--without-record")
 
     return backup

@@ -11,8 +11,8 @@ from webapp.database.models import Notice, Notification, Participant, Payment, P
 from webapp.jobs.notifications import look_at_balances, tell_researchers
 from webapp.long_jobs.records import Jobs, JobState
 from webapp.notifications import notices
-from webapp.notifications.causes import Cause
-from webapp.notifications.outside import NotTold
+from webapp.notifications.delivery import DeliveryError
+from webapp.notifications.notices import Cause
 from webapp.users.roles import Role
 
 HOOK = "https://hooks.example.org/services/the-secret"
@@ -113,7 +113,7 @@ def test_a_failure_is_tried_again_and_then_given_up(
 
     def fails(url: str, body: object) -> None:
         tries.append(services.now())
-        raise NotTold("it answered with the status 500")
+        raise DeliveryError("it answered with the status 500")
 
     monkeypatch.setattr(notices, "send_outside", fails)
     with sessions() as session:

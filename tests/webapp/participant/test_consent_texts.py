@@ -14,7 +14,6 @@ from tests.webapp.researcher.conftest import (  # noqa: F401 - fixtures
 )
 from webapp.database.engine import reading
 from webapp.database.models import ConsentText, Participant
-from webapp.http.kept_pages import KEPT
 from webapp.participant import consent, rights
 from webapp.sessions.consent_texts import consent_texts
 from webapp.users.roles import Role
@@ -41,7 +40,6 @@ def say_more(monkeypatch, app):
             name = "text_of_consent" if module is rights else "consent_text"
             before = getattr(module, name)
             monkeypatch.setattr(module, name, lambda *a, _b=before, **k: _b(*a, **k) + "More.\n")
-        app.extensions[KEPT].forget()
 
     return more
 

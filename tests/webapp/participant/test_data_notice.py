@@ -4,8 +4,8 @@ import pytest
 
 from experiment.studies.load import load_study
 from experiment.studies.study import Privacy, Rule
+from experiment.tables.observation_tables import TIMINGS
 from experiment.tables.schemas import ANSWERS, DEVICES, PARTICIPANTS, RESPONSES
-from experiment.tables.timing_table import TIMINGS
 from webapp.participant.data_notice import answerable, consent_text, rights_notice, stored_data
 
 # What the sentences tell of; a new column is told of there and then named here.

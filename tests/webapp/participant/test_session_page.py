@@ -8,7 +8,6 @@ from sqlalchemy import select
 from experiment.studies.load import BUILT_IN, load_study
 from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Response, Run, RunItem, Trial
-from webapp.http.kept_pages import KEPT
 from webapp.sessions import run_lists
 
 pytestmark = pytest.mark.one_database
@@ -91,7 +90,6 @@ def test_the_page_is_a_function_of_the_texts_and_their_sides_alone(app, visitor,
         session.commit()
     # A process reads a list once, and makes a page once: this is the page of one that starts now.
     run_lists._LISTS.clear()
-    app.extensions[KEPT].forget()
     assert visitor.page().data == before
 
 
@@ -152,7 +150,7 @@ def test_a_session_that_never_began_is_a_clear_page(visitor, sessions):
 
 
 def test_html_in_a_studys_text_is_shown_not_obeyed():
-    from webapp.participant.markdown import as_html
+    from webapp.participant.trial_page import as_html
 
     assert as_html("a <script>x</script> *b*") == (
         "<p>a &lt;script&gt;x&lt;/script&gt; <em>b</em></p>\n"

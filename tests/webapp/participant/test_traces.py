@@ -10,7 +10,7 @@ from sqlalchemy import select
 import webapp
 from experiment.studies.files import study_files
 from experiment.studies.load import frozen_study
-from experiment.tables.asked_tables import TRACES
+from experiment.tables.observation_tables import TRACES
 from experiment.trials.trace import MOST_CHARACTERS, Moment, read_trace
 from tests.prerequisites import NODE
 from tests.webapp.conftest import start_run

@@ -9,17 +9,13 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 import parallax
-from tests.webapp.database.test_schema import bring, fill
 from tests.webapp.payments.conftest import hit, pay_rewards, platform, worked  # noqa: F401
 from webapp import create_app
-from webapp.core.keys import read_keys
-from webapp.core.sealing import Sealer
-from webapp.database.engine import make_engine, reading
+from webapp.database.engine import reading
 from webapp.database.models import Answer, Participant, Run, StudyFile
-from webapp.database.models.identity import unlock
 from webapp.erasures.entry import Deed
 from webapp.erasures.file import read_record
-from webapp.jobs.periodic import PERIODIC
+from webapp.jobs.queue import PERIODIC
 from webapp.runs.runs import close_run
 
 PROMISE = b'\n[privacy]\nkeep_identifying_days = 3\nidentifying_questions = ["native_language"]\n'
@@ -115,20 +111,3 @@ def test_a_restored_backup_is_brought_up_to_date_by_the_job_of_the_hour(
         with reading(restored.sessions) as session:
             assert session.scalar(select(Answer.value)) is None
         restored.engine.dispose()
-
-
-@pytest.mark.one_database
-@pytest.mark.empty_database
-def test_what_older_versions_stored_in_clear_is_in_no_byte_after_the_upgrade(instance, shell):
-    create_app(instance).extensions["parallax"].engine.dispose()
-    engine = make_engine(f"sqlite:///{instance / 'parallax.sqlite3'}")
-    unlock(engine, Sealer(read_keys(instance, "")))
-    bring(engine, "0015")
-    fill(engine)
-    engine.dispose()
-    clear = [b"worker_id 1", b"receipt 1", b"label 1"]
-    before = everything_in(instance)
-    assert [each for each in clear if each in before] == clear
-    assert "was upgraded from the schema 0015" in shell("db", "upgrade")
-    after = everything_in(instance)
-    assert [each for each in clear if each in after] == []

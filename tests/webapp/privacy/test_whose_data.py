@@ -4,12 +4,11 @@ import json
 
 import pytest
 
+from webapp.commands.forget import platform_of
 from webapp.database.models import Device, Event, Verdict
 from webapp.errors import RequestError
-from webapp.privacy.corrections import corrected_since_verdict
-from webapp.privacy.drafts import platform_of
+from webapp.privacy.corrections import corrected_since_verdict, release, restrict
 from webapp.privacy.own_data import _KEYS, own_data
-from webapp.privacy.restriction import release, restrict
 
 pytestmark = pytest.mark.one_database
 

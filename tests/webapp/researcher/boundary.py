@@ -33,6 +33,7 @@ TOKENS = tuple(f"token {scope}" for scope in Scope)
 OWNERS_OF_TOKENS = PERSONS[1:]
 HERE, ELSEWHERE = "here", "elsewhere"
 DOCS = Path(__file__).parents[3] / "docs"
+ROUTES = Path(__file__).with_name("routes.md")
 
 
 @dataclass
@@ -124,7 +125,7 @@ def without_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pages start no commands: what they print is none of this, whether they are reached is."""
     for page in ("launch", "studies", "editor", "installation"):
         monkeypatch.setattr(f"webapp.researcher.{page}.parallax", lambda *_: _Done())
-    monkeypatch.setattr("webapp.researcher.overview_page._ROUNDS", 1)
+    monkeypatch.setattr("webapp.researcher.run_page._ROUNDS", 1)
 
 
 def token_name(who: str, scope: Scope) -> str:
@@ -196,7 +197,7 @@ def token_table(app: Flask) -> str:
 
 
 def table(app: Flask) -> str:
-    """Return the table of every route and everybody, as docs/boundaries.md has it."""
+    """Return the table of every route and everybody, as ``routes.md`` has it."""
     short = {name: name.replace("manager of another project", "other") for name in PERSONS}
     columns = (*PERSONS, *TOKENS)
     head = [short.get(name, name).removeprefix("token ") for name in columns]
@@ -215,7 +216,7 @@ def table(app: Flask) -> str:
 
 
 def _write() -> None:
-    """Write the table into the page of the documentation, in the place of the one there."""
+    """Write the tables: of routes beside this file, of tokens into the documentation."""
     import re
     import tempfile
 
@@ -227,7 +228,7 @@ def _write() -> None:
         made, of_tokens = table(app), token_table(app)
         app.extensions["parallax"].engine.dispose()
     text = page.read_text(encoding="utf-8")
-    text = re.sub(r"(?ms)^\| Route \|.*?\n\n", f"{made}\n\n", text)
+    ROUTES.write_text(f"{made}\n", encoding="utf-8")
     text = re.sub(r"(?ms)^\| Request \| Scope \| member .*?\n\n", f"{of_tokens}\n\n", text)
     page.write_text(text, encoding="utf-8")
 

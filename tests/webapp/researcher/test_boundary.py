@@ -111,10 +111,11 @@ def test_a_cookie_opens_nothing_that_is_for_programs(world):
             assert world.ask(rule, "owner")[0] == 401
 
 
-def test_the_page_of_the_documentation_has_the_table_of_this_app(app):
+def test_the_tables_of_routes_and_of_tokens_are_those_of_this_app(app):
     page = (boundary.DOCS / "boundaries.md").read_text(encoding="utf-8")
     assert boundary.token_table(app) in page, "python -m tests.webapp.researcher.boundary"
-    assert boundary.table(app) in page, "python -m tests.webapp.researcher.boundary"
+    routes = boundary.ROUTES.read_text(encoding="utf-8")
+    assert f"{boundary.table(app)}\n" == routes, "python -m tests.webapp.researcher.boundary"
 
 
 def needs_nothing(world, rule) -> bool:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from webapp.core.own_process import Done
+from webapp.core.subprocesses import Done
 from webapp.researcher import installation
 from webapp.users.roles import Role
 

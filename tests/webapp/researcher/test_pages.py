@@ -14,7 +14,7 @@ from tests.experiment.trials.studies import PRESENTATIONS
 from webapp.database.models import Device, Participant, Response
 from webapp.errors import RequestError
 from webapp.jobs.summaries import summarise
-from webapp.researcher import overview_page
+from webapp.researcher import run_page
 from webapp.researcher.participants import SORTS
 from webapp.runs.runs import study_as_launched
 from webapp.runs.unblind import unblind
@@ -28,7 +28,7 @@ HOSTILE = "<script>alert(1)</script>"
 @pytest.fixture
 def no_watchers(monkeypatch) -> None:
     """Nobody else watches, whatever another test of this process left behind."""
-    monkeypatch.setattr(overview_page, "_watcher_slots", BoundedSemaphore(overview_page.WATCHERS))
+    monkeypatch.setattr(run_page, "_watcher_slots", BoundedSemaphore(run_page.WATCHERS))
 
 
 @pytest.fixture
@@ -192,7 +192,7 @@ def test_what_cannot_be_done_is_said_on_the_runs_own_page(run, researcher):
 
 
 def test_the_live_part_is_sent_when_it_changes(run, start, researcher, monkeypatch):
-    monkeypatch.setattr(overview_page, "_EVERY_S", 0.0)
+    monkeypatch.setattr(run_page, "_EVERY_S", 0.0)
     here = researcher(Role.VIEWER)
     stream = here.client.get(f"/researcher/runs/{run.ref}/live", buffered=False)
     events = stream.iter_encoded()
@@ -205,7 +205,7 @@ def test_the_live_part_is_sent_when_it_changes(run, start, researcher, monkeypat
 def test_a_place_is_not_kept_for_a_browser_that_left_while_nothing_changes(
     run, researcher, monkeypatch
 ):
-    monkeypatch.setattr(overview_page, "_BREATH_S", 0.0)
+    monkeypatch.setattr(run_page, "_PING_EVERY_S", 0.0)
     here = researcher(Role.VIEWER)
     stream = here.client.get(f"/researcher/runs/{run.ref}/live", buffered=False)
     events = stream.iter_encoded()
@@ -229,7 +229,7 @@ def test_watchers_beyond_the_most_are_refused_and_each_one_frees_a_slot(
 ):
     here = researcher(Role.VIEWER)
     path = f"/researcher/runs/{run.ref}/live"
-    watching = [here.client.get(path, buffered=False) for _ in range(overview_page.WATCHERS)]
+    watching = [here.client.get(path, buffered=False) for _ in range(run_page.WATCHERS)]
     refused = here.client.get(path)
     said = "Too many pages are watching runs at the moment, so this page does not update by itself"
     assert (refused.status_code, said in refused.text) == (503, True)
@@ -251,13 +251,13 @@ def test_a_refused_watcher_costs_no_part_and_a_part_that_fails_frees_its_slot(
         raise RequestError("4" * 10, status=404, code="42")
 
     with monkeypatch.context() as patch:
-        patch.setattr(overview_page, "live_part", fails)
-        for _ in range(overview_page.WATCHERS + 1):
+        patch.setattr(run_page, "live_part", fails)
+        for _ in range(run_page.WATCHERS + 1):
             assert here.client.get(path).status_code == 404
-    watching = [here.client.get(path, buffered=False) for _ in range(overview_page.WATCHERS)]
-    assert [each.status_code for each in watching] == [200] * overview_page.WATCHERS
+    watching = [here.client.get(path, buffered=False) for _ in range(run_page.WATCHERS)]
+    assert [each.status_code for each in watching] == [200] * run_page.WATCHERS
     made.clear()
-    monkeypatch.setattr(overview_page, "live_part", fails)
+    monkeypatch.setattr(run_page, "live_part", fails)
     assert here.client.get(path).status_code == 503
     assert made == []
     for stream in watching:

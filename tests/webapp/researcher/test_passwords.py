@@ -16,16 +16,14 @@ from tests.webapp.researcher.conftest import PASSWORD
 from webapp.core.settings import Settings
 from webapp.database.engine import reading
 from webapp.database.models import AuditEntry, User
-from webapp.database.schema import alone, migrate
 from webapp.errors import RequestError
-from webapp.projects.invitations import invite, invited_to
+from webapp.projects.members import invite, invited_to
 from webapp.projects.projects import add_project
 from webapp.projects.rights import ProjectRole, Scope
 from webapp.projects.tokens import make_token
 from webapp.users.audit_log import first_broken, record_act
 from webapp.users.roles import Role
-from webapp.users.secret_links import make_link
-from webapp.users.users import named_user, set_role
+from webapp.users.users import named_user, new_password_link, set_role
 
 pytestmark = pytest.mark.one_database
 NEW = "another horse battery"
@@ -205,23 +203,6 @@ def test_a_restored_backup_signs_nobody_in_and_opens_no_old_link(
         assert raw.execute("SELECT count(*) FROM sign_in WHERE ended_at IS NULL").fetchone() == (0,)
 
 
-def test_sessions_end_also_in_a_backup_of_an_earlier_schema(
-    researcher, shell, sessions, tmp_path, instance
-):
-    """It is upgraded afterwards, and then nothing would end them."""
-    owner, engine = researcher(Role.OWNER), sessions.kw["bind"]
-    with alone(engine) as connection:
-        migrate(connection, "0027")
-    engine.dispose()
-    shell("db", "backup", str(tmp_path / "older"))
-    said = shell("db", "restore", str(tmp_path / "older"), "--replace")
-    assert (
-        "Everybody is signed out of the researcher pages." in said and "parallax db upgrade" in said
-    )
-    shell("db", "upgrade")
-    assert "/sign-in" in owner.get("/").location
-
-
 def test_everybody_is_signed_out_by_a_command(researcher, shell):
     viewer, owner = researcher(Role.VIEWER), researcher(Role.OWNER)
     assert shell("users", "sign-out", "--everybody") == "Everybody is signed out everywhere.\n"
@@ -234,7 +215,7 @@ def test_the_audit_log_is_exported_as_csv_without_formulas_and_as_json(researche
     owner = researcher(Role.OWNER)
     with sessions.begin() as session:
         record_act(session, "=cmd|'/c calc'!A0", "@SUM(1)", clock(), after={"=1+1": "+2"})
-        make_link(session, session.scalars(select(User)).one(), by="a test", now=clock())
+        new_password_link(session, session.scalars(select(User)).one(), by="a test", now=clock())
     table = list(csv.reader(io.StringIO(owner.get("/audit.csv").text)))
     assert not [cell for row in table for cell in row if cell[:1] in "=+-@\t\r" and cell]
     sent = owner.get("/audit.json")

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from experiment.studies.study import STUDY_FILE
-from webapp.researcher.drafts import digest_of_text, own_study
+from webapp.researcher.study_folders import digest_of_text, own_study
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database

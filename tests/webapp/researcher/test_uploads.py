@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from webapp.errors import RequestError
-from webapp.researcher import uploads
+from webapp.researcher import study_folders
 
 STUDY = {"mine/study.toml": "x"}
 
@@ -39,7 +39,7 @@ def zipped(files: Mapping[str, str], link: str = "") -> bytes:
     ],
 )
 def test_what_is_no_zip_file_of_one_study_is_refused(tmp_path, monkeypatch, content, told):
-    monkeypatch.setattr(uploads, "_MOST_FILES", 8)
+    monkeypatch.setattr(study_folders, "_MOST_FILES", 8)
     with pytest.raises(RequestError, match=told):
-        uploads.store_upload(tmp_path, content)
+        study_folders.store_upload(tmp_path, content)
     assert not list(tmp_path.iterdir())

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from experiment.studies.load import load_study
-from experiment.tables.asked_tables import HUMANNESS
+from experiment.tables.observation_tables import HUMANNESS
 from webapp.commands.integrity import integrity
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run

@@ -4,8 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from experiment.participation import State
-from experiment.studies.answers import LONGEST_TEXT
-from experiment.studies.question import Question
+from experiment.studies.question import LONGEST_TEXT, Question
 from webapp.database.models import Answer
 from webapp.sessions.consent import Decision, enroll
 from webapp.sessions.finish import finish

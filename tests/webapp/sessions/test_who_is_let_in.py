@@ -5,18 +5,22 @@ from datetime import timedelta
 import pytest
 
 from tests.webapp.sessions.people import NOW, People, ago
-from webapp.database.models import ConsentText, Link, Place, Project, Run
+from webapp.database.models import ConsentText, Place, Run
 from webapp.errors import RequestError
-from webapp.sessions import consent, open_link
+from webapp.sessions import consent
+from webapp.sessions.arrival_limits import CrowdedError
 from webapp.sessions.assign import assign, free_places, has_free_place
-from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcomers
+from webapp.sessions.consent import (
+    Decision,
+    EarlierRunError,
+    NoRoomError,
+    PartBeforeError,
+    enroll,
+    refuse_newcomers,
+)
 from webapp.sessions.consent_texts import agreed_text, agreed_text_id, consent_texts
-from webapp.sessions.crowding import CrowdedError
-from webapp.sessions.earlier_runs import EarlierRunError, PartBeforeError
-from webapp.sessions.links import is_of_link
-from webapp.sessions.lookup import find_participant, find_run
-from webapp.sessions.open_link import takes_whoever_comes
-from webapp.sessions.sharing import Sender, places_of
+from webapp.sessions.lookup import find_participant, find_run, is_of_link
+from webapp.sessions.waitlist import Sender, places_of
 
 pytestmark = pytest.mark.one_database
 
@@ -30,11 +34,9 @@ def test_a_full_run_takes_somebody_when_a_lease_is_over_and_a_closed_one_nobody(
     session, run = people.session, people.run
     fill(people, places[1:])
     assert has_free_place(session, run) and places_of(session, run) == len(places)
-    assert takes_whoever_comes(session.connection(), run.ref)
     refuse_newcomers(session, run, NOW)
     fill(people, places[:1])
     assert not has_free_place(session, run)
-    assert not takes_whoever_comes(session.connection(), run.ref)
     assert assign(session, run, people.person()) is None
     with pytest.raises(NoRoomError) as caught:
         refuse_newcomers(session, run, NOW)
@@ -53,25 +55,6 @@ def test_of_a_run_without_places_none_is_free(people, places):
     empty = Run(ref="empty", **{name: getattr(people.run, name) for name in columns})
     people.add(empty)
     assert not has_free_place(people.session, empty) and places_of(people.session, empty) == 0
-    assert not takes_whoever_comes(people.session.connection(), "empty")
-    assert not takes_whoever_comes(people.session.connection(), "nowhere")
-
-
-def test_a_run_whose_project_limits_people_is_looked_at_in_full(people, places):
-    limits = {"most_runs": 0, "most_upload_mb": 0, "most_jobs": 0}
-    for most, plain in ((0, True), (1, False)):
-        project = Project(name=f"p{most}", made_at=NOW, most_participants=most, **limits)
-        people.run.project_id = people.add(project).id
-        people.session.flush()
-        assert takes_whoever_comes(people.session.connection(), people.run.ref) is plain
-
-
-def test_a_run_with_links_of_its_own_is_looked_at_in_full(people, places):
-    columns = {each.key for each in Run.__table__.columns} - {"id", "ref"}
-    other = Run(ref="other", **{name: getattr(people.run, name) for name in columns})
-    for run, plain in ((people.add(other), True), (people.run, False)):
-        people.add(Link(run_id=run.id, token=run.ref, kind="multi", label="", made_at=NOW))
-        assert takes_whoever_comes(people.session.connection(), people.run.ref) is plain
 
 
 def test_a_link_to_a_list_gives_places_of_that_list_alone(people, places):
@@ -104,14 +87,11 @@ def shut(*_: object) -> None:
 def test_a_gate_that_is_shut_lets_nobody_in(people, places, study, monkeypatch):
     session, run = people.session, people.run
     monkeypatch.setattr(consent, "refuse", shut)
-    monkeypatch.setattr(open_link, "refuse", shut)
     for decision in Decision:
         with pytest.raises(Shut):
             enroll(session, run, study, decision, NOW)
     with pytest.raises(Shut):
         refuse_newcomers(session, run, NOW)
-    with pytest.raises(Shut):
-        takes_whoever_comes(session.connection(), run.ref)
 
 
 def test_a_project_that_is_full_lets_nobody_in_beside_the_places_either(

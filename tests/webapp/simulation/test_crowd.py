@@ -18,8 +18,8 @@ from webapp.errors import RunError, WebappError
 from webapp.runs.launch import launch
 from webapp.runs.runs import study_as_launched
 from webapp.simulation.crowd import simulate
-from webapp.simulation.page import Page
 from webapp.simulation.plan import plan
+from webapp.simulation.visit import Page
 
 pytestmark = pytest.mark.one_database
 

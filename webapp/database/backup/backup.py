@@ -1,18 +1,24 @@
-"""Backups: everything the database holds, as one file that was checked."""
+"""Backups: everything the database holds, as one file that was checked and can be tried out."""
 
+import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, func, inspect, select
+from sqlalchemy import Connection, Engine, func, inspect, select, text
 from sqlalchemy.sql.expression import table as any_table
 
 from experiment.tables.atomic_write import atomic_write
 from webapp.database.backup import postgresql as backup_postgresql
 from webapp.database.backup import sqlite as backup_sqlite
 from webapp.database.backup.contents import BackupError, Content, Row, Way
+from webapp.database.engine import make_engine
+from webapp.database.locks import advisory_lock
 from webapp.database.models import Run
-from webapp.database.schema import SchemaError, revisions, stored_revision
+from webapp.database.schema import UPGRADES_OLDER, SchemaError, revisions, stored_revision
 
 _WAYS: Mapping[str, Way] = {"sqlite": backup_sqlite, "postgresql": backup_postgresql}
 
@@ -85,17 +91,11 @@ def examine(engine: Engine, file: Path, *, replace: bool) -> Restorable:
 
     Raises:
         BackupError: The file is no sound backup of such a database, or the database holds runs.
-        SchemaError: The backup is of a version newer than this code.
+        SchemaError: The backup has another schema than this code.
     """
     content = _way(engine, file).content_of(file)
-    if content.revision not in revisions():
-        raise SchemaError(
-            f"the backup has the schema {content.revision}, which this code does not know: it is "
-            "of a newer version",
-            where=str(file),
-            expected=f"{revisions()[-1]} or older",
-            remedy="Restore it with the version of Parallax that made it, or a newer one",
-        )
+    if content.revision != revisions()[-1]:
+        raise _other_schema(content.revision, file)
     if not replace and (runs := _runs(engine)):
         raise BackupError(
             f"the database holds {runs} run(s), which would be lost",
@@ -103,6 +103,22 @@ def examine(engine: Engine, file: Path, *, replace: bool) -> Restorable:
             remedy="Back it up first; then restore with --replace",
         )
     return Restorable(engine, file, content)
+
+
+def _other_schema(revision: str, file: Path) -> SchemaError:
+    newer = revision > revisions()[-1]
+    oldest = revisions()[0]
+    maker = f"commit {UPGRADES_OLDER} of Parallax" if revision < oldest else "the version it is of"
+    return SchemaError(
+        f"the backup has the schema {revision}, which is {'newer' if newer else 'older'} than this "
+        "code's",
+        where=str(file),
+        expected=f"a backup of the schema {revisions()[-1]}",
+        remedy="Restore it with the version of Parallax that made it, or a newer one"
+        if newer
+        else f"In a checkout of {maker}, restore it with parallax db restore, and run: "
+        "parallax db upgrade. Then use this version again",
+    )
 
 
 def _way(engine: Engine, file: Path) -> Way:
@@ -131,3 +147,68 @@ def _runs(engine: Engine) -> int:
 
 def _count(connection: Connection, name: str) -> int:
     return connection.execute(select(func.count()).select_from(any_table(name))).scalar_one()
+
+
+# "paradril" in ASCII: the advisory lock of who tries a backup out on PostgreSQL.
+_LOCK = 0x7061_7261_6472_696C
+
+
+@dataclass(frozen=True, slots=True)
+class Drill:
+    """A backup that was restored.
+
+    Attributes:
+        content: What it holds, every table's rows counted in the backup and after the restoring.
+        took_s: How long the restoring took.
+    """
+
+    content: Content
+    took_s: float
+
+
+def drill(engine: Engine, file: Path) -> Drill:
+    """Restore a backup into a new database beside the installation's, compare, and remove it.
+
+    Args:
+        engine: The installation's database, which is left alone. Where it is PostgreSQL, its user
+            needs the right to create databases; a drill waits for another one to end.
+        file: The backup.
+
+    Raises:
+        BackupError: The backup is not sound, or holds other rows once it is restored.
+    """
+    with _scratch(engine) as scratch:
+        began = time.monotonic()
+        content = examine(scratch, file, replace=False).restore()
+        return Drill(content, time.monotonic() - began)
+
+
+@contextmanager
+def _scratch(engine: Engine) -> Iterator[Engine]:
+    if engine.dialect.name == "sqlite":
+        with tempfile.TemporaryDirectory() as folder:
+            scratch = make_engine(f"sqlite:///{folder}/drill.sqlite3")
+            try:
+                yield scratch
+            finally:
+                scratch.dispose()
+        return
+    # Of this installation's drills there is one at a time, so whatever bears their name is left
+    # over from one that was killed. A server may hold databases of several installations.
+    name = f"parallax_drill_{sha256(str(engine.url.database).encode()).hexdigest()[:12]}"
+    url = engine.url.set(database=name).render_as_string(hide_password=False)
+    with engine.begin() as connection:
+        advisory_lock(connection, _LOCK, wait=True)
+        _outside_transactions(engine, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        _outside_transactions(engine, f"CREATE DATABASE {name} TEMPLATE template0")
+        scratch = make_engine(url)
+        try:
+            yield scratch
+        finally:
+            scratch.dispose()
+            _outside_transactions(engine, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _outside_transactions(engine: Engine, statement: str) -> None:
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.execute(text(statement))

@@ -12,8 +12,8 @@ from pathlib import Path
 from sqlalchemy import Engine
 
 from webapp.database.backup.contents import BackupError, Content, Row
-from webapp.database.count_triggers import DROP_FUNCTIONS
 from webapp.database.models import Base
+from webapp.database.row_counts import DROP_FUNCTIONS
 
 MAGIC = b"PGDMP"
 _INSTALLED = Path("/usr/lib/postgresql")

@@ -12,9 +12,8 @@ from typing import Any
 from sqlalchemy import Engine
 
 from experiment.tables.atomic_write import atomic_write
-from webapp.database.backup.backup import back_up
+from webapp.database.backup.backup import Drill, back_up, drill
 from webapp.database.backup.contents import Content
-from webapp.database.backup.drill import Drill, drill
 from webapp.database.backup.encryption import encrypt
 
 _NOTE = "last_backup.json"

@@ -1,1 +1,1 @@
-"""How the schema came to be: one file per change; ``webapp.database.schema`` applies them."""
+"""Changes of the schema since the baseline; ``webapp.database.schema`` applies them in order."""

@@ -1,31 +1,50 @@
 """The records that serving people leaves in the database."""
 
-from webapp.database.models.arrival_address import ArrivalAddress
 from webapp.database.models.base import Base
-from webapp.database.models.erasure import Erasure
-from webapp.database.models.factor import PasswordLink, RecoveryCode, SecondFactor
 from webapp.database.models.identity import Identity
-from webapp.database.models.link import Link
-from webapp.database.models.note import Note, Tag
-from webapp.database.models.notification import Notice, Notification
 from webapp.database.models.participant import (
     Answer,
+    ArrivalAddress,
     Device,
     Event,
     LinkVisit,
     Participant,
     Response,
+    RunSummary,
+    SessionSummary,
     Trial,
     Verdict,
 )
-from webapp.database.models.payment import Payment
-from webapp.database.models.project import ApiToken, Invitation, Membership, Project, ProjectJob
-from webapp.database.models.recruitment import Assignment, Hit, Recruitment
-from webapp.database.models.report import OutgoingReport
+from webapp.database.models.recruitment import (
+    Assignment,
+    Hit,
+    Link,
+    OutgoingReport,
+    Payment,
+    Recruitment,
+)
 from webapp.database.models.run import ConsentText, Place, Run, RunCount, RunItem, StudyFile
-from webapp.database.models.session_summary import RunSummary, SessionSummary
-from webapp.database.models.stamp import Stamp
-from webapp.database.models.user import AskedAct, AuditEntry, FailedSignIn, SignIn, Unblinding, User
+from webapp.database.models.stamp import Erasure, Stamp
+from webapp.database.models.user import (
+    ApiToken,
+    AskedAct,
+    AuditEntry,
+    FailedSignIn,
+    Invitation,
+    Membership,
+    Note,
+    Notice,
+    Notification,
+    PasswordLink,
+    Project,
+    ProjectJob,
+    RecoveryCode,
+    SecondFactor,
+    SignIn,
+    Tag,
+    Unblinding,
+    User,
+)
 
 __all__ = [
     "Answer",

@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import JSON, ForeignKey, Index, String, UniqueConstraint, false, text
 from sqlalchemy.orm import Mapped, column_property, mapped_column
@@ -160,7 +161,7 @@ class Response(Base):
     pixel_ratio: Mapped[float | None]
     round_trip_ms: Mapped[float | None]
     recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    steps: Mapped[str | None]  # of what is read step by step: webapp.sessions.steps
+    steps: Mapped[str | None]  # of what is read step by step: webapp.sessions.measurements
     trace: Mapped[str | None]  # what happened within the trial: experiment.trials.trace
 
 
@@ -206,3 +207,67 @@ class Verdict(Base):
     rule: Mapped[str]
     evidence: Mapped[str]
     decided_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+SORTED = (
+    "answered", "minutes", "median_rt_ms", "fast", "same_side", "hidden", "waited_s", "n_events",
+)  # fmt: skip
+
+
+class SessionSummary(Base):
+    """One session, as ``parallax summarise`` saw it; 0 where nothing was measured.
+
+    All columns but the last are for sorting: what a page shows of them it reads from their own
+    answers. To judge a session takes everybody else's answers too, so a page shows what was judged.
+    """
+
+    __tablename__ = "session_summary"
+    __table_args__ = (
+        *(
+            Index(f"ix_session_summary_{column}", "run_id", column, "participant_id")
+            for column in SORTED
+        ),
+        Index("ix_session_summary_flags", "run_id", "n_flags", "likelihood", "participant_id"),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    participant_id: Mapped[int] = mapped_column(ForeignKey("participant.id"), unique=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
+    answered: Mapped[int]
+    minutes: Mapped[float]  # from consent to the end
+    median_rt_ms: Mapped[float]
+    fast: Mapped[int]  # answers that came in too quickly to have been read
+    same_side: Mapped[float]  # share of the side that was chosen more often
+    hidden: Mapped[int]  # trials during which the page was hidden or lost the focus
+    waited_s: Mapped[float]  # the longest that an answer waited in the browser
+    n_events: Mapped[int]
+    n_flags: Mapped[int]
+    likelihood: Mapped[float]  # agent_likelihood of the certificate
+    # The certificate's figures, and whose times the session has, if it was copied.
+    judged: Mapped[dict[str, Any]] = mapped_column(JSON)
+
+
+class RunSummary(Base):
+    """When a run's sessions were summarised, and what that took."""
+
+    __tablename__ = "run_summary"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), unique=True)
+    made_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    took_s: Mapped[float]
+    responses: Mapped[int]  # of the run, when it was begun
+    # What the run's page draws: webapp.runs.charts; null where a run was summarised before it was.
+    charts: Mapped[dict[str, Any] | None] = mapped_column(JSON)
+
+
+class ArrivalAddress(Base):
+    """From where a participant came; a job deletes the row after an hour."""
+
+    __tablename__ = "arrival_address"
+    __table_args__ = (Index(None, "digest", "at"), Index(None, "at"))
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    participant_id: Mapped[int] = mapped_column(ForeignKey("participant.id"), unique=True)
+    digest: Mapped[str]  # of the network address, under the installation's key
+    at: Mapped[datetime] = mapped_column(UtcDateTime)

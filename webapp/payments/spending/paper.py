@@ -9,7 +9,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from experiment.money import in_words
-from experiment.tables.spreadsheet import safe_csv
+from experiment.tables.files import safe_csv
 from webapp.payments.spending.lines import OWED, SpendingLine, Standing
 
 COLUMNS = (*(each.name for each in fields(SpendingLine)), "total_minor")

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 from experiment.studies.study import Study
 from webapp.recruiters.demonstration import Demonstration, Stage, bonus_for_the_first
-from webapp.simulation.stand_in import SiteSession
+from webapp.simulation.visit import SiteSession
 
 
 def _steps(stage: Stage) -> None:

@@ -6,10 +6,10 @@ from urllib.parse import urlsplit
 
 import click
 
-from experiment.studies.admission import ScreeningQuestion
+from experiment.studies.question import ScreeningQuestion
 from webapp.core.clock import utc_now
 from webapp.recruiters.demonstration import Demonstration, Stage, bonus_for_the_first
-from webapp.simulation.stand_in import SiteSession
+from webapp.simulation.visit import SiteSession
 
 _REJECTED = (
     "Simulated: this work is rejected to show how a rejection is made, with a category and a reason"

@@ -1,19 +1,114 @@
-"""Published test sets as items, among them ``subj_agr_filtered`` of Linzen et al. (2016)."""
+"""Published test sets as items, and the published result tables."""
 
-from collections.abc import Sequence
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiment.errors import MaterialsError
-from experiment.materials.treebank.agreement_test import item
-from experiment.materials.treebank.published.generated import agreement_tests, read_generated
-from experiment.materials.treebank.published.lines import (
+from experiment.errors import MaterialsError, TableError, why_unread
+from experiment.materials.treebank.agreement_test import AgreementTest, item
+from experiment.materials.treebank.published.generated import (
     END,
+    Key,
+    agreement_tests,
+    read_generated,
     read_lines,
     read_sentences,
 )
-from experiment.materials.treebank.published.results import read_results
 from experiment.records import Item, Kind
+from experiment.tables.atomic_write import atomic_write
+
+KEYS = ("pattern", "constr_id", "sent_id")
+COLUMNS = (
+    *KEYS, "correct_number", "form", "class", "type", "prefix", "n_attr", "punct", "freq",
+    "len_context", "len_prefix", "sent",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A published table: two rows for each sentence, its correct and its wrong form.
+
+    Attributes:
+        columns: The names of the columns; those after ``sent`` are models' log-probabilities in
+            nats, and what else a table has (``full_id``, ``mturk_count``).
+        rows: The values by column, as the file has them.
+    """
+
+    columns: tuple[str, ...]
+    rows: list[dict[str, str]]
+
+    def attractors(self) -> dict[Key, int]:
+        """Return the number of attractors of each sentence."""
+        return {key_of(row): int(row["n_attr"]) for row in self.rows}
+
+    def pairs(self, column: str) -> Iterator[tuple[dict[str, str], float, float]]:
+        """Yield for each sentence its correct row and a column's values, correct and wrong."""
+        correct = {key_of(row): row for row in self.rows if row["class"] == "correct"}
+        wrong = {key_of(row): row for row in self.rows if row["class"] == "wrong"}
+        for key, row in correct.items():
+            yield row, float(row[column]), float(wrong[key][column])
+
+
+def key_of(row: Mapping[str, str]) -> Key:
+    """Return what tells a row's sentence from the others."""
+    return row["pattern"], int(row["constr_id"]), int(row["sent_id"])
+
+
+def read_results(path: Path) -> Results:
+    """Return a published table.
+
+    Raises:
+        TableError: The file is missing, no text, or lacks a column.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file, delimiter="\t")
+            columns, rows = tuple(reader.fieldnames or ()), list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise TableError(
+            f"the table cannot be read ({why_unread(error)})",
+            where=str(path),
+            expected="a UTF-8 text table",
+        ) from error
+    if missing := [name for name in COLUMNS if name not in columns]:
+        raise TableError(
+            f"the table lacks the column(s) {', '.join(missing)}",
+            where=str(path),
+            expected=f"the columns {', '.join(COLUMNS)}",
+        )
+    return Results(columns, rows)
+
+
+def write_results(path: Path, results: Results) -> None:
+    """Write a table as the published ones are written."""
+    with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, results.columns, delimiter="\t", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(results.rows)
+
+
+def results_of(tests: Iterable[AgreementTest], frequencies: Mapping[str, int]) -> Results:
+    """Return the table of test sentences, to which models' columns can be added.
+
+    Args:
+        tests: The sentences.
+        frequencies: How often a form occurs in the training text; 0 where it does not.
+    """
+    rows = [row for test in tests for row in _rows(test, frequencies)]
+    return Results(COLUMNS, rows)
+
+
+def _rows(test: AgreementTest, frequencies: Mapping[str, int]) -> Iterator[dict[str, str]]:
+    for form, class_ in ((test.good, "correct"), (test.bad, "wrong")):
+        values = (
+            test.construction, test.instance, test.version, test.number, form, class_,
+            "generated" if test.version else "original", " ".join(test.words[: test.target]),
+            test.attractors, "PUNCT" in test.tags, frequencies.get(form, 0),
+            test.target - test.cue, test.target, " ".join([*test.words, END]),
+        )  # fmt: skip
+        yield dict(zip(COLUMNS, map(str, values), strict=True))
+
 
 _COLUMNS_OF_SUBJECT_VERB = 4
 CONSTRUCTION = "subject_verb_agreement"

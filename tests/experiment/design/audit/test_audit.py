@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from experiment.design.audit.audit import audit, require_passed
-from experiment.design.audit.check import check
+from experiment.design.audit.sessions import check
 from experiment.design.lists import BuiltLists, ListEntry, build_lists
 from experiment.errors import DesignError
 from experiment.records import Kind, Variant

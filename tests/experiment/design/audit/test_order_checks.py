@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from experiment.design.audit import order_checks
-from experiment.design.audit.check import Check
 from experiment.design.audit.order_checks import drawing_checks
+from experiment.design.audit.sessions import Check
 from experiment.design.lists import build_lists
 from experiment.errors import DesignError
 from tests.experiment.design.small_studies import MIXED, MIXED_ITEMS, make_items, make_study

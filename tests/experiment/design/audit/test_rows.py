@@ -4,10 +4,9 @@ import re
 from dataclasses import replace
 
 from experiment.design.audit.audit import audit
-from experiment.design.audit.check import Check
 from experiment.design.audit.order_checks import drawing_checks, kept_checks
 from experiment.design.audit.session_checks import session_checks
-from experiment.design.audit.sessions import Composition, Session, compose_all
+from experiment.design.audit.sessions import Check, Composition, Session, compose_all
 from experiment.design.lists import BuiltLists, build_lists
 from experiment.records import Kind
 from experiment.studies.study import Study

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from experiment.design.audit.audit import audit
+from experiment.design.audit.session_checks import shared_checks
 from experiment.design.audit.sessions import compose_all
-from experiment.design.audit.shared_checks import shared_checks
+from experiment.design.frames import index_materials
 from experiment.design.lists import BuiltLists, ListEntry, build_lists
-from experiment.design.materials_index import index_materials
 from experiment.materials.read import load_items
 from experiment.records import Kind
 from experiment.studies.load import load_study

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from experiment.design.audit.check import Check
-from experiment.design.audit.sessions import compose_all
-from experiment.design.audit.shared_checks import shared_checks
+from experiment.design.audit.session_checks import shared_checks
+from experiment.design.audit.sessions import Check, compose_all
+from experiment.design.frames import index_materials
 from experiment.design.lists import ListEntry, build_lists
-from experiment.design.materials_index import index_materials
 from experiment.records import Item
 from experiment.studies.study import Study
 from tests.experiment.design.small_studies import NUMBERS, make_items, make_study

@@ -17,8 +17,8 @@ from experiment.design.audit.order_checks import (
     _slack,
 )
 from experiment.design.audit.session_checks import _half, _is_half
+from experiment.design.frames import lemmas_of
 from experiment.design.lists import build_lists
-from experiment.design.materials_index import lemmas_of
 from experiment.design.ordering.constraints import Spread
 from tests.experiment.design.small_studies import MIXED, MIXED_ITEMS
 

@@ -6,14 +6,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from experiment.design.audit.frame_checks import _most, _overall, _pairs
-from experiment.design.audit.list_checks import _contrast_text
-from experiment.design.audit.option_checks import option_checks
+from experiment.design.audit.list_checks import (
+    _contrast_text,
+    _most,
+    _overall,
+    _pairs,
+    option_checks,
+)
 from experiment.design.audit.order_checks import _asked_text, drawing_checks
 from experiment.design.audit.session_checks import _faultless, _sides
 from experiment.design.audit.sessions import Composition, Session
+from experiment.design.frames import Frame
 from experiment.design.lists import BuiltLists, ListEntry
-from experiment.design.materials_index import Frame
 from experiment.records import SIDES, Item, Kind, Trial, Variant
 from experiment.responses.choice.sentence_pair import SentencePair
 from experiment.responses.rating.rating import Rating

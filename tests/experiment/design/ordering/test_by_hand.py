@@ -10,13 +10,18 @@ import pytest
 
 from experiment.design.lists import ListEntry
 from experiment.design.ordering import order, spreading
-from experiment.design.ordering.constraints import Beginning, Distance, InARow, Spread
-from experiment.design.ordering.counting import count_layers, draw_sequence
-from experiment.design.ordering.declared import declared
-from experiment.design.ordering.order import draw_order, is_counted
-from experiment.design.ordering.positions import MOST_STATES, _n_states, position_shares
+from experiment.design.ordering.constraints import Beginning, Distance, InARow, Spread, declared
+from experiment.design.ordering.order import (
+    MOST_STATES,
+    _n_states,
+    draw_order,
+    is_counted,
+    position_shares,
+)
 from experiment.design.ordering.spreading import (
+    count_layers,
     count_placements,
+    draw_sequence,
     placement_bounds,
     propose_spread,
     share_accepted,

@@ -9,7 +9,7 @@ from math import exp, factorial, log, nextafter
 import numpy as np
 import pytest
 
-from experiment.design.ordering import chain, spreading
+from experiment.design.ordering import order, spreading
 from experiment.design.ordering.constraints import (
     Beginning,
     Constraint,
@@ -79,7 +79,7 @@ def test_every_order_that_keeps_the_constraints_is_equally_likely(crossing, monk
 def test_a_higher_penalty_leaves_the_chain_even(name: str, higher: float):
     constraints = (asked(name, FIRST),)
     allowed = allowed_orders(len(FIRST), list(constraints))
-    step = transitions(len(FIRST), constraints, chain.penalty(len(FIRST)) + higher)
+    step = transitions(len(FIRST), constraints, order.penalty(len(FIRST)) + higher)
     in_the_end = np.linalg.matrix_power(step, 2**20)[0]
     orders = permutations(range(len(FIRST)))
     given = [share for share, each in zip(in_the_end, orders, strict=True) if each in allowed]
@@ -111,15 +111,15 @@ def assert_chained_evenly(n, constraints, allowed):
     apart = [each for each in constraints if isinstance(each, Distance) and each.least == 2]
     starts = allowed_orders(n, apart if groups_apart(n, constraints) else [])
     here = np.array([(each in starts) / len(starts) for each in orders])
-    _, every = chain._ROUNDS[0]
-    assert chain.SWEEPS % every == 0
-    sweep = np.linalg.matrix_power(transitions(n, tuple(constraints), chain.penalty(n)), n)
-    here = here @ np.linalg.matrix_power(sweep, chain.SWEEPS - every)
+    _, every = order._ROUNDS[0]
+    assert order.SWEEPS % every == 0
+    sweep = np.linalg.matrix_power(transitions(n, tuple(constraints), order.penalty(n)), n)
+    here = here @ np.linalg.matrix_power(sweep, order.SWEEPS - every)
     between = np.linalg.matrix_power(sweep, every)
     keeping = np.array([each in allowed for each in orders])
     given = np.zeros(len(orders))
     # The first order that keeps the constraints, of those that are looked at, is taken.
-    for _ in range(chain.MORE_SWEEPS // every + 1):
+    for _ in range(order.MORE_SWEEPS // every + 1):
         here = here @ between
         given += np.where(keeping, here, 0)
         here = np.where(keeping, 0, here)
@@ -151,7 +151,7 @@ def acceptance(before, a, b, constraints, cost) -> float:
         # A sweep takes n steps; this one ends in the second.
         with pytest.raises(StopIteration):
             told = Told([(a + 0.5) / n, (b + 0.5) / n, drawn])
-            chain.step_through(there, constraints, told, cost)
+            order.step_through(there, constraints, told, cost)
         return there != list(before)
 
     if swaps(nextafter(1, 0)):

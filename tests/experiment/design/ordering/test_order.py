@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from experiment.design.lists import ListEntry
-from experiment.design.ordering import counting
+from experiment.design.ordering import spreading
 from experiment.design.ordering.constraints import (
     Beginning,
     Constraint,
@@ -19,11 +19,10 @@ from experiment.design.ordering.constraints import (
     InARow,
     Spread,
     keeps,
+    labels,
 )
-from experiment.design.ordering.counting import count_layers
-from experiment.design.ordering.declared import labels
-from experiment.design.ordering.order import draw_order, is_counted
-from experiment.design.ordering.positions import position_shares
+from experiment.design.ordering.order import draw_order, is_counted, position_shares
+from experiment.design.ordering.spreading import count_layers
 from experiment.errors import DesignError
 from experiment.records import Kind
 from tests.experiment.design.small_studies import make_items
@@ -217,7 +216,7 @@ def test_a_session_of_1189_trials_is_counted_in_steps_that_grow_with_its_square(
 ):
     n, apart = long_session()
     steps = 0
-    binomials = counting._binomials
+    binomials = spreading._binomials
 
     def watched(*asked: int) -> tuple[int, ...]:
         nonlocal steps
@@ -225,7 +224,7 @@ def test_a_session_of_1189_trials_is_counted_in_steps_that_grow_with_its_square(
         steps += len(found)
         return found
 
-    monkeypatch.setattr(counting, "_binomials", watched)
+    monkeypatch.setattr(spreading, "_binomials", watched)
     count_layers.cache_clear()
     assert is_counted(n, [apart])
     assert keeps(draw_order(n, [apart], random.Random(1)), [apart])

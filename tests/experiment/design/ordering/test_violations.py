@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement, product
 
 import pytest
 
-from experiment.design.ordering import chain
+from experiment.design.ordering import order
 from experiment.design.ordering.constraints import (
     Beginning,
     Constraint,
@@ -66,9 +66,9 @@ def test_what_is_asked_is_said():
 
 
 def test_a_violation_costs_more_in_a_long_session():
-    assert [chain.penalty(n) for n in (1, 400)] == [3, 3]
-    assert chain.penalty(800) == pytest.approx(3 + math.log(4))
-    assert chain.penalty(401) == pytest.approx(3 + math.log(802 / 400))
+    assert [order.penalty(n) for n in (1, 400)] == [3, 3]
+    assert order.penalty(800) == pytest.approx(3 + math.log(4))
+    assert order.penalty(401) == pytest.approx(3 + math.log(802 / 400))
 
 
 def test_an_order_is_looked_for_in_three_rounds_of_440_sweeps(monkeypatch: pytest.MonkeyPatch):
@@ -81,9 +81,9 @@ def test_an_order_is_looked_for_in_three_rounds_of_440_sweeps(monkeypatch: pytes
         looked.append(len(costs))
         return False
 
-    monkeypatch.setattr(chain, "step_through", step)
-    monkeypatch.setattr(chain, "keeps", look)
-    assert chain.draw_by_chain([0, 1], [Distance("N", ("a", "a"))], random.Random(1)) is None
+    monkeypatch.setattr(order, "step_through", step)
+    monkeypatch.setattr(order, "keeps", look)
+    assert order.draw_by_chain([0, 1], [Distance("N", ("a", "a"))], random.Random(1)) is None
     assert costs == [3.0] * 440 + [4.0] * 440 + [5.0] * 440
     tens = range(40, 441, 10)
     assert looked == [*tens, *(440 + n for n in tens), *(880 + n for n in range(40, 441))]
@@ -100,5 +100,5 @@ def test_a_swap_for_the_worse_is_made_as_often_as_metropolis_says(chance: float,
     # The second and the fifth change places: two pairs of alike neighbours, exp(-2) = 0.1353.
     order, asked = [0, 1, 2, 3, 4], [Distance("N", tuple("abaca"))]
     assert keeps(order, asked)
-    chain.step_through(order, asked, Told(), 1.0)
+    order.step_through(order, asked, Told(), 1.0)
     assert (order == [0, 4, 2, 3, 1]) is swapped

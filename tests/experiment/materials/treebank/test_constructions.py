@@ -8,10 +8,13 @@ import pytest
 
 from experiment.errors import MaterialsError
 from experiment.materials.treebank.build import constructions_of
-from experiment.materials.treebank.conllu import Sentence, read_treebank
-from experiment.materials.treebank.constructions import conditional_entropy_bits, extract
-from experiment.materials.treebank.conventions import PAPER, PUBLISHED_CODE
-from experiment.materials.treebank.features import mark_verb_number
+from experiment.materials.treebank.conllu import Sentence, mark_verb_number, read_treebank
+from experiment.materials.treebank.constructions import (
+    PAPER,
+    PUBLISHED_CODE,
+    conditional_entropy_bits,
+    extract,
+)
 from tests.experiment.materials.treebank.treebanks import needs_parts, small_parts, written
 
 LOW = replace(PAPER, least_of_each_number=1)

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from experiment.materials.treebank.conllu import Sentence, read_treebank
-from experiment.materials.treebank.features import mark_verb_number
+from experiment.materials.treebank.conllu import Sentence, mark_verb_number, read_treebank
 from experiment.studies.load import BUILT_IN
 from tests import published_data
 from tests.published_data import ENGLISH_WEB_TREEBANK, UNIVERSAL_DEPENDENCIES

@@ -9,12 +9,11 @@ import pytest
 from sqlalchemy import Engine, text
 
 from tests.programs.start import GIVEN
-from webapp.database.backup.backup import back_up
-from webapp.database.backup.drill import drill
+from webapp.database.backup.backup import back_up, drill
 
 KILLED = """
 import os, sys
-from webapp.database.backup.drill import _scratch
+from webapp.database.backup.backup import _scratch
 from webapp.database.engine import make_engine
 with _scratch(make_engine(sys.argv[1])) as scratch, scratch.connect():
     os._exit(9)

@@ -23,8 +23,7 @@ from webapp.recruiters.panel.demonstration import listing
 from webapp.runs.links import make_links
 from webapp.services import EXTENSION, Services
 from webapp.simulation.plan import plan
-from webapp.simulation.stand_in import StandInSession
-from webapp.simulation.visit import SimulatedSessionError
+from webapp.simulation.visit import SimulatedSessionError, StandInSession
 
 pytestmark = [pytest.mark.one_database]
 KEY, CODE = "101", "DONE101"

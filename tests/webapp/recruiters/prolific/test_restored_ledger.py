@@ -44,7 +44,7 @@ def an_older_one(request, sessions, instance, db, tmp_path, monkeypatch):
     def keep():
         file = str(tmp_path / "backup")
         db("backup", file)
-        monkeypatch.setattr("webapp.commands.restore.refuse_while_serving", lambda _: None)
+        monkeypatch.setattr("webapp.commands.db.refuse_while_serving", lambda _: None)
         return lambda: db("restore", file, "--replace", "--without-record")
 
     return keep

@@ -8,27 +8,25 @@ import pytest
 from experiment.errors import MaterialsError, TableError
 from experiment.materials.checks import Result, check_items
 from experiment.materials.treebank.agreement_test import item
-from experiment.materials.treebank.build import build_test_set
-from experiment.materials.treebank.conventions import PAPER
+from experiment.materials.treebank.build import AnyWord, build_test_set
+from experiment.materials.treebank.constructions import PAPER
 from experiment.materials.treebank.published.generated import (
+    END,
     agreement_tests,
     gold_of,
     read_generated,
     write_generated,
+    write_lines,
 )
 from experiment.materials.treebank.published.items import (
-    SubjectVerb,
-    read_subject_verb,
-    subject_verb_items,
-)
-from experiment.materials.treebank.published.lines import END, write_lines
-from experiment.materials.treebank.published.results import (
     Results,
+    SubjectVerb,
     read_results,
+    read_subject_verb,
     results_of,
+    subject_verb_items,
     write_results,
 )
-from experiment.materials.treebank.vocabulary import AnyWord
 from tests import published_data
 from tests.experiment.materials.treebank.treebanks import sample
 from tests.published_data import COLORLESS_GREEN

@@ -1,0 +1,157 @@
+"""Packing: data, scores, results, versions and a manifest with the hash of every file."""
+
+import hashlib
+import json
+import platform
+import shutil
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import distributions
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from analysis.archive.package import read_package, sha256
+from analysis.compare import compare
+from analysis.options import ComparisonOptions
+from experiment.authoring.plan import read_plan
+from experiment.studies.load import load_study
+from experiment.studies.publication import read_about
+from experiment.tables.atomic_write import atomic_write
+from experiment.version import DISTRIBUTION, code_version
+
+VERSION = 1
+MANIFEST, LOCK, README = "capsule.json", "requirements.lock", "README.md"
+RUN, SCORES, RESULTS, ABOUT = "run", "scores", "results", "about.toml"
+# ZIP files hold times; one that never changes keeps the bytes the same.
+_TIME = (1980, 1, 1, 0, 0, 0)
+_README = """\
+# A capsule of Parallax
+
+`{run}/` is an export, `{scores}/` the models' scores, `{results}/` what `parallax compare` made of
+them with Parallax {code}, Python {python} on {machine}. `{manifest}` has the SHA-256 of every file.
+
+To make it again: check out Parallax at that version, then `make reproduce CAPSULE=this_file.zip`.
+It installs `{lock}`, and then, without a network, makes every file of `{results}/` once more
+and compares the bytes.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How the comparison is computed.
+
+    Attributes:
+        resamples: How many resamples each interval uses.
+        seed: The seed of the resampling.
+        metric: How log-probabilities become one score.
+        margin: Differences smaller than this count as none; None for the study's.
+    """
+
+    resamples: int
+    seed: int
+    metric: str
+    margin: float | None
+
+    def options(self, about: Path | None) -> ComparisonOptions:
+        """Return the options of a comparison."""
+        return ComparisonOptions(
+            resamples=self.resamples,
+            seed=self.seed,
+            metric=self.metric,
+            margin=self.margin,
+            about=read_about(about) if about else None,
+        )
+
+
+def pack(
+    export: Path, scores: Sequence[Path], about: Path | None, choices: Choices, out: Path
+) -> str:
+    """Compare, and write the capsule.
+
+    Args:
+        export: The run's export; its checksums are compared first.
+        scores: Score files.
+        about: A file with [publication] and [baseline], if any.
+        choices: How the comparison is computed.
+        out: The file to write.
+
+    Returns:
+        The SHA-256 of the manifest, to be registered.
+
+    Raises:
+        ParallaxError: An input is unsound or was changed, or the file cannot be written.
+    """
+    read_package(export)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copytree(export, folder / RUN)
+        (folder / SCORES).mkdir()
+        for number, path in enumerate(scores, start=1):
+            shutil.copyfile(path, folder / SCORES / f"{number:02}_{path.name}")
+        if about:
+            shutil.copyfile(about, folder / ABOUT)
+        (folder / LOCK).write_text(lock(), "utf-8", newline="\n")
+        recompute(folder, choices, folder / RESULTS)
+        manifest = json.dumps(_manifest(folder, choices), indent=1) + "\n"
+        (folder / MANIFEST).write_text(manifest, "utf-8", newline="\n")
+        (folder / README).write_text(_readme(), "utf-8", newline="\n")
+        with atomic_write(out) as temporary:
+            zipped(folder, temporary)
+    return hashlib.sha256(manifest.encode()).hexdigest()
+
+
+def recompute(folder: Path, choices: Choices, out: Path) -> None:
+    """Make the results of a capsule's inputs, which lie in a folder."""
+    about = folder / ABOUT
+    compare(
+        folder / RUN,
+        sorted((folder / SCORES).glob("*.parquet")),
+        out,
+        choices.options(about if about.is_file() else None),
+        figures=False,
+    )
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file below a folder by its name there."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): sha256(path) for path in paths}
+
+
+def _manifest(folder: Path, choices: Choices) -> Mapping[str, object]:
+    plan = read_plan(load_study(str(folder / RUN / "study")))
+    return {
+        "version": VERSION,
+        "code_version": code_version(),
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "choices": asdict(choices),
+        "plan_sha256": plan.sha256 if plan else None,
+        "files": hashes(folder),
+    }
+
+
+@cache
+def lock() -> str:
+    """Return every installed distribution with its version, Parallax itself excepted."""
+    found = {one.metadata["Name"].lower(): one.version for one in distributions()}
+    found.pop(DISTRIBUTION, None)
+    return "".join(f"{name}=={version}\n" for name, version in sorted(found.items()))
+
+
+def _readme() -> str:
+    return _README.format(
+        run=RUN, scores=SCORES, results=RESULTS, manifest=MANIFEST, lock=LOCK,
+        code=code_version(), python=platform.python_version(), machine=platform.machine(),
+    )  # fmt: skip
+
+
+def zipped(folder: Path, path: Path) -> None:
+    """Write a folder as a ZIP file, with the same bytes from the same files."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in hashes(folder):
+            entry = zipfile.ZipInfo(name, _TIME)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, (folder / name).read_bytes())

@@ -1,1 +1,0 @@
-"""An installation at work, and what can be wrong with it."""

@@ -1,1 +1,0 @@
-"""Sessions in Firefox, in which things go wrong."""

@@ -1,0 +1,112 @@
+"""Mistakes in materials are seen, and materials without one are left in peace."""
+
+import csv
+import random
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from experiment.authoring.check import check_folder
+from experiment.authoring.new import new_study
+from experiment.errors import ParallaxError, StudyNote
+from experiment.materials.formats.workbooks import sheet as sheet_of
+from tests.experiment.authoring.lint import held_half, open_half, spreadsheet_mistakes
+from tests.experiment.authoring.lint.tables import PARADIGMS, TABLES, Table, blimp
+
+MISTAKES = open_half.MISTAKES | held_half.MISTAKES
+
+
+def messages(table: Table) -> list[str]:
+    """Return all that making a study of a table says beside what it always says."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = table.write(Path(folder))
+        return of_file(path, Path(folder) / "made", table.language, table.options)
+
+
+def of_file(
+    path: Path, folder: Path, language: str = "en", named: Mapping[str, str] | None = None
+) -> list[str]:
+    """Return all that making a study of a file says beside what it always says."""
+    try:
+        made = new_study(folder, path, language=language, named=named or {})
+    except ParallaxError as error:
+        return [str(error)]
+    assert made is not None
+    kept = [note for note in made.found.notes if note.startswith("Hidden")]
+    again = [str(note) for note in check_folder(str(folder), 1).notes]
+    told = [str(note) for note in made.odd if isinstance(note, StudyNote)]
+    if bool(told) > bool(again):
+        raise AssertionError(f"study check forgets what study new said: {told}")
+    return [*kept, *told, *again]
+
+
+def planted(name: str) -> tuple[list[str], list[str], str]:
+    """Plant a mistake into a table that can have it; return messages, places, and what is said."""
+    for attempt in range(1000):
+        rng = random.Random(f"7 {name} {attempt}")
+        table = rng.choice(TABLES)(rng)
+        mistake = MISTAKES[name](table, rng)
+        if mistake is not None:
+            return (
+                messages(table),
+                [re.escape(table.place(row)) for row in mistake.rows],
+                mistake.says,
+            )
+    raise ValueError(f"no table can be spoilt so: {name}")
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_named_with_its_place(name):
+    said, places, says = planted(name)
+    there = rf"(?:{'|'.join(places)})(?!\d)" if places else ""
+    assert any(re.search(says, one) and re.search(there, one) for one in said), said
+
+
+def after_spoiling(spoil, folder: Path) -> str:
+    lines = spoil(spreadsheet_mistakes.table())
+    path = folder / "items.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(lines)
+    return "\n".join(of_file(path, folder / "made"))
+
+
+@pytest.mark.parametrize("name", spreadsheet_mistakes.MISTAKES)
+def test_what_people_do_to_spreadsheets_is_named_with_its_line(name, tmp_path):
+    mistake = spreadsheet_mistakes.MISTAKES[name]
+    assert re.search(mistake.says, after_spoiling(mistake.spoil, tmp_path))
+
+
+@pytest.mark.parametrize("name", spreadsheet_mistakes.HARMLESS)
+def test_what_harms_nothing_in_a_spreadsheet_is_left_in_peace(name, tmp_path):
+    assert after_spoiling(spreadsheet_mistakes.HARMLESS[name], tmp_path) == ""
+
+
+def test_cells_merged_over_rows_count_in_each_of_them(tmp_path):
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in spreadsheet_mistakes.table():
+        sheet.append(row)
+    for first in range(2, 50, 4):
+        sheet.merge_cells(start_row=first, end_row=first + 3, start_column=1, end_column=1)
+    book.save(tmp_path / "items.xlsx")
+    lines, notes = sheet_of(tmp_path / "items.xlsx")
+    assert [cells[0] for _, cells in lines] == [row[0] for row in spreadsheet_mistakes.table()]
+    assert any("merged" in one and "A2:A5" in one for one in notes)
+
+
+@pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
+def test_a_table_without_a_mistake_is_left_in_peace(make):
+    assert messages(make(random.Random("clean 1"))) == []
+
+
+@pytest.mark.parametrize("paradigm", PARADIGMS)
+def test_a_paradigm_like_those_of_blimp_is_left_in_peace(paradigm):
+    assert messages(blimp(random.Random("clean 1"), paradigm)) == []
+
+
+def test_a_comma_that_one_of_two_constructions_is_about_is_left_in_peace():
+    assert check_folder("docs/examples/mixed", 1).notes == ()

@@ -1,0 +1,161 @@
+"""Each wing of the house comes off: nothing else imports it while it is itself imported."""
+
+import ast
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests import folder_graph
+from tests.folder_graph import PACKAGES
+from tests.patience import PATIENCE_S
+
+ROOT = Path(__file__).parent.parent
+
+
+class Wing(NamedTuple):
+    """An optional part of Parallax.
+
+    Attributes:
+        folders: What is deleted to take it away, as dotted names.
+        command: A command that needs it, with arguments; empty where none does.
+    """
+
+    folders: tuple[str, ...]
+    command: tuple[str, ...] = ()
+
+
+WINGS = {
+    "stand-ins of platforms": Wing(("marketplace",), ("marketplace",)),
+    "Prolific": Wing(("webapp.recruiters.prolific",)),
+    "Mechanical Turk": Wing(("webapp.recruiters.mturk",)),
+    "studies without a server": Wing(
+        ("webapp.serverless", "webapp.commands.static", "webapp.commands.import_sessions"),
+        ("study", "static", "minimal", "--seed", "1", "--out", "static"),
+    ),
+    "treebanks": Wing(
+        ("experiment.materials.treebank", "experiment.commands.treebank"),
+        ("treebank", "extract", "treebank.conllu"),
+    ),
+    "researcher pages": Wing(("webapp.researcher",)),
+    "n-gram models": Wing(("lm.ngram", "lm.commands.train_ngram")),
+    "training": Wing(
+        ("lm.training", "lm.commands.search", "lm.commands.recurrent"),
+        ("lm", "search", "spec.toml", "--data", "text.txt", "--out", "models"),
+    ),
+    "archives": Wing(
+        ("analysis.archive", "analysis.commands.archive"),
+        ("archive", "write", "export"),
+    ),
+}
+# The main job scores an n-gram model.
+MAIN_JOB_NEEDS = {"n-gram models"}
+
+
+def gone(module: str, wing: Wing) -> bool:
+    return any(module == name or module.startswith(f"{name}.") for name in wing.folders)
+
+
+def imports_at_import(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the imports that run when a module is imported: those outside of functions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from imports_at_import(child)
+
+
+def imported(path: Path, modules: dict[str, Path]) -> Iterator[str]:
+    for node in imports_at_import(folder_graph.tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        else:
+            for alias in node.names:
+                inside = f"{node.module}.{alias.name}"
+                yield inside if inside in modules else node.module or ""
+
+
+@pytest.mark.parametrize("name", WINGS)
+def test_nothing_else_imports_a_wing_when_it_is_imported(name: str):
+    wing, modules = WINGS[name], folder_graph.modules(ROOT)
+    assert all(any(gone(module, Wing((part,))) for module in modules) for part in wing.folders)
+    leaning = [
+        f"{module} imports {other}"
+        for module, path in modules.items()
+        if not gone(module, wing)
+        for other in imported(path, modules)
+        if gone(other, wing)
+    ]
+    assert not leaning
+
+
+@pytest.fixture(scope="module")
+def without_wings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the program without any wing that the main job does not need."""
+    copy = tmp_path_factory.mktemp("bare")
+    for package in PACKAGES:
+        shutil.copytree(
+            ROOT / package, copy / package, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    for door in folder_graph.DOORS:
+        shutil.copy(ROOT / door, copy)
+    for name in WINGS.keys() - MAIN_JOB_NEEDS:
+        for folder in WINGS[name].folders:
+            path = copy.joinpath(*folder.split("."))
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.with_suffix(".py").unlink()
+    return copy
+
+
+# An editable installation would find in the checkout what the copy lacks.
+ALONE = (
+    "import sys; sys.meta_path = [f for f in sys.meta_path if 'editable' not in repr(f).lower()]; "
+)
+COMMAND = ALONE + "import parallax; parallax.main()"
+
+
+def run(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    # A new interpreter: the copy's modules, not this checkout's.
+    return subprocess.run(
+        [sys.executable, "-P", *arguments],
+        cwd=copy,
+        env={"PYTHONPATH": str(copy), "PATH": "/usr/bin:/bin", "HOME": str(copy)},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+@pytest.mark.usefixtures("new_interpreter")
+def test_the_rest_imports_without_any_wing(without_wings: Path):
+    names = [
+        name
+        for name, path in folder_graph.modules(without_wings).items()
+        if "migrations" not in name and path.name != "gunicorn_settings.py"
+    ]
+    script = f"{ALONE}import importlib; [importlib.import_module(name) for name in {names!r}]"
+    result = run(without_wings, "-c", script)
+    assert result.returncode == 0, result.stderr[-2000:]
+
+
+@pytest.mark.usefixtures("new_interpreter")
+@pytest.mark.parametrize("name", [name for name, wing in WINGS.items() if wing.command])
+def test_a_command_of_a_wing_says_that_it_is_not_there(without_wings: Path, name: str):
+    result = run(without_wings, "-c", COMMAND, *WINGS[name].command)
+    assert result.returncode == 2
+    assert "a part of Parallax that is not in this installation" in result.stderr
+
+
+@pytest.mark.usefixtures("new_interpreter")
+def test_the_main_job_runs_without_any_wing(without_wings: Path):
+    instance = without_wings / "instance"
+    result = run(without_wings, "-c", COMMAND, "demo", "minimal", "--instance", str(instance))
+    assert result.returncode == 0, result.stderr[-2000:]
+    assert "report.html" in result.stdout

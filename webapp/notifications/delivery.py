@@ -1,0 +1,233 @@
+"""Sending notices by webhook and mail, and never into the server's own network.
+
+A name is resolved once, every address that it has must be a public one, and the connection goes to
+one of exactly these: whatever the name stands for a moment later is not asked. The certificate must
+be the name's. Redirects are not followed.
+"""
+
+import smtplib
+import ssl
+from collections.abc import Callable, Iterable, Mapping
+from email.errors import MessageError
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.utils import formatdate, make_msgid
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from socket import IPPROTO_TCP, getaddrinfo
+from urllib.parse import urlsplit
+
+import httpx
+
+from webapp.core.settings import Settings
+from webapp.errors import WebappError
+
+_PATIENCE_S = 10.0
+_PORT = 443
+# These embed an IPv4 address, which may be an inner one.
+_EMBEDDING_IPV4 = tuple(
+    map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16"))
+)
+Resolve = Callable[[str, int], Iterable[str]]
+
+
+class DeliveryError(WebappError):
+    """A notice did not arrive."""
+
+
+def is_outside(address: str) -> bool:
+    """Return whether an IP address is a public one."""
+    try:
+        ip = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(ip, IPv6Address):
+        if ip.ipv4_mapped is not None:
+            return _is_public(ip.ipv4_mapped)
+        if ip.is_site_local or any(ip in network for network in _EMBEDDING_IPV4):
+            return False
+    return _is_public(ip)
+
+
+def _is_public(ip: IPv4Address | IPv6Address) -> bool:
+    odd = ip.is_multicast or ip.is_reserved or ip.is_unspecified or ip.is_loopback
+    return ip.is_global and not ip.is_private and not odd
+
+
+def resolved(host: str, port: int) -> list[str]:
+    """Return every IP address of a host."""
+    return [str(entry[4][0]) for entry in getaddrinfo(host, port, proto=IPPROTO_TCP)]
+
+
+def checked_url(url: str) -> str:
+    """Return a webhook's address whose text is acceptable.
+
+    Raises:
+        DeliveryError: It is not.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise DeliveryError(f"this is no address: {error}", remedy="Copy it again") from error
+    if parts.scheme != "https" or not host or port == 0:
+        raise DeliveryError("the address must begin with https:// and name a host")
+    if parts.username is not None or parts.fragment or not url.isascii() or not url.isprintable():
+        raise DeliveryError("the address must hold no name before an @, no # and no spaces")
+    is_number = ":" in host or host.replace(".", "").isdigit()
+    if host == "localhost" or ("." not in host.strip(".") and not is_number):
+        raise _inside(host)
+    if is_number and not is_outside(host):
+        raise _inside(host)
+    return url
+
+
+def send_outside(
+    url: str,
+    body: Mapping[str, str],
+    *,
+    resolve: Resolve = resolved,
+    secure: ssl.SSLContext | None = None,
+) -> None:
+    """Send a JSON object by POST.
+
+    Args:
+        url: Where to.
+        body: The object.
+        resolve: Returns the IP addresses of a host.
+        secure: Whose certificates are trusted; None for those of the usual authorities.
+
+    Raises:
+        DeliveryError: It leads into the network here, nobody answers, or the answer is no success.
+    """
+    parts = urlsplit(checked_url(url))
+    host, port = str(parts.hostname), parts.port or _PORT
+    try:
+        addresses = list(resolve(host, port))
+    except (OSError, UnicodeError) as error:
+        # Nobody can be asked for a name with an empty part, or with one of 64 letters.
+        why = getattr(error, "strerror", None) or "it is no name of a host"
+        raise DeliveryError(f"the name {host} cannot be found: {why}") from error
+    if not addresses or not all(map(is_outside, addresses)):
+        raise _inside(host)
+    _post(url, host, addresses[0], body, secure or httpx.create_ssl_context())
+
+
+def _post(
+    url: str, host: str, address: str, body: Mapping[str, str], secure: ssl.SSLContext
+) -> None:
+    target = httpx.URL(url).copy_with(host=address)
+    headers = {"Host": urlsplit(url).netloc, "User-Agent": "Parallax"}
+    try:
+        with (
+            httpx.Client(verify=secure, timeout=_PATIENCE_S, trust_env=False) as client,
+            client.stream(
+                "POST",
+                target,
+                json=dict(body),
+                headers=headers,
+                follow_redirects=False,
+                extensions={"sni_hostname": host},
+            ) as answer,
+        ):
+            status, is_redirect = answer.status_code, answer.is_redirect
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise DeliveryError(f"{host} gave no answer: {str(error) or 'it took too long'}") from error
+    if is_redirect:
+        raise DeliveryError(
+            f"{host} leads elsewhere, which is not followed",
+            remedy="Give the address to which it leads",
+        )
+    if not 200 <= status < 300:
+        raise DeliveryError(f"{host} answered with the status {status}")
+
+
+def _inside(host: str) -> DeliveryError:
+    return DeliveryError(
+        f"{host} stands for an address that is not public",
+        expected="a host that everybody can reach",
+    )
+
+
+_MAIL_PATIENCE_S = 15.0
+_LONGEST = 254
+
+
+def checked_mail(address: str) -> str:
+    """Return a mail address.
+
+    Raises:
+        DeliveryError: It is none.
+    """
+    try:
+        parsed = Address(addr_spec=address)
+    except (ValueError, IndexError, MessageError) as error:
+        raise DeliveryError(f'"{address[:60]}" is no mail address') from error
+    good = parsed.username and "." in parsed.domain and address.isascii() and address.isprintable()
+    if not good or len(address) > _LONGEST or any(sign in address for sign in ' ,;<>"'):
+        raise DeliveryError(f'"{address[:60]}" is no mail address', expected="name@example.org")
+    return address
+
+
+def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
+    """Send a mail.
+
+    Args:
+        settings: They name the server.
+        to: The address.
+        subject: One line.
+        text: The mail.
+
+    Raises:
+        DeliveryError: No server is named, or it did not take the mail.
+    """
+    if not settings.smtp_host:
+        raise DeliveryError(
+            "no mail server is named", remedy="Set smtp_host in the installation's settings"
+        )
+    message = EmailMessage()
+    message["From"] = settings.smtp_from
+    message["To"] = to
+    message["Subject"] = " ".join(subject.split())
+    message["Date"] = formatdate()
+    message["Message-ID"] = make_msgid(domain=settings.smtp_from.rpartition("@")[2])
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(text)
+    try:
+        with _connected(settings) as server:
+            if settings.smtp_user:
+                server.login(settings.smtp_user, settings.smtp_password.get_secret_value())
+            server.send_message(message)
+    except (smtplib.SMTPException, OSError) as error:
+        raise DeliveryError(
+            f"{settings.smtp_host} did not take the mail: {_why(error)}",
+            remedy="Check smtp_host, smtp_port, smtp_security, smtp_user and smtp_password, and"
+            " the address",
+        ) from error
+
+
+def _why(error: OSError) -> str:
+    """Return why a mail was not sent, in the words of the server or the network."""
+    if isinstance(error, smtplib.SMTPRecipientsRefused):
+        return _one_line(*next(iter(error.recipients.values())))
+    if isinstance(error, smtplib.SMTPResponseException):
+        return _one_line(error.smtp_code, error.smtp_error)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({error.verify_message})"
+    return error.strerror or str(error) or "it took too long"
+
+
+def _one_line(status: int, reply: bytes | str) -> str:
+    """Return a server's reply with its status, which says whether another try may help."""
+    text = reply.decode(errors="replace") if isinstance(reply, bytes) else reply
+    return " ".join([str(status), *text.split()])
+
+
+def _connected(settings: Settings) -> smtplib.SMTP:
+    host, port = settings.smtp_host, settings.smtp_port
+    secure = ssl.create_default_context()
+    if settings.smtp_security == "tls":
+        return smtplib.SMTP_SSL(host, port, timeout=_MAIL_PATIENCE_S, context=secure)
+    server = smtplib.SMTP(host, port, timeout=_MAIL_PATIENCE_S)
+    if settings.smtp_security == "starttls":
+        server.starttls(context=secure)
+    return server

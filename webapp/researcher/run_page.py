@@ -1,0 +1,206 @@
+"""The page of a run: its charts, and the part that updates while people take part."""
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from threading import BoundedSemaphore
+
+from flask import (
+    Blueprint,
+    Response,
+    copy_current_request_context,
+    current_app,
+    jsonify,
+    render_template,
+)
+from flask.typing import ResponseReturnValue
+from sqlalchemy.orm import Session
+
+from webapp.database.engine import reading
+from webapp.database.models import Run
+from webapp.errors import RequestError
+from webapp.privacy.retention import erase_at, is_due
+from webapp.projects.projects import name_of_project
+from webapp.projects.rights import Right
+from webapp.recruiters.base import PayingRecruiter
+from webapp.researcher.access import allowed, may_still_see
+from webapp.researcher.template_globals import number
+from webapp.runs.charts import Chart, charts_seen
+from webapp.runs.notes import written_about
+from webapp.runs.overview import overview
+from webapp.runs.second_person import asked_acts
+from webapp.runs.static_mark import static_mark
+from webapp.runs.unblind import is_blind, unblinding_of
+from webapp.services import current_services
+from webapp.sessions.consent_texts import consent_texts
+from webapp.sessions.lookup import find_run
+
+live_pages = Blueprint("live", __name__)
+# In the one process that answers researchers.
+WATCHERS = 40
+_EVERY_S = 3.0
+# A server learns only by writing that a browser has gone, and then frees its slot.
+_PING_EVERY_S = 1.0
+_PING = ":\n\n"  # a comment, which a browser passes over
+# The browser reconnects by itself, so that a worker that shuts down never waits long for it.
+_ROUNDS = 7
+_PARTS = "parallax_live_parts"
+_watcher_slots = BoundedSemaphore(WATCHERS)
+# By run: when the part was made, and its HTML.
+_Parts = dict[str, tuple[float, str]]
+
+
+def run_page(ref: str, problem: str = "", asked: str = "") -> str:
+    """Return the page of a run.
+
+    Args:
+        ref: The run's reference.
+        problem: Why a request was refused; empty on a plain visit.
+        asked: The act that may be asked for again although people are owed money; else empty.
+    """
+    facts = _facts(ref)
+    services, run = current_services(), facts["run"]
+    assert isinstance(run, Run)
+    with reading(services.sessions) as session:
+        charts, charts_at = charts_shown(session, run)
+        facts |= {"charts": charts, "charts_at": charts_at, "blind": is_blind(session, run)}
+        facts["written"] = written_about(session, run)
+    return render_template("researcher/run.html", problem=problem, asked=asked, utc=_utc, **facts)
+
+
+def _utc(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def live_part(ref: str) -> str:
+    """Return the part of a run's page that changes while people take part."""
+    return render_template("researcher/run_live.html", **_facts(ref))
+
+
+def _facts(ref: str) -> dict[str, object]:
+    services = current_services()
+    with reading(services.sessions) as session:
+        run = find_run(session, ref)
+        study = services.study_of(session, run)
+        recruiter = services.recruiter(run.recruiter)
+        pays = isinstance(recruiter, PayingRecruiter)
+        reward_minor = study.reward_minor if pays else 0
+        counts = overview(session, run, services.now(), reward_minor)
+        return {
+            "run": run,
+            "project": name_of_project(session, run),
+            "pays": pays,
+            "serverless": static_mark(session, run) is not None,
+            "study": study,
+            "erase_at": erase_at(run, study),
+            "overdue": is_due(run, study, services.now()),
+            "overview": counts,
+            "hourly_minor": counts.hourly_minor(reward_minor),
+            "unblinding": unblinding_of(session, run),
+            "waiting": asked_acts(session, run, services.now()),
+            "consent_texts": consent_texts(session, run),
+            "invitation": recruiter.posted_link(services.settings.link_base, run.ref, study),
+        }
+
+
+@live_pages.get("/runs/<ref>/live")
+@allowed(Right.SEE)
+def watch(ref: str) -> ResponseReturnValue:
+    """Send the live part now, and again whenever it has changed."""
+    if not _watcher_slots.acquire(blocking=False):
+        raise RequestError(
+            "Too many pages are watching runs at the moment, so this page does not update by "
+            "itself.",
+            status=503,
+            code="too_many_watchers",
+        )
+    try:
+        first = live_part(ref)  # a fault is answered before the stream begins
+    except BaseException:
+        _watcher_slots.release()
+        raise
+    parts: _Parts = current_app.extensions.setdefault(_PARTS, {})
+    # Each part has a request context of its own, so no database session stays open in between.
+    still_in = copy_current_request_context(may_still_see)
+    make = copy_current_request_context(live_part)
+    # After an act, the page must not show a part that was made before it.
+    parts[ref] = time.monotonic(), first
+    events = _events(ref, parts, make, still_in)
+    response = Response(events, mimetype="text/event-stream")
+    # Called also where the browser went away before the first event.
+    response.call_on_close(_watcher_slots.release)
+    response.headers["X-Accel-Buffering"] = "no"
+    return response
+
+
+def _events(
+    ref: str,
+    parts: _Parts,
+    make: Callable[[str], str],
+    still_in: Callable[[], bool],
+) -> Iterator[str]:
+    sent = ""
+    for round_ in range(_ROUNDS):
+        if round_:
+            until = time.monotonic() + _EVERY_S
+            while time.monotonic() < until:
+                time.sleep(_PING_EVERY_S)
+                yield _PING
+            if not still_in():
+                return
+        made_at, part = parts.get(ref, (float("-inf"), ""))
+        if time.monotonic() - made_at >= _EVERY_S:
+            part = make(ref)
+            parts[ref] = time.monotonic(), part
+        if part != sent:
+            sent = part
+            yield _event(part)
+
+
+def _event(part: str) -> str:
+    lines = "".join(f"data: {line}\n" for line in part.splitlines())
+    return f"event: overview\n{lines}\n"
+
+
+chart_pages = Blueprint("charts", __name__)
+
+
+@chart_pages.get("/runs/<ref>/charts")
+@allowed(Right.SEE)
+def show(ref: str) -> ResponseReturnValue:
+    """Send the figures of every chart that the user may see."""
+    with reading(current_services().sessions) as session:
+        charts, _ = charts_shown(session, find_run(session, ref))
+    return jsonify(charts)
+
+
+def charts_shown(session: Session, run: Run) -> tuple[dict[str, Chart], datetime | None]:
+    """Return the charts of a run that the user may see, and when their answers were counted."""
+    charts, at = charts_seen(session, run)
+    return {name: _shown(chart) for name, chart in charts.items()}, at
+
+
+def _shown(chart: Chart) -> Chart:
+    across = chart["across"]
+    lines = [
+        {**line, "name": line["label"], "label": line["label"].replace("_", " ")}
+        for line in chart["lines"]
+    ]
+    return {
+        **chart,
+        "says": _sentence(chart["says"]),
+        "across": across[:1].upper() + across[1:],
+        "lines": lines,
+    }
+
+
+def _sentence(says: str | dict[str, object]) -> str:
+    # Some stored charts hold the whole sentence, others a message and its values.
+    if isinstance(says, str):
+        return says
+    values = says["values"]
+    assert isinstance(values, dict)
+    texts = {
+        name: value if isinstance(value, str) else number(value) for name, value in values.items()
+    }
+    return str(says["message"]) % texts

@@ -1,0 +1,355 @@
+"""Where the studies of the present request lie: in its project, or in none."""
+
+import errno
+import io
+import lzma
+import re
+import secrets
+import shutil
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+
+from flask import current_app
+
+from experiment.studies.load import BUILT_IN, built_in_studies
+from experiment.studies.study import STUDY_FILE
+from webapp.database.engine import reading
+from webapp.database.models import Project
+from webapp.errors import RequestError
+from webapp.projects.limits import job_of, refuse_upload
+from webapp.researcher.access import current_user, present_project
+from webapp.services import current_services
+from webapp.users.audit_log import record_act
+
+
+def instance_folder() -> Path:
+    """Return the instance folder."""
+    return Path(current_app.instance_path)
+
+
+def uploads_folder() -> Path:
+    """Return the folder of the studies of the present project, or of none."""
+    return uploads_of(instance_folder(), present_project())
+
+
+def launchable_studies() -> dict[str, str]:
+    """Return what can be launched here, by what the pages call it."""
+    return known_studies(instance_folder(), present_project())
+
+
+def project_name() -> str:
+    """Return the name of the project that the request is about; empty for none."""
+    project_id = present_project()
+    if project_id is None:
+        return ""
+    with reading(current_services().sessions) as session:
+        return session.get_one(Project, project_id).name
+
+
+def in_project(**after: str) -> dict[str, str]:
+    """Return what the audit log keeps, with the project where there is one."""
+    return after | ({"project": project} if (project := project_name()) else {})
+
+
+def log_act(act: str, **after: str) -> None:
+    """Note in the audit log what was done with a study."""
+    services = current_services()
+    with services.sessions.begin() as session:
+        record_act(session, current_user().name, act, services.now(), after=in_project(**after))
+
+
+def counted_job() -> AbstractContextManager[None]:
+    """Count long work of the present project while it is done."""
+    services = current_services()
+    return job_of(services.sessions, present_project(), services.now())
+
+
+def refuse_large(more_bytes: int) -> None:
+    """Let pass only where the present project may store as many bytes more.
+
+    Raises:
+        ProjectError: It may not.
+    """
+    project_id = present_project()
+    if project_id is None:
+        return
+    with reading(current_services().sessions) as session:
+        project = session.get_one(Project, project_id)
+    refuse_upload(project, uploaded_bytes(uploads_folder()), more_bytes)
+
+
+LARGEST_ZIP_BYTES = 20 * 1024 * 1024
+_LARGEST_STUDY_BYTES = 60 * 1024 * 1024
+_MOST_FILES = 500
+_NAME = re.compile(r"[A-Za-z0-9][\w-]{0,63}", re.ASCII)
+_FOLDER = "studies"
+# What reading a damaged or hostile archive ends in, by the kind of its compression.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    NotImplementedError,
+    RuntimeError,
+    EOFError,
+    OSError,
+    ValueError,
+    IndexError,
+    struct.error,
+)
+
+
+def known_studies(instance: Path, project_id: int | None = None) -> dict[str, str]:
+    """Return what can be launched: the built-in studies and the uploaded ones.
+
+    Args:
+        instance: The instance folder.
+        project_id: The project, which has uploads of its own; None for what belongs to none.
+
+    Returns:
+        The name or the folder of each by what the pages call it.
+    """
+    uploaded = sorted(uploads_of(instance, project_id).glob(f"*/*/{STUDY_FILE}"))
+    own = {f"{path.parent.name} ({path.parent.parent.name})": str(path.parent) for path in uploaded}
+    return {name: name for name in built_in_studies()} | own
+
+
+def uploads_of(instance: Path, project_id: int | None) -> Path:
+    """Return the folder of the studies that were uploaded in a project, or in none."""
+    if project_id is None:
+        return instance / _FOLDER
+    return instance / "projects" / str(project_id) / _FOLDER
+
+
+def uploaded_bytes(folder: Path) -> int:
+    """Return how large all the files of a folder are, however deep they lie."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def store_upload(
+    uploads: Path, content: bytes, check_size: Callable[[int], None] = lambda _: None
+) -> str:
+    """Store the study folder of a zip file, whole or not at all.
+
+    Args:
+        uploads: The folder of the uploaded studies.
+        content: The zip file.
+        check_size: Called with the size of the unpacked study; raises where that is too much.
+
+    Returns:
+        What the pages call it.
+
+    Raises:
+        RequestError: It is no zip file of one study folder, or too large.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            files = _files(archive)
+    except _UNREADABLE as error:
+        raise _refused(f"The file cannot be read as a zip file ({error}).") from error
+    name, files = _study_folder(files)
+    check_size(sum(map(len, files.values())))
+    label = secrets.token_hex(4)
+    folder = uploads / label
+    try:
+        for path, data in files.items():
+            target = folder / name / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+    except (OSError, ValueError, RecursionError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EACCES, errno.EROFS):
+            raise
+        raise _refused("A name in the zip file cannot be a file's or a folder's.") from error
+    return f"{name} ({label})"
+
+
+def _files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
+    entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+    if len(entries) > _MOST_FILES:
+        raise _refused(f"The zip file holds {len(entries)} files; {_MOST_FILES} are allowed.")
+    files = dict[PurePosixPath, bytes]()
+    left = _LARGEST_STUDY_BYTES
+    for entry in entries:
+        path = PurePosixPath(entry.filename)
+        if path.name.startswith(".") or "__MACOSX" in path.parts:
+            continue
+        if (
+            not path.parts
+            or path.is_absolute()
+            or ".." in path.parts
+            or "\\" in entry.filename
+            or "\0" in str(path)
+        ):
+            raise _refused(
+                f"The zip file holds a path that leads out of its folder: {entry.filename!r}."
+            )
+        if stat.S_ISLNK(entry.external_attr >> 16):
+            raise _refused(f"The zip file holds a link: {entry.filename!r}.")
+        # What the file says of its own size may be a lie, so one byte more is asked for.
+        with archive.open(entry) as stream:
+            data = stream.read(left + 1)
+        left -= len(data)
+        if left < 0:
+            raise _refused(f"Unpacked, the study is larger than {_LARGEST_STUDY_BYTES:,} bytes.")
+        files[path] = data
+    return files
+
+
+def _study_folder(files: dict[PurePosixPath, bytes]) -> tuple[str, dict[PurePosixPath, bytes]]:
+    tops = {path.parts[0] for path in files}
+    if len(tops) != 1 or PurePosixPath(next(iter(tops)), STUDY_FILE) not in files:
+        raise _refused("The zip file must hold one folder, and study.toml directly in it.")
+    (name,) = tops
+    if not _NAME.fullmatch(name):
+        raise _refused(f"{name!r} cannot be a study's name: use letters, digits, _ and -.")
+    return name, {path.relative_to(name): data for path, data in files.items()}
+
+
+def _refused(problem: str) -> RequestError:
+    return RequestError(f"{problem} Nothing was stored.", status=400, code="bad_upload")
+
+
+def zipped(folder: Path) -> io.BytesIO:
+    """Return a zip file of a folder and all that is in it, under the folder's name."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zip_file:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                zip_file.write(path, path.relative_to(folder.parent))
+    archive.seek(0)
+    return archive
+
+
+# Files that somebody writes by hand; others are replaced by uploading the study anew.
+_WRITTEN = frozenset({".toml", ".md", ".txt", ".tsv", ".csv"})
+LARGEST_TEXT_BYTES = 1024 * 1024
+_LABEL = re.compile(r"[A-Za-z0-9][\w-]{0,63} \([0-9a-f]{8}\)", re.ASCII)
+_NAME_LINE = re.compile(r'^name = "[^"]*"', re.MULTILINE)
+
+
+class StaleTextError(Exception):
+    """Somebody else saved the text since it was read; nothing was stored.
+
+    Attributes:
+        stored: What it says now.
+    """
+
+    def __init__(self, stored: str) -> None:
+        super().__init__(stored)
+        self.stored = stored
+
+
+def own_study(instance: Path, project_id: int | None, called: str) -> Path:
+    """Return the folder of an own study by what the pages call it, ``name (label)``.
+
+    Raises:
+        RequestError: There is none.
+    """
+    if _LABEL.fullmatch(called):
+        name, _, label = called.partition(" (")
+        folder = uploads_of(instance, project_id) / label.rstrip(")") / name
+        if (folder / STUDY_FILE).is_file():
+            return folder
+    raise RequestError(
+        f"There is no study {called!r} that can be edited here.",
+        status=404,
+        code="unknown_study",
+    )
+
+
+def texts_of(folder: Path) -> list[str]:
+    """Return the files of a study that can be edited, study.toml first."""
+    found = [
+        path.relative_to(folder).as_posix()
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in _WRITTEN and path.is_file() and path.stat().st_size <= LARGEST_TEXT_BYTES
+    ]
+    return sorted(found, key=lambda name: (name != STUDY_FILE, name))
+
+
+def read_text(folder: Path, name: str) -> str:
+    """Return one of the texts of a study.
+
+    Raises:
+        RequestError: It has no such file, or the file is no text in UTF-8.
+    """
+    if name not in texts_of(folder):
+        problem = f"The study has no text {name!r}."
+        raise RequestError(problem, status=404, code="unknown_text")
+    try:
+        return (folder / name).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise RequestError(
+            f"{name} is not written in UTF-8. Save it in UTF-8 and upload the study again.",
+            status=409,
+            code="no_utf8",
+        ) from error
+
+
+def digest_of_text(text: str) -> str:
+    """Return what tells whether a text has changed."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def save_text(folder: Path, name: str, text: str, seen: str) -> None:
+    """Store a text, unless somebody else stored another one since it was read.
+
+    Args:
+        folder: The study's.
+        name: The file.
+        text: What it shall say; a browser's ends of lines become the file's.
+        seen: The digest of what it said when it was read.
+
+    Raises:
+        StaleTextError: It says something else now.
+        RequestError: There is no such file, or the text is too long or no text.
+    """
+    stored = read_text(folder, name)
+    if digest_of_text(stored) != seen:
+        raise StaleTextError(stored)
+    try:
+        content = text.replace("\r\n", "\n").encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise RequestError(
+            "The text holds characters that cannot be stored. Nothing was stored.",
+            status=400,
+            code="bad_text",
+        ) from error
+    if len(content) > LARGEST_TEXT_BYTES:
+        raise RequestError(
+            f"The text has {len(content):,} bytes; {LARGEST_TEXT_BYTES:,} are allowed. Nothing "
+            "was stored.",
+            status=413,
+            code="long_text",
+        )
+    # Written whole beside it first: whoever reads it meanwhile sees the old text or the new one.
+    temporary = (folder / name).with_suffix(".being_written")
+    temporary.write_bytes(content)
+    temporary.replace(folder / name)
+
+
+def copied(source: Path, target: Path) -> None:
+    """Copy a study under the name of another folder."""
+    shutil.copytree(source, target)
+    path = target / STUDY_FILE
+    text = path.read_text(encoding="utf-8")
+    path.write_text(
+        _NAME_LINE.sub(f'name = "{target.name}"', text, count=1), encoding="utf-8", newline="\n"
+    )
+
+
+def source_of(instance: Path, project_id: int | None, called: str) -> Path:
+    """Return the folder of a built-in study or an own one.
+
+    Raises:
+        RequestError: There is none.
+    """
+    if called in built_in_studies():
+        return BUILT_IN / called
+    return own_study(instance, project_id, called)
