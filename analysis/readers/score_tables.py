@@ -1,4 +1,4 @@
-"""Models' scores from any program: tables with a row for each text, pair or token, and printed lists."""
+"""Models' scores from any program: a row for each text, pair or token, or printed lists."""
 
 import ast
 import re
