@@ -20,6 +20,7 @@ from webapp.commands.database import scrub_and_tell
 from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
 from webapp.core.instance import open_instance
+from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.database.models.identity import sealer_of
 from webapp.database.retry import in_transaction
@@ -27,9 +28,10 @@ from webapp.database.scrub import empty_log
 from webapp.erasures.record import Record
 from webapp.errors import RunError, WebappError
 from webapp.participant.data_notice import rights_notice, stored_data
+from webapp.payments.debts import Debt, debts_in_words, debts_of
 from webapp.privacy.corrections import correct as correct_answers
 from webapp.privacy.corrections import correctable, release, restrict
-from webapp.privacy.forget import find_person, forget, refuse_unpaid
+from webapp.privacy.forget import Person, find_person, forget, why_unpaid
 from webapp.runs.runs import named_run, study_as_launched
 from webapp.sessions.withdraw import Wish, withdraw
 from webapp.users.audit_log import record_act
@@ -41,7 +43,7 @@ from webapp.users.audit_log import record_act
 @click.option(
     "--although-unpaid",
     is_flag=True,
-    help="Forget them even if their submitted work is not paid yet.",
+    help="Do not ask about money that they are still owed.",
 )
 @with_instance
 def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
@@ -49,20 +51,26 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
 
     WHO is a participant's reference, their own code, or a platform's id of them. Their answers are
     erased. What the books must keep no longer identifies anybody. If an older backup is restored,
-    they are forgotten again.
+    they are forgotten again. Somebody who is forgotten can no longer be paid, so the command says
+    what they are still owed, and asks.
     """
     if not yes:
         click.confirm("This cannot be undone. Forget them?", abort=True)
     who, now = who.strip(), utc_now()
-    with open_sessions(instance).begin() as session:
+    sessions = open_sessions(instance)
+    with reading(sessions) as session:
+        unpaid = _unpaid(session, find_person(session, who))
+    if unpaid:
+        click.echo(f"{unpaid}. Somebody who is forgotten can no longer be paid.")
+        if not (yes or although_unpaid):
+            click.confirm("Forget them all the same?", abort=True)
+    with sessions.begin() as session:
         person = find_person(session, who)
         if person.is_nobody:
             raise RunError(
                 "no participant has that reference, code or id",
                 expected="a participant's reference, their own code, or a platform's id of them",
             )
-        if not although_unpaid:
-            refuse_unpaid(person)
         refs = [(each.ref, session.get_one(Run, each.run_id).ref) for each in person.participants]
         record = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
         forget(session, person, now, record)
@@ -75,6 +83,14 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
     )
     for ref, run in refs:
         click.echo(f"In exports of run {run} made earlier, delete the rows of participant {ref}.")
+
+
+def _unpaid(session: Session, person: Person) -> str:
+    """Return what a person is still owed, or why their money is not settled; empty if it is."""
+    debts = list[Debt]()
+    for participant in person.participants:
+        debts += debts_of(session, session.get_one(Run, participant.run_id), [participant.id])
+    return debts_in_words(debts) or why_unpaid(person)
 
 
 @click.command()

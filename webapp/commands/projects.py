@@ -11,6 +11,7 @@ from webapp.commands.options import open_sessions, with_instance
 from webapp.core.clock import utc_now
 from webapp.database.engine import reading
 from webapp.database.models import Project
+from webapp.payments.debts import owed_in_project
 from webapp.projects import limits as use
 from webapp.projects import projects as flow
 from webapp.projects.members import invite as invite_
@@ -95,13 +96,22 @@ def limits(
 
 @projects.command()
 @click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask, even if people are still owed money.")
 @with_instance
-def end(name: str, instance: Path) -> None:
+def end(name: str, yes: bool, instance: Path) -> None:
     """End the project NAME for its members.
 
-    Its runs and their data stay, for owners.
+    Its runs and their data stay, for owners. If people are still owed money, it names them and
+    asks.
     """
-    with open_sessions(instance).begin() as session:
+    sessions = open_sessions(instance)
+    with reading(sessions) as session:
+        owed = owed_in_project(session, flow.named_project(session, name))
+    if owed:
+        click.echo(f"{owed}.")
+        if not yes:
+            click.confirm("End the project all the same?", abort=True)
+    with sessions.begin() as session:
         project = flow.named_project(session, name, change=True)
         flow.end_project(session, project, by=_operator(), now=utc_now())
     click.echo(f"{name} has ended. Owners still see its runs.")

@@ -17,6 +17,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RunError
+from webapp.payments.debts import debts_in_words, debts_of
 from webapp.recruiters.registry import RECRUITERS, load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.terms import set_aside
@@ -136,13 +137,20 @@ def runs(instance: Path) -> None:
 
 @click.command()
 @click.argument("run")
+@click.option("--yes", is_flag=True, help="Do not ask, even if people are still owed money.")
 @with_instance
-def close(run: str, instance: Path) -> None:
+def close(run: str, yes: bool, instance: Path) -> None:
     """Close RUN to new participants.
 
-    Participants who have begun can finish.
+    Participants who have begun can finish. If people are still owed money, it names them and asks.
     """
     sessions = open_sessions(instance)
+    with reading(sessions) as session:
+        owed = debts_in_words(debts_of(session, named_run(session, run)))
+    if owed:
+        click.echo(f"{owed}. To pay them: parallax approve {run}; parallax bonus {run}")
+        if not yes:
+            click.confirm("Close it all the same?", abort=True)
     in_transaction(sessions, lambda session: close_run(session, named_run(session, run), utc_now()))
     click.echo(f"Run {run} is closed. To open it again: parallax open {run}")
 

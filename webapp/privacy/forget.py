@@ -31,7 +31,6 @@ from webapp.database.models import (
 from webapp.database.sealed_names import sweep
 from webapp.erasures.entry import Deed, mark_of
 from webapp.erasures.record import Record
-from webapp.errors import RunError
 from webapp.recruiters.statuses import AssignmentStatus
 from webapp.sessions.lookup import SINGLE
 from webapp.sessions.withdraw import Wish, erase_given, withdraw
@@ -122,30 +121,25 @@ def find_participant(session: Session, participant: Participant) -> Person:
     return _person(session, [participant], set())
 
 
-def refuse_unpaid(person: Person) -> None:
-    """Let pass only whose money is settled: somebody who is forgotten can no longer be paid.
+def why_unpaid(person: Person) -> str:
+    """Return why somebody's money is not settled; empty where it is.
 
-    Raises:
-        RunError: A payment is under way, or work was handed in and nobody decided.
+    Somebody who is forgotten can no longer be paid.
     """
     if any(payment.state not in _SETTLED for payment in person.payments):
-        raise RunError(
-            "a payment to this person is not settled, and could not be settled once they are "
-            "forgotten",
-            remedy="First settle it with: parallax reconcile RUN --fix",
+        return (
+            "A payment to this person is not settled: parallax reconcile RUN --fix would settle it"
         )
     done = (payment for payment in person.payments if payment.state == PaymentState.DONE)
     decided = {payment.assignment for payment in done}
     for assignment in person.assignments:
         waits = assignment.status == AssignmentStatus.SUBMITTED
         if waits and assignment.platform_id not in decided:
-            raise RunError(
-                "this person submitted work that is not paid, and could not be paid once "
-                "they are forgotten",
-                remedy=(
-                    "First pay them with: parallax approve RUN --only WHO, or add --although-unpaid"
-                ),
+            return (
+                "This person submitted work that is not paid: "
+                "parallax approve RUN --only WHO would pay it"
             )
+    return ""
 
 
 def forget(session: Session, person: Person, now: datetime, record: Record) -> None:

@@ -28,8 +28,7 @@ from webapp.database.models import (
     Run,
 )
 from webapp.database.sealed_names import sweep
-from webapp.errors import RunError
-from webapp.privacy.forget import Person, find_participant, refuse_unpaid, replace_ids
+from webapp.privacy.forget import Person, find_participant, replace_ids, why_unpaid
 from webapp.recruitment.reports import ReportState
 
 
@@ -128,9 +127,7 @@ def _must_stay(session: Session, person: Person) -> bool:
     if any(each.restricted_at is not None for each in person.participants):
         # They may need for a claim of their own what would be erased.
         return True
-    try:
-        refuse_unpaid(person)
-    except RunError:
+    if why_unpaid(person):
         return True
     keys = [each.id for each in person.participants]
     unsent = (ReportState.WAITING, ReportState.SENDING)

@@ -7,6 +7,8 @@ from urllib.parse import unquote
 
 import pandas as pd
 
+from analysis.readers.program import Program
+
 _FIRST = "# Results on "
 # "1. Name." of a list, or "Col. 1: Name." of the list of one line among several.
 _COLUMN = re.compile(r"(Col\. )?(\d+)[.:] (.*?)\.?")
@@ -20,7 +22,7 @@ _SEVEN = (
 )  # fmt: skip
 
 
-def is_results(text: str) -> bool:
+def _is_results(text: str) -> bool:
     """Return whether a text begins as results of PCIbex and Ibex do.
 
     Before the line that says when, there are empty comments and, from PCIbex, one that says which
@@ -30,7 +32,7 @@ def is_results(text: str) -> bool:
     return any(line.startswith(_FIRST) for line in comments)
 
 
-def read_results(text: str) -> pd.DataFrame:
+def _read(text: str) -> tuple[pd.DataFrame, str]:
     """Return the rows, whose columns the comments above them name.
 
     Ibex writes three kinds of comments: one list for the lines below; lists for lines that take
@@ -48,7 +50,8 @@ def read_results(text: str) -> pd.DataFrame:
             names = lists[turn % len(lists)] if lists else []
             rows.append(dict(zip(names, cells, strict=False)))
             turn += 1
-    return pd.DataFrame(rows).fillna("")
+    table = pd.DataFrame(rows).fillna("")
+    return table, "PCIbex" if "PennElementType" in table else "Ibex"
 
 
 def _named(comment: str, lists: list[list[str]]) -> list[list[str]]:
@@ -69,3 +72,12 @@ def _named(comment: str, lists: list[list[str]]) -> list[list[str]]:
 
 def _plain(cell: str) -> str:
     return "" if cell == "NULL" else unquote(cell)
+
+
+PROGRAM = Program(
+    name="PCIbex",
+    documentation="| PCIbex, Ibex | the results file, whose comments name the columns, in any "
+    "of the three forms that Ibex writes |",
+    recognises=_is_results,
+    read_text=_read,
+)

@@ -15,10 +15,11 @@ from jinja2 import StrictUndefined, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
 from experiment.errors import MaterialsError
+from experiment.materials.formats.format import Drafts, Format, Terms
 from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import json_lines, read_raw, read_text
 
-SUFFIXES = (".yaml", ".yml")
+_SUFFIXES = (".yaml", ".yml")
 # How a text is given to a model if the delimiter of choices, a space, stands at its very beginning.
 AFTER_SPACE = "after_space"
 _TEMPLATES = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
@@ -37,12 +38,7 @@ class _Code:
 _Loader.add_constructor("!function", lambda loader, node: _Code(str(node.value)))
 
 
-def is_task(path: Path) -> bool:
-    """Return whether a file's name is one of a task."""
-    return path.suffix.lower() in SUFFIXES
-
-
-def read_task(path: Path) -> tuple[list[Draft], list[str], str]:
+def _read(path: Path, _: Terms) -> Drafts:
     """Return a task's pairs, what was decided, and the rendering that the harness would use.
 
     Raises:
@@ -57,7 +53,7 @@ def read_task(path: Path) -> tuple[list[Draft], list[str], str]:
     rendering = AFTER_SPACE if alone and task.delimiter == " " else ""
     if rendering:
         notes.append("As in the harness, a space precedes each text (its target_delimiter).")
-    return drafts, notes, rendering
+    return Drafts(drafts, notes, rendering)
 
 
 def _loaded(path: Path, depth: int = 0) -> dict[str, Any]:
@@ -204,3 +200,15 @@ class _Task:
                 f"columns among {', '.join(row)}",
                 place,
             ) from error
+
+
+FORMAT = Format(
+    name="a task of lm-evaluation-harness",
+    documentation="| task of lm-evaluation-harness (`.yaml`) | the file's ending | tasks with two "
+    "choices and no few-shot examples, over data in files (`dataset_kwargs: data_files`). "
+    "Templates are filled in a sandbox. A task that names code (`!function`) is refused |",
+    recognises=lambda path: path.suffix.lower() in _SUFFIXES,
+    read=_read,
+    suffixes=_SUFFIXES,
+    names_its_data=True,
+)

@@ -11,8 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiment.errors import MaterialsError
+from experiment.materials.formats.format import Drafts, Format, Terms
 from experiment.materials.formats.pairs import Draft
-from experiment.materials.formats.suite import Suite, SuiteCondition, SuiteItem, load_suite
+from experiment.materials.formats.suite import (
+    Suite,
+    SuiteCondition,
+    SuiteItem,
+    is_suite,
+    load_suite,
+)
 
 _TERM = re.compile(r"\(\s*(?:\d+|\*)\s*;\s*%([^%]+)%\s*\)")
 _COMPARISON = re.compile(r"[<>=]")
@@ -26,7 +33,7 @@ class _Contrast:
     formula: str
 
 
-def read_suite(path: Path) -> tuple[list[Draft], list[str]]:
+def _read(path: Path, _: Terms) -> Drafts:
     """Return a pair for each item and each prediction over two conditions, and what was left out.
 
     Raises:
@@ -45,7 +52,7 @@ def read_suite(path: Path) -> tuple[list[Draft], list[str]]:
     drafts = [
         _draft(item, contrast, construction, path) for item in suite.items for contrast in contrasts
     ]
-    return drafts, notes
+    return Drafts(drafts, notes)
 
 
 def _contrasts(suite: Suite) -> tuple[list[_Contrast], list[str]]:
@@ -138,3 +145,13 @@ def _named(conditions: Mapping[str, SuiteCondition], name: str, place: str) -> S
 def _sentence(condition: SuiteCondition) -> str:
     """Return the regions' texts as one sentence; a mark stands at the word before it."""
     return re.sub(r" (?=[,.;:!?])", "", " ".join(filter(None, condition.texts)))
+
+
+FORMAT = Format(
+    name="a SyntaxGym suite",
+    documentation="| SyntaxGym suite (`.json`) | `predictions`, `items` | each prediction that "
+    "compares one condition with one other becomes a pair; `lm benchmark` evaluates all "
+    "predictions |",
+    recognises=is_suite,
+    read=_read,
+)
