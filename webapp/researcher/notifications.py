@@ -148,7 +148,7 @@ def _page(problem: str = "") -> str:
     return render_template(
         "researcher/notifications.html",
         mine=mine,
-        told=notices,
+        notices=notices,
         addresses={notification.id: shown_address(notification) for notification in mine},
         causes_of=causes_of,
         causes=CAUSE_LABELS,
