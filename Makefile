@@ -31,7 +31,7 @@ reproduce: $(BIN)/python  ## make the results of a capsule again: its versions i
 	@echo "Installing the capsule's versions ..."
 	@build/reproduce/venv/bin/python -m pip --disable-pip-version-check --quiet install -c build/reproduce/capsule/requirements.lock -e '.[analysis]'
 	@offline="unshare --map-root-user --net"; $$offline true 2>/dev/null || { offline=; echo "The network cannot be taken away here (unshare is not allowed)."; }; \
-	  $$offline build/reproduce/venv/bin/parallax reproduce "$(CAPSULE)" $(if $(REGISTERED),--registered $(REGISTERED))
+	  $$offline build/reproduce/venv/bin/parallax archive reproduce "$(CAPSULE)" $(if $(REGISTERED),--registered $(REGISTERED))
 
 models: $(VENV)/.lm  ## the main job with every kind of model: unigram, 5-gram, simple RNN, LSTM, multi-task
 	@$(BIN)/parallax demo $(STUDY) --models

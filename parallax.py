@@ -119,24 +119,26 @@ _ANALYSIS = {
     "compare": Lazy(
         "analysis.compare:command", "Compare the people of an exported run with models."
     ),
-    "archive": Lazy(
-        "analysis.commands.archive",
-        "Write EXPORT in the forms that archives and benchmarks take.",
-    ),
-    "capsule": Lazy(
-        "analysis.commands.capsule:capsule_command",
-        "Pack EXPORT with its comparison, so that others can make it again.",
-    ),
-    "reproduce": Lazy(
-        "analysis.commands.capsule:reproduce_command",
-        "Make the results of CAPSULE again, and compare every file.",
-    ),
     "power": Lazy(
         "analysis.commands.power", "Simulate STUDY to find how many participants it needs."
     ),
     "take": Lazy(
         "analysis.commands.take",
         "Let a model take the sessions of STUDY, or those that the people of an exported run had.",
+    ),
+}
+_ARCHIVE = {
+    "write": Lazy(
+        "analysis.commands.archive:write_",
+        "Write EXPORT in the forms that archives and benchmarks take.",
+    ),
+    "pack": Lazy(
+        "analysis.commands.archive:pack_",
+        "Pack EXPORT with its comparison, so that others can make it again.",
+    ),
+    "reproduce": Lazy(
+        "analysis.commands.archive:reproduce_",
+        "Make the results of CAPSULE again, and compare every file.",
     ),
 }
 _IMPORT = {
@@ -259,17 +261,27 @@ cli = LazyGroup(
         "Analysis": _ANALYSIS,
         "Server": _SERVER,
     },
+    renamed={
+        "capsule": "parallax archive pack",
+        "reproduce": "parallax archive reproduce",
+    },
 )
 _GROUPS = (
     ("Study", "study", "Write, check, show and preview a study of your own.", _OWN_STUDY),
     ("Server", "db", "The database: its schema, its backups.", _DB),
+    ("Analysis", "archive", "Publish a run, packed so that others can check it.", _ARCHIVE),
     ("Analysis", "import", "Import what other programs collected.", _IMPORT),
     ("Study", "maze", "Make and check the distractors of a Maze.", _MAZE),
     ("Models", "reading", "Score what participants read word by word.", _READING),
     ("Models", "lm", "Train language models and score the materials with them.", _LM),
 )
 for _section, _name, _help, _commands in _GROUPS:
-    _group = LazyGroup(name=_name, help=_help, sections={"Commands": _commands})
+    _group = LazyGroup(
+        name=_name,
+        help=_help,
+        sections={"Commands": _commands},
+        was_command="parallax archive write" if _name == "archive" else "",
+    )
     cli.add_command(_group, section=_section)
 
 

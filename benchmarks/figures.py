@@ -46,6 +46,7 @@ class Figure:
         minutes: How long it takes on two cores.
         kind: Who reruns it: ``headline`` or ``long``.
         needs: A path without which it cannot be made.
+        only: A pattern of the lines that the page shows; the result keeps them all.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Figure:
     minutes: float
     kind: str
     needs: str = ""
+    only: str = ""
 
     @property
     def result(self) -> Path:
@@ -105,7 +107,7 @@ def run(figure: Figure) -> str:
     """Run a figure's command and keep what it prints; return why there is no result, or ''."""
     words = shlex.split(figure.command)
     words[0] = sys.executable if words[0] == "python" else words[0]
-    load, started = os.getloadavg()[0], time.monotonic()
+    code, load, started = _code(), os.getloadavg()[0], time.monotonic()
     longest = max(_AT_LEAST_S, 60 * figure.minutes * _LONGEST)
     process = subprocess.Popen(
         words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, cwd=ROOT,
@@ -121,21 +123,24 @@ def run(figure: Figure) -> str:
         return f"exit code {process.returncode}; it printed:\n{printed}"
     seconds = time.monotonic() - started
     RESULTS.mkdir(exist_ok=True)
-    text = f"{heading(figure.command, seconds, load)}{printed.strip()}\n"
+    text = f"{heading(figure.command, code, seconds, load)}{printed.strip()}\n"
     figure.result.write_text(text, encoding="utf-8")
     return ""
 
 
-def heading(command: str, seconds: float, load: float) -> str:
+def heading(command: str, code: str, seconds: float, load: float) -> str:
     """Return the two lines above an output: the command, and what it was measured on and when."""
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    commit = _git("rev-parse", "--short", "HEAD")
-    if _git("status", "--porcelain", "--", "*.py"):
-        commit += " with changes"
     took = f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
     machine = f"load {load:.1f} on {os.cpu_count()} cores"
     when = f"{datetime.now(UTC):%-d %B %Y}"
-    return f"$ {command}\n# Parallax {version} at {commit}, {when}; {took}; {machine}\n"
+    return f"$ {command}\n# {code}, {when}; {took}; {machine}\n"
+
+
+def _code() -> str:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    commit = _git("rev-parse", "--short", "HEAD")
+    changed = " with changes" if _git("status", "--porcelain", "--", "*.py") else ""
+    return f"Parallax {version} at {commit}{changed}"
 
 
 def _git(*arguments: str) -> str:
@@ -172,6 +177,10 @@ def shown(figure: Figure) -> str:
     if not figure.result.exists():
         return f"Not measured yet: `{figure.command}`.\n"
     command, source, printed = figure.result.read_text("utf-8").split("\n", 2)
+    if figure.only:
+        lines = printed.splitlines(keepends=True)
+        printed = "".join(line for line in lines if re.search(figure.only, line))
+        source += f"; every line is in {figure.result.relative_to(RESULTS.parents[1])}"
     if printed.startswith("|"):
         return f"`{command.removeprefix('$ ')}` ({source.removeprefix('# ')}):\n\n{printed}"
     return f"```text\n{command}\n{source}\n{printed}```\n"

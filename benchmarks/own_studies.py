@@ -61,7 +61,7 @@ def taken_through(one: Drawn | Example, work: Workshop) -> None:
     work("compare", "--run", export, "--scores", f"{one.name}.parquet", "--out", out,
          "--resamples", 100)  # fmt: skip
     Path("about.toml").write_text(_ABOUT, encoding="utf-8")
-    work("archive", export, "--about", "about.toml", "--out", f"{one.name}-archive")
+    work("archive", "write", export, "--about", "about.toml", "--out", f"{one.name}-archive")
 
 
 def _made(one: Drawn, work: Workshop) -> None:

@@ -48,13 +48,8 @@ WINGS = {
         ("lm", "search", "spec.toml", "--data", "text.txt", "--out", "models"),
     ),
     "archives": Wing(
-        (
-            "analysis.archive",
-            "analysis.capsule",
-            "analysis.commands.archive",
-            "analysis.commands.capsule",
-        ),
-        ("archive", "export"),
+        ("analysis.archive", "analysis.commands.archive"),
+        ("archive", "write", "export"),
     ),
 }
 # The main job scores an n-gram model.

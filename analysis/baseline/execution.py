@@ -122,8 +122,7 @@ def _demographics(facts: Facts) -> Answer:
     answers = facts.run.answers
     if answers is None or not closed:
         return unknown("questionnaire")
-    kept = set(facts.run.verdicts.loc[facts.run.verdicts["kept"], "participant"])
-    given = answers[answers["participant"].isin(kept) & answers["field"].isin(closed)]
+    given = answers[answers["participant"].isin(facts.kept) & answers["field"].isin(closed)]
     if given.empty:
         return unknown("questionnaire")
     return from_run("yes", "; ".join(_shares(name, given) for name in closed))
@@ -140,7 +139,9 @@ def _shares(name: str, given: pd.DataFrame) -> str:
 
 
 def _time(facts: Facts) -> Answer:
-    times = facts.run.responses["rt_ms"].dropna()
+    responses, people = facts.run.responses, facts.run.responses["participant"]
+    # Published responses may come without the participants who gave them.
+    times = responses.loc[people.isin(facts.kept) | people.isna(), "rt_ms"].dropna()
     if times.empty and facts.minutes is None:
         return unknown_without("reaction times in the table of responses")
     parts = [] if times.empty else [f"median answer {times.median() / 1000:.2f} s"]

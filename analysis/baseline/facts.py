@@ -55,6 +55,11 @@ class Facts:
         return bool(self.origin.models) or bool(self.contexts)
 
     @property
+    def kept(self) -> set[str]:
+        """The participants whom no rule excluded."""
+        return set(self.run.verdicts.loc[self.run.verdicts["kept"], "participant"])
+
+    @property
     def per_item(self) -> "pd.Series[int]":
         """How many judgments each item has."""
         return self.judgments.groupby("item_id", observed=True).size()

@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 from analysis.errors import AnalysisError
 from analysis.readers import pcibex, recorded, tables
 from analysis.readers.colorless_green import COLUMNS as COLORLESS_GREEN
-from analysis.readers.delimited import open_text, read_delimited
+from analysis.readers.delimited import read_delimited
 from experiment.errors import why_unread
+from experiment.materials.formats.delimited import open_text
 
 # The number of a result within its file, where a folder of files is read.
 WITHIN_FILE = "result_in_file"

@@ -86,7 +86,7 @@ NOT_GIVEN: Mapping[str, str] = {
         _BEFORE,
     ),
     "links make": _SECRET,
-    **dict.fromkeys(("compare", "archive", "capsule", "reproduce", "import"), _GIVEN),
+    **dict.fromkeys(("compare", "archive", "import"), _GIVEN),
     **dict.fromkeys(("projects", "users", "keys", "db", "doctor"), _OPERATES),
 }  # fmt: skip
 

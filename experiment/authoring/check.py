@@ -39,6 +39,8 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     session_checks.size,
     session_checks.places,
     key_checks.recruitment,
+    key_checks.patterns,
+    key_checks.marks,
     key_checks.files,
     key_checks.texts,
 )

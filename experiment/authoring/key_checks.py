@@ -16,6 +16,7 @@ from experiment.exclusion.rules import load_rule, parts_of
 from experiment.materials.formats.columns import NAMES, in_quotes
 from experiment.materials.render import render
 from experiment.money import in_words
+from experiment.panels.check_panel import unbounded_patterns
 from experiment.payment.cost import hourly_minor
 from experiment.plugins import unknown_name
 from experiment.responses.registry import response_of
@@ -23,6 +24,7 @@ from experiment.simulation.responders import RESPONDERS
 from experiment.studies.key_errors import misread
 from experiment.studies.study import PAGES, Rule, Study
 from experiment.trials.practice import read_practice
+from experiment.untrusted import MOST_CHARACTERS, MOST_MARKS, is_too_marked
 
 # The lowest minimum wage of the United States: below it a study is no fair offer.
 _LEAST_HOURLY, _ITS_CURRENCY = 725, "USD"
@@ -187,6 +189,34 @@ def recruitment(examined: Examined) -> Iterator[ParallaxError]:
             expected=f"at least {in_words(_LEAST_HOURLY, _ITS_CURRENCY)}, the lowest minimum wage"
             " of the United States",
         )
+
+
+def patterns(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield patterns of a panel that a server could not match in bounded time."""
+    panel = examined.study.panel
+    for path, why in unbounded_patterns(panel) if panel is not None else ():
+        yield StudyError(
+            "the pattern could keep the server busy for as long as somebody likes",
+            where=examined.at("panel", *path),
+            expected=why,
+        )
+
+
+def marks(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield texts with more Markdown in them than pages show."""
+    study = examined.study
+    for name in sorted(study.texts):
+        try:
+            text = study.read(f"texts/{study.study.language}/{name}.md")
+        except (OSError, UnicodeDecodeError):
+            continue  # another check names it
+        if is_too_marked(text):
+            yield StudyError(
+                f'the text "{name}" is too long, or has too many lines and marks of Markdown',
+                where=f"texts/{study.study.language}/{name}.md",
+                expected=f"at most {MOST_CHARACTERS:,} characters, and {MOST_MARKS:,} lines, stars,"
+                " brackets and other marks together; pages show a longer one without its marks",
+            )
 
 
 def files(examined: Examined) -> Iterator[ParallaxError]:

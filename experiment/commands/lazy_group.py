@@ -36,11 +36,22 @@ class LazyGroup(click.Group):
 
     Args:
         sections: Heading to the commands below it, in the order ``--help`` lists them.
+        renamed: Earlier names of commands, with what they are called now.
+        was_command: What took the group's place earlier and is called so now; any name that is no
+            command of the group is answered with it.
         **attributes: What any click group takes.
     """
 
-    def __init__(self, *, sections: Mapping[str, Mapping[str, Lazy]], **attributes: object) -> None:
+    def __init__(
+        self,
+        *,
+        sections: Mapping[str, Mapping[str, Lazy]],
+        renamed: Mapping[str, str] | None = None,
+        was_command: str = "",
+        **attributes: object,
+    ) -> None:
         super().__init__(**attributes)  # type: ignore[arg-type]
+        self._renamed, self._was_command = renamed or {}, was_command
         self._lazy = {name: one for part in sections.values() for name, one in part.items()}
         self._sections = {title: list(commands) for title, commands in sections.items()}
 
@@ -82,6 +93,14 @@ class LazyGroup(click.Group):
         known, name = self.list_commands(ctx), args[0]
         if name in known or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
+        if now := self._renamed.get(name):
+            raise click.UsageError(f'"{ctx.command_path} {name}" is now "{now}".', ctx=ctx)
+        if self._was_command:
+            raise click.UsageError(
+                f'"{name}" is no command of this group: "{ctx.command_path} ..." is now '
+                f'"{self._was_command} ...".',
+                ctx=ctx,
+            )
         raise click.exceptions.NoSuchCommand(name, possibilities=known, ctx=ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

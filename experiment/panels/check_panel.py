@@ -16,6 +16,7 @@ from experiment.panels.signing import (
 from experiment.panels.table import PanelTable, Report
 from experiment.panels.templates import is_address, names_in
 from experiment.participation import Ending
+from experiment.untrusted import is_whole, why_unbounded
 
 _NAME = re.compile(r"\{([\w-]+)\}")
 _AROUND = ("", "a", "A", "1")
@@ -64,7 +65,7 @@ def _has_one_length(pattern: str) -> bool:
 
 
 def _may_hold(pattern: str, text: str) -> bool:
-    return not text or any(re.fullmatch(pattern, f"{side}{text}{side}") for side in _AROUND)
+    return not text or any(is_whole(pattern, f"{side}{text}{side}") for side in _AROUND)
 
 
 # What every template may name beside a panel's own: the person as the panel calls them, the
@@ -87,6 +88,21 @@ def check_panel(panel: PanelTable) -> None:
     """
     if problems := dict.fromkeys(_problems(panel)):
         raise ValueError("; and ".join(problems))
+
+
+def unbounded_patterns(panel: PanelTable) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield where a pattern stands that cannot be matched in linear time, and what is expected.
+
+    Studies that were launched before go on with such patterns, so they are no mistake of the table.
+    """
+    for name, parameter in panel.parameters.items():
+        if why := why_unbounded(parameter.pattern):
+            yield ("parameters", name, "pattern"), why
+    for ending in Ending:
+        report = panel.way_back(ending).report
+        for key in ("done", "done_before") if report is not None else ():
+            if why := why_unbounded(getattr(report, key)):
+                yield ("endings", str(ending), "report", key), why
 
 
 def _problems(panel: PanelTable) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """The tables and keys of ``[panel]`` in study.toml, each with its meaning."""
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -16,6 +15,7 @@ from pydantic import (
 
 from experiment.panels.signing import ENCODINGS, KEYED, PLAIN
 from experiment.participation import Ending
+from experiment.untrusted import valid_pattern
 
 PRESETS_FOLDER = Path(__file__).parent / "presets"
 # The folder is the only list of the known panels: another file there is another panel.
@@ -34,19 +34,6 @@ else:
     _Encoding = Literal[ENCODINGS]
 _Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 _Site = Annotated[str, StringConstraints(pattern=r"^https://[\w.*-]+(:\d{1,5})?$")]
-
-
-def checked_pattern(pattern: str) -> str:
-    """Return a regular expression that is one.
-
-    Raises:
-        ValueError: It is none.
-    """
-    try:
-        re.compile(pattern, re.ASCII)
-    except re.error as error:
-        raise ValueError(f"a regular expression ({error})") from error
-    return pattern
 
 
 def _ending(value: object) -> object:
@@ -73,7 +60,7 @@ class Parameter(_Table):
         default="", description="a template of the only value that this study accepts; any if empty"
     )
 
-    _pattern = field_validator("pattern")(checked_pattern)
+    _pattern = field_validator("pattern")(valid_pattern)
 
 
 class Signature(_Table):
@@ -147,7 +134,7 @@ class Report(_Table):
         default=False, description="whether a call may be repeated when its answer was lost"
     )
 
-    _patterns = field_validator("done", "done_before")(checked_pattern)
+    _patterns = field_validator("done", "done_before")(valid_pattern)
 
 
 class WayBack(_Table):

@@ -5,7 +5,6 @@ people and of programs, item by item, with their source. Without it the trials a
 nothing follows about who answered.
 """
 
-import tomllib
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -19,6 +18,7 @@ from pydantic import (
 
 from experiment.errors import StudyError, wrong_keys
 from experiment.studies.toml_lists import AS_TUPLE
+from experiment.untrusted import read_toml
 
 
 class _Table(BaseModel):
@@ -102,7 +102,7 @@ def read_rates(text: str, where: Path) -> Rates:
     """
     expected = "source, [[items]] with item, people and programs, as docs/humanness.md shows"
     try:
-        return Rates.model_validate(tomllib.loads(text))
+        return Rates.model_validate(read_toml(text))
     except ValidationError as error:
         raise StudyError(wrong_keys(error), where=str(where), expected=expected) from error
     except (ValueError, RecursionError) as error:

@@ -12,6 +12,7 @@ from experiment.plugins import unknown_name
 from experiment.studies.files import own_messages
 from experiment.studies.key_errors import KeyErrors, TomlLines
 from experiment.studies.study import EARLIER_RESPONSE, STUDY_FILE, Study
+from experiment.untrusted import read_toml
 
 BUILT_IN = Path(__file__).parent
 _NUL = "\0"
@@ -90,7 +91,7 @@ def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> St
     try:
         # Editors on Windows write a byte order mark, which TOML does not know.
         text = toml.decode("utf-8-sig")
-        keys = tomllib.loads(text)
+        keys = read_toml(text)
     except UnicodeDecodeError as error:
         raise StudyError(
             f"the file is not UTF-8 text (byte {error.start})",

@@ -1,6 +1,5 @@
 """The published results that are shown next to a run's own."""
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,6 +8,7 @@ from experiment.plugins import unknown_name
 from experiment.studies.study import PUBLISHED_FILE, STUDY_FILE, Study
 from experiment.tables.column import Column, TableSchema
 from experiment.tables.files import parse_table
+from experiment.untrusted import read_toml
 
 PUBLISHED = TableSchema(
     "published",
@@ -96,4 +96,4 @@ def _declared(study: Study) -> set[str]:
         text = study.read(STUDY_FILE).removeprefix("\ufeff")
     except FileNotFoundError:
         return set()
-    return {str(one.get("name")) for one in tomllib.loads(text).get("constructions", [])}
+    return {str(one.get("name")) for one in read_toml(text).get("constructions", [])}

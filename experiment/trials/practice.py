@@ -1,6 +1,5 @@
 """Practice trials: shown before the session, with feedback, and never stored."""
 
-import tomllib
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -10,6 +9,7 @@ from experiment.records import PAIR, Item, Kind, Side
 from experiment.responses.registry import response_class
 from experiment.seeds import generator
 from experiment.studies.study import Study
+from experiment.untrusted import read_toml
 
 
 class _Pair(BaseModel):
@@ -66,7 +66,7 @@ def read_practice(study: Study) -> list[Practice]:
 
 def _pairs(study: Study) -> list[_Pair]:
     try:
-        return _File.model_validate(tomllib.loads(study.read(study.trial.practice))).practice
+        return _File.model_validate(read_toml(study.read(study.trial.practice))).practice
     except ValidationError as error:
         raise _unreadable(study, wrong_keys(error)) from error
     except (OSError, ValueError, RecursionError) as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.capsule.pack import MANIFEST, RESULTS, Choices, hashes, recompute
+from analysis.archive.pack import MANIFEST, RESULTS, Choices, hashes, recompute
 from analysis.data.load import load_run
 from analysis.data.takers import read_manifest
 from tests.analysis import small_run

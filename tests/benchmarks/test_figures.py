@@ -89,6 +89,16 @@ def test_a_table_of_markdown_is_shown_as_one_and_anything_else_in_a_fence(result
     assert figures.shown(shown) == "```text\n$ python x\n# Parallax 1\n2\n```\n"
 
 
+def test_a_page_may_show_some_lines_of_a_long_result_and_says_where_the_others_are(results):
+    results.mkdir()
+    shown = figure("pass", only="^all")
+    shown.result.write_text("$ python x\n# Parallax 1\none 1\nall 2\n")
+    source = "# Parallax 1; every line is in results/sum.txt"
+    assert figures.shown(shown).replace(results.parent.name + "/", "") == (
+        f"```text\n$ python x\n{source}\nall 2\n```\n"
+    )
+
+
 def test_an_unknown_name_is_refused(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["figures.py", "nothing"])
     with pytest.raises(SystemExit):

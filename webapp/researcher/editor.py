@@ -1,7 +1,6 @@
 """The editor of a study: its texts, how they look, and what the checks find."""
 
 import csv
-import tomllib
 from pathlib import Path
 
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -9,6 +8,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from experiment.authoring.show import SHOWN_BELOW
+from experiment.untrusted import read_toml
 from webapp.core.subprocesses import parallax
 from webapp.database.locks import exclusive
 from webapp.participant.markdown import as_html
@@ -118,7 +118,7 @@ def _looks(name: str, text: str) -> Markup:
         return Markup('<article class="paper">{}</article>').format(as_html(text))
     if suffix == ".toml":
         try:
-            tomllib.loads(text)
+            read_toml(text)
         except (ValueError, RecursionError) as error:
             problem = f"This cannot be read as TOML: {error}."
             return Markup('<p class="problem">{}</p>').format(problem)

@@ -1,6 +1,5 @@
 """What a run is called on pages: the title of its study, read without the study."""
 
-import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -8,6 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.studies.study import STUDY_FILE
+from experiment.untrusted import read_toml
 from webapp.database.models import Run, StudyFile
 
 
@@ -29,6 +29,6 @@ def titles_of(session: Session, runs: Sequence[Run]) -> dict[int, str]:
 def _title(content: bytes) -> str:
     try:
         # As experiment.studies.load reads it: a byte order mark may stand before it.
-        return str(tomllib.loads(content.decode("utf-8-sig"))["study"]["title"])
+        return str(read_toml(content.decode("utf-8-sig"))["study"]["title"])
     except (ValueError, RecursionError, KeyError, TypeError):
         return ""

@@ -1,19 +1,23 @@
 """Tables as people keep them (CSV, TSV, semicolons, Excel, JSON lines), as rows of texts."""
 
-import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from io import StringIO
 from pathlib import Path
 
 from experiment.errors import MaterialsError, why_unread
-from experiment.materials.formats.workbooks import code_page, lost_word, sheet, telling_word
+from experiment.materials.formats.delimited import (
+    DelimitedError,
+    TextFile,
+    cells_of,
+    find_layout,
+    open_text,
+)
+from experiment.materials.formats.workbooks import lost_word, sheet, telling_word
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json", ".yaml", ".yml")
-_DELIMITERS = (",", ";", "\t", "|")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,26 +89,22 @@ def read_text(path: Path, language: str = "") -> tuple[str, tuple[str, ...]]:
     Raises:
         MaterialsError: It is no text, or its letters are of another encoding.
     """
-    excel = code_page(language)
-    content = path.read_bytes()
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encodings: tuple[str, ...] = ("utf-16",)
-    else:
-        encodings = ("utf-8-sig", excel)
-    for encoding in encodings:
-        try:
-            text = content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if "\0" in text:
-            break
-        return text, _guessed(path, text, excel) if encoding == excel else ()
-    raise MaterialsError(
-        "the file is not a text file",
-        where=str(path),
-        expected="a text table in UTF-8",
-        remedy='In Excel choose "CSV UTF-8", or keep it as .xlsx',
-    )
+    file, notes = _opened(path, language)
+    return file.whole(), notes
+
+
+def _opened(path: Path, language: str) -> tuple[TextFile, tuple[str, ...]]:
+    try:
+        file = open_text(path, language)
+    except ValueError as error:
+        raise MaterialsError(
+            "the file is not a text file",
+            where=str(path),
+            expected="a text table in UTF-8",
+            remedy='In Excel choose "CSV UTF-8", or keep it as .xlsx',
+        ) from error
+    notes = () if file.is_unicode else _guessed(path, file.whole(), file.encoding)
+    return file, notes
 
 
 def _guessed(path: Path, text: str, encoding: str) -> tuple[str, ...]:
@@ -123,35 +123,17 @@ def _guessed(path: Path, text: str, encoding: str) -> tuple[str, ...]:
 
 
 def _from_text(path: Path, language: str) -> RawTable:
-    text, notes = read_text(path, language)
-    delimiter = ""
-    if text[:4].lower() == "sep=" and "\n" in text:
-        first, text = text.split("\n", 1)
-        delimiter, text = first.strip()[4:5], f"\n{text}"
-    lines = text.splitlines()
-    header = next((line for line in lines if line.strip()), "")
-    delimiter = delimiter or max(_DELIMITERS, key=lambda mark: len(_cells(header, mark)))
-    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    return _from_cells(path, _numbered(reader, path), "line", notes)
+    file, notes = _opened(path, language)
+    return _from_cells(path, _numbered(file), "line", notes)
 
 
-def _cells(line: str, delimiter: str) -> list[str]:
+def _numbered(file: TextFile) -> Iterator[tuple[int, list[str]]]:
     try:
-        return next(csv.reader([line], delimiter=delimiter), [])
-    except csv.Error:  # longer than any cell may be
-        return []
-
-
-def _numbered(reader: Iterable[list[str]], path: Path) -> Iterator[tuple[int, list[str]]]:
-    number = 0
-    try:
-        for cells in reader:
-            number = getattr(reader, "line_num", number + 1)
-            yield number, cells
-    except csv.Error as error:
+        yield from cells_of(file, find_layout(file))
+    except DelimitedError as error:
         raise MaterialsError(
             f"the table is incomplete ({error})",
-            where=f"{path}, line {getattr(reader, 'line_num', number)}",
+            where=f"{file.path}, line {error.line}",
             expected="quotation marks that come in pairs",
         ) from error
 

@@ -1,7 +1,6 @@
 """The file, tables and keys of a grammar, with the line of each for messages."""
 
 import re
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -11,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from experiment.errors import MaterialsError, said
 from experiment.plugins import unknown_name
 from experiment.records import Kind
+from experiment.untrusted import read_toml
 
 _TEMPLATE_HEADER = re.compile(r"\s*\[\[\s*template\s*\]\]")
 _LEXICON_HEADER = re.compile(r"\s*\[\s*lexicon\s*\.\s*[\"']?([^\"'\]\s]+)")
@@ -142,7 +142,7 @@ def read_tables(path: Path) -> tuple[GrammarTables, Source]:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        tables = tomllib.loads(text)
+        tables = read_toml(text)
     except OSError as error:
         raise MaterialsError(
             f"the grammar cannot be read ({error.strerror})", where=str(path)

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from analysis.archive.coarsen import rows_without
 from analysis.archive.package import read_package
 from analysis.archive.traces import K, Kind, combinations
-from analysis.commands.archive import archive
+from analysis.commands.archive import write_
 from analysis.errors import AnalysisError
 from experiment.studies.load import load_study
 from experiment.tables.schemas import ANSWERS
@@ -26,7 +26,7 @@ from tests.patience import PATIENCE_S
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(archive, [str(one) for one in arguments])
+    return CliRunner().invoke(write_, [str(one) for one in arguments])
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from analysis.readers.delimited import open_text, read_delimited
+from analysis.readers.delimited import read_delimited
 from analysis.readers.judgments import interpreted, read_known_items
 from analysis.readers.mapping import read_mapping
 from analysis.readers.preview import judgments_table
 from analysis.readers.sources import read_source
+from experiment.materials.formats.delimited import open_text
 
 PEOPLE, ITEMS = 10_000, 1_000
 # Runs a command of Parallax and prints the most memory that it held, in KiB.

@@ -96,3 +96,15 @@ def test_a_module_of_ours_that_is_absent_stays_a_fault_of_the_program(
 ):
     (tmp_path / "lazily_imported.py").write_text("import experiment.absent\n")
     assert isinstance(CliRunner().invoke(group, ["greet"]).exception, ModuleNotFoundError)
+
+
+def test_an_earlier_name_is_answered_with_the_present_one():
+    inner = LazyGroup(name="box", sections={"Commands": {}}, was_command="program box open")
+    outer = LazyGroup(name="program", sections={"Commands": {}}, renamed={"unbox": "box open"})
+    outer.add_command(inner)
+    refused = CliRunner().invoke(outer, ["unbox", "x"], prog_name="program")
+    assert refused.exit_code == 2 and '"program unbox" is now "box open".' in refused.output
+    refused = CliRunner().invoke(outer, ["box", "folder"], prog_name="program")
+    assert refused.exit_code == 2
+    assert '"folder" is no command of this group' in refused.output
+    assert '"program box ..." is now "program box open ...".' in refused.output

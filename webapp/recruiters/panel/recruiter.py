@@ -6,13 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
+from experiment.panels.check_panel import unbounded_patterns
 from experiment.panels.panel import Panel, only_value, preset
 from experiment.panels.signing import signed_address, with_signatures
 from experiment.panels.table import PRESETS
 from experiment.panels.templates import UnfilledError, fill, fill_address, names_in
 from experiment.participation import Ending
 from experiment.studies.study import Study
-from webapp.errors import WebappError
+from webapp.errors import RunError, WebappError
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing, checked_id, other_study
 from webapp.recruiters.base import Recruiter, ReportTerms
 from webapp.recruiters.endings import Departure, Exit, ExitForm
@@ -55,7 +56,14 @@ class PanelRecruiter(Recruiter):
         Raises:
             WebappError: It has not.
         """
-        secrets_of(_panel(study), self._settings)
+        panel = _panel(study)
+        for path, why in unbounded_patterns(panel):
+            raise RunError(
+                "the pattern could keep the server busy for as long as somebody likes",
+                where=f"study.toml, [panel] {'.'.join(path)}",
+                expected=why,
+            )
+        secrets_of(panel, self._settings)
 
     def sites(self, study: Study | None) -> tuple[str, ...]:
         """Return the sites to which the study's endings lead."""

@@ -1,7 +1,6 @@
 """The request by which our server reports the end of a session to a panel."""
 
 import json
-import re
 from collections.abc import Collection, Mapping
 
 import httpx
@@ -9,6 +8,7 @@ import httpx
 from experiment.panels.signing import signed_address, with_signatures
 from experiment.panels.table import OwnSignature, Report
 from experiment.panels.templates import UnfilledError, fill
+from experiment.untrusted import is_in
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
 
 _PATIENCE_S = 20.0
@@ -69,11 +69,11 @@ def _judged(report: Report, status: int, text: str) -> str:
     answer = f"{status} {text}".strip()
     if status >= 500 or status in (408, 425, 429):
         raise PlatformUnreachable(answer)
-    if report.done_before and re.search(report.done_before, text):
+    if report.done_before and is_in(report.done_before, text):
         return answer
     if status >= 300:
         raise PlatformError(answer)
-    if re.search(report.done, text):
+    if is_in(report.done, text):
         return answer
     if not _is_whole(text.strip()):
         # It was cut off on the way, so it says nothing.

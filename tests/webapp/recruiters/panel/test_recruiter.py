@@ -10,7 +10,7 @@ from experiment.studies.load import load_study
 from tests.experiment.panels.test_panel import OWN, OWN_PANEL
 from webapp.core.clock import utc_now
 from webapp.core.settings import Settings
-from webapp.errors import WebappError
+from webapp.errors import RunError, WebappError
 from webapp.recruiters import arrivals
 from webapp.recruiters.arrivals import ArrivalError, Landing
 from webapp.recruiters.endings import Departure
@@ -90,6 +90,24 @@ def test_no_value_is_accepted_that_could_not_be_kept_whole():
     with pytest.raises(ArrivalError, match="not complete"):
         RECRUITER.arrival(landing(study, who="x" * 201))
     assert arrivals.LONGEST_VALUE <= link_visits.LONGEST_PARAMETER
+
+
+def test_a_strangers_value_is_matched_in_linear_time_whatever_the_pattern():
+    study = study_with(**{**OWN_PANEL, "parameters": {"who": {"pattern": "(a+)+b"}}})
+    RECRUITER.check(study)
+    with pytest.raises(ArrivalError, match="not complete"):
+        RECRUITER.arrival(landing(study, who="a" * 199 + "!"))
+    assert RECRUITER.arrival(landing(study, who="aab")).parameters == {"who": "aab"}
+
+
+def test_a_launched_run_goes_on_with_a_pattern_that_no_new_one_may_have():
+    study = study_with(**{**OWN_PANEL, "parameters": {"who": {"pattern": r"(a+)+b(?=)"}}})
+    assert RECRUITER.arrival(landing(study, who="aab")).parameters == {"who": "aab"}
+    with pytest.raises(ArrivalError, match="not complete"):
+        RECRUITER.arrival(landing(study, who="a" * 199 + "!"))
+    with pytest.raises(RunError, match="looking ahead or behind") as refused:
+        RECRUITER.check(study)
+    assert "parameters.who.pattern" in refused.value.where
 
 
 def test_who_finishes_goes_back_by_a_redirect_that_holds_the_endings_code():

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from analysis.capsule.pack import (
+from analysis.archive.pack import (
     MANIFEST,
     README,
     RESULTS,
@@ -175,5 +175,5 @@ def _no_capsule(capsule: Path, problem: str) -> AnalysisError:
     return AnalysisError(
         f"the file is no capsule: {problem}",
         where=str(capsule),
-        expected="a file that `parallax capsule` wrote",
+        expected="a file that `parallax archive pack` wrote",
     )

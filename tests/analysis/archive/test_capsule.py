@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from analysis.capsule.pack import MANIFEST, pack
-from analysis.capsule.reproduce import reproduce
-from analysis.commands.capsule import capsule_command, reproduce_command
+from analysis.archive.pack import MANIFEST, pack
+from analysis.archive.reproduce import reproduce
+from analysis.commands.archive import pack_, reproduce_
 from analysis.errors import AnalysisError
 from tests.analysis import small_run
-from tests.analysis.capsule import changed_capsules as capsules
+from tests.analysis.archive import changed_capsules as capsules
 
 PLAN = capsules.frozen(capsules.PLAN, "2026-02-01").sha256
 
@@ -139,11 +139,9 @@ def test_what_is_no_capsule_is_told_and_nothing_is_unpacked_outside(tmp_path: Pa
 
 def test_the_commands_pack_and_reproduce_and_say_what_cannot_be_told(tmp_path: Path):
     export, out = capsules.write_export(tmp_path / "export"), tmp_path / "capsule.zip"
-    packed = CliRunner().invoke(
-        capsule_command, [str(export), "--out", str(out), "--resamples", "100"]
-    )
+    packed = CliRunner().invoke(pack_, [str(export), "--out", str(out), "--resamples", "100"])
     assert packed.exit_code == 0, packed.output
-    found = CliRunner().invoke(reproduce_command, [str(out)])
+    found = CliRunner().invoke(reproduce_, [str(out)])
     assert found.exit_code == 0, found.output
     assert "byte for byte" in found.output and "cannot be told" in found.output
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from analysis.capsule.pack import MANIFEST, RESULTS, RUN, Choices, hashes, recompute, zipped
-from analysis.capsule.reproduce import reproduce
+from analysis.archive.pack import MANIFEST, RESULTS, RUN, Choices, hashes, recompute, zipped
+from analysis.archive.reproduce import reproduce
 from analysis.errors import AnalysisError
 from experiment.authoring.plan import frozen, to_json
 from experiment.studies.load import load_study

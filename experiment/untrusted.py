@@ -1,0 +1,109 @@
+"""Reading what anybody may have written (patterns, Markdown, TOML), with work that its size bounds.
+
+Python's own regular expressions need exponential time for a pattern such as ``(a+)+b``, and its
+TOML reader quadratic time for a key of many parts. A server that answers for many studies on one
+thread would stand still for all of them.
+"""
+
+import re
+import subprocess
+import sys
+import tomllib
+from functools import lru_cache
+from threading import Lock
+from typing import Any
+
+import re2
+
+_LONGEST_PATTERN = 1_000
+_REMEDY = (
+    "without what only a search by trial and error finds: references back (\\1), looking ahead or "
+    "behind ((?=, (?!, (?<=), possessive or more than 1,000 repetitions"
+)
+# What one pattern of a study that was launched before may take, in a process of its own.
+_OLD_PATTERN_S = 1.0
+_OLD_PATTERNS = Lock()
+_MATCH = "import re, sys; sys.exit(not getattr(re, sys.argv[1])(*sys.argv[2:4], int(sys.argv[4])))"
+# Reading a key takes work that grows with the square of its parts.
+MOST_CHARACTERS, MOST_MARKS = 100_000, 2_000
+_MARKS = re.compile(r"[^\w ,;:.?'\"]|_")
+_LONGEST_TOML, _MOST_KEY_WORK = 1_000_000, 4_000_000
+
+
+def valid_pattern(pattern: str) -> str:
+    """Return a regular expression that Python understands.
+
+    Raises:
+        ValueError: It does not.
+    """
+    if len(pattern) > _LONGEST_PATTERN:
+        raise ValueError(f"a regular expression of at most {_LONGEST_PATTERN:,} characters")
+    try:
+        re.compile(pattern, re.ASCII)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"a regular expression ({error})") from error
+    return pattern
+
+
+def why_unbounded(pattern: str) -> str:
+    """Return what is expected of a pattern that cannot be matched in linear time; else nothing."""
+    return "" if _linear(pattern) is not None else f"a regular expression {_REMEDY}"
+
+
+def is_whole(pattern: str, text: str) -> bool:
+    """Return whether a pattern matches a text from its first character to its last."""
+    linear = _linear(pattern)
+    if linear is None:
+        return _matched_apart("fullmatch", pattern, text, re.ASCII)
+    return linear.fullmatch(text) is not None
+
+
+def is_in(pattern: str, text: str) -> bool:
+    """Return whether a pattern matches anywhere in a text."""
+    linear = _linear(pattern)
+    if linear is None:
+        return _matched_apart("search", pattern, text, 0)
+    return linear.search(text) is not None
+
+
+def is_too_marked(markdown: str) -> bool:
+    """Return whether turning a text into HTML would take much work.
+
+    The work grows with the number of lines and of characters that may mean something.
+    """
+    return len(markdown) > MOST_CHARACTERS or len(_MARKS.findall(markdown)) > MOST_MARKS
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """Return the tables of a text.
+
+    Raises:
+        TOMLDecodeError: It is no TOML, is too long, or has keys of too many parts.
+    """
+    work = sum(line.count(".") ** 2 for line in text.splitlines())
+    if len(text) > _LONGEST_TOML or work > _MOST_KEY_WORK:
+        raise tomllib.TOMLDecodeError("it is too long, or a line has too many dots")
+    return tomllib.loads(text)
+
+
+@lru_cache(1024)
+def _linear(pattern: str) -> Any:  # noqa: ANN401 - the library has no types
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error:
+        return None
+
+
+@lru_cache(4096)
+def _matched_apart(function: str, pattern: str, text: str, flags: int) -> bool:
+    """Match by Python's own search in a process that is ended when it takes too long."""
+    command = [sys.executable, "-I", "-S", "-c", _MATCH, function, pattern, text, str(int(flags))]
+    # One at a time: whoever sends many such texts waits, and nobody else does.
+    with _OLD_PATTERNS:
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=_OLD_PATTERN_S, check=False)
+        except (subprocess.TimeoutExpired, ValueError):  # a text may hold a null character
+            return False
+    return done.returncode == 0

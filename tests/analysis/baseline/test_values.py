@@ -1,0 +1,158 @@
+"""What the checklist counts, against numbers worked out by hand on tables of a few people."""
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pandas as pd
+import pytest
+
+from analysis.baseline.execution import EXECUTION
+from analysis.baseline.facts import Facts, facts_of, paid
+from analysis.baseline.recruiting import RECRUITING
+from analysis.data.participant_flow import Flow
+from experiment.studies.publication import Baseline, Publication
+
+PEOPLE = ("Ann", "Bob", "Cem", "Dan", "Eva", "Flo", "Gus")
+KEPT = PEOPLE[:6]  # Gus was excluded.
+
+
+def verdicts() -> pd.DataFrame:
+    return pd.DataFrame({"participant": PEOPLE, "kept": [name in KEPT for name in PEOPLE]})
+
+
+def trials() -> pd.DataFrame:
+    """Ann and Bob had the same two items in two orders, Cem had three others."""
+    rows = [
+        ("Ann", 1, "a"),
+        ("Ann", 2, "b"),
+        ("Bob", 1, "b"),
+        ("Bob", 2, "a"),
+        ("Cem", 1, "c"),
+        ("Cem", 2, "d"),
+        ("Cem", 3, "e"),
+    ]
+    return pd.DataFrame(rows, columns=["participant", "position", "item_id"])
+
+
+def responses() -> pd.DataFrame:
+    """Those kept took 1, 2 and 6 s, whose median is 2 s; with Gus' 90 s twice it would be 6 s."""
+    rows = [("Ann", "a", 1000), ("Bob", "a", 2000), ("Cem", "c", 6000)]
+    rows += [("Gus", "a", 90_000), ("Gus", "b", 90_000)]
+    return pd.DataFrame(rows, columns=["participant", "item_id", "rt_ms"])
+
+
+def facts(tmp_path: Path, **changed: Any) -> Facts:
+    """Return the facts of a run of seven people, of whom six are kept."""
+    question = SimpleNamespace(name="region", closed=True)
+    study = SimpleNamespace(
+        exclusion=[], attention=None, questionnaire=[question], screening=[], comprehension=None
+    )
+    run = SimpleNamespace(
+        folder=tmp_path / "none",
+        facts=SimpleNamespace(launched_at="2026-11-24", simulated=False, recruiter="open"),
+        study=study,
+        trials=trials(),
+        responses=responses(),
+        verdicts=verdicts(),
+        answers=None,
+    )
+    for name in [name for name in changed if hasattr(run, name)]:
+        setattr(run, name, changed.pop(name))
+    flow = Flow(7, 7, 7, excluded={"max_errors": 1}, kept=6, simulated=0)
+    kept = responses()[lambda rows: rows["participant"].isin(KEPT)]
+    return replace(
+        facts_of(
+            cast(Any, run),
+            cast(Any, SimpleNamespace(flow=flow, models=[], simulated=False)),
+            kept,
+            publication=Publication(),
+            baseline=Baseline(),
+            contexts={},
+            robust=False,
+        ),
+        **changed,
+    )
+
+
+def answer(number: str, found: Facts) -> tuple[str, str]:
+
+    item = {**EXECUTION, **RECRUITING}[number](found)
+    return item.value, item.evidence
+
+
+def test_answers_to_the_questionnaire_are_counted_of_those_kept(tmp_path: Path):
+    """Five kept people of the north and one of the south; Gus, who was excluded, is of the north.
+
+    With Gus it would be six.
+    """
+    regions = ["North"] * 5 + ["South", "North"]
+    answers = pd.DataFrame({"participant": PEOPLE, "field": "region", "value": regions})
+    _, evidence = answer("5.1.1", facts(tmp_path, answers=answers))
+    assert evidence == "region: North 5, other answers, each of fewer than 5 people, 1"
+
+
+def test_answers_of_excluded_people_alone_are_none(tmp_path: Path):
+    answers = pd.DataFrame({"participant": ["Gus"], "field": "region", "value": "North"})
+    assert answer("5.1.1", facts(tmp_path, answers=answers))[0] == ""
+
+
+def test_the_exclusions_are_of_all_who_finished(tmp_path: Path):
+    assert answer("3.2.2", facts(tmp_path)) == (
+        "1 of 7 participants",
+        "the table of verdicts: 1 for too many errors",
+    )
+
+
+def test_the_time_is_the_median_of_those_kept(tmp_path: Path):
+    _, evidence = answer("5.1.3", facts(tmp_path, minutes=12.34))
+    assert evidence == "median answer 2.00 s, median session 12.3 min"
+
+
+def test_the_sessions_minutes_are_those_of_the_kept_who_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Kept people took 10 and 30 minutes, so 20; Gus took 100, and Cem did not finish."""
+    times = {"Ann": 10, "Bob": 30, "Gus": 100}
+    start = pd.Timestamp("2026-11-24T09:00Z")
+    people = pd.DataFrame(
+        {
+            "participant": [*times, "Cem"],
+            "consented_at": start,
+            "finished_at": [*(start + pd.Timedelta(minutes=n) for n in times.values()), None],
+        }
+    )
+    monkeypatch.setattr("analysis.baseline.facts.read_exported", lambda *_: people)
+    assert facts(tmp_path, folder=tmp_path).minutes == pytest.approx(20.0)
+
+
+def test_sets_of_items_in_several_orders_are_counted(tmp_path: Path):
+    assert answer("3.1.1", facts(tmp_path)) == (
+        "yes",
+        "1 of 1 sets of items were shown in more than one order",
+    )
+    assert answer("3.1", facts(tmp_path))[0] == "2 to 3"
+
+
+def test_payments_are_summed_by_what_they_were_for():
+    payments = pd.DataFrame(
+        {
+            "participant": ["Ann", "Bob", "Ann"],
+            "paid_for": ["reward", "reward", "bonus"],
+            "amount_minor": [150, 150, 25],
+            "currency": ["EUR", "EUR", "EUR"],
+        }
+    )
+    assert paid(payments) == {"bonus": "1 of 0.25 EUR", "reward": "2 of 1.50 EUR"}
+
+
+def test_judgments_of_each_item_and_of_each_participant_are_counted(tmp_path: Path):
+    found = facts(tmp_path)
+    assert dict(found.per_item) == {"a": 2, "c": 1}
+    assert dict(found.per_participant) == {"Ann": 1, "Bob": 1, "Cem": 1}
+
+
+def test_those_screened_out_are_counted_apart_from_other_endings(tmp_path: Path):
+    endings = pd.DataFrame({"ending": ["screened_out", "failed_check", "finished", "screened_out"]})
+    assert answer("2.3.2", facts(tmp_path, endings=endings))[0] == "3"
