@@ -94,7 +94,7 @@ def why_unread(error: Exception) -> str:
 
 def wrong_keys(error: "ValidationError") -> str:
     """Return every problem as one text, e.g. ``max_errors is missing; max_eror is unknown``."""
-    return "; ".join(_wrong_key(each) for each in error.errors(include_url=False))
+    return "; ".join(_wrong_key(detail) for detail in error.errors(include_url=False))
 
 
 def _wrong_key(error: "ErrorDetails") -> str:

@@ -99,8 +99,8 @@ def most_open_files() -> tuple[int | None, int | None]:
     """Return how many files this process may open, and how far it may raise that; None for any."""
     if resource is None:
         return None, None
-    found = resource.getrlimit(resource.RLIMIT_NOFILE)
-    soft, hard = (None if limit == resource.RLIM_INFINITY else limit for limit in found)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft, hard = (None if limit == resource.RLIM_INFINITY else limit for limit in limits)
     return soft, hard
 
 
@@ -129,8 +129,8 @@ def files_to_spare(folder: Path) -> int | None:
     """
     if not hasattr(os, "statvfs"):  # Windows
         return None
-    found = os.statvfs(folder)
-    return found.f_favail if found.f_files else None
+    status = os.statvfs(folder)
+    return status.f_favail if status.f_files else None
 
 
 def has_forking_server() -> bool:

@@ -58,9 +58,9 @@ def minor_units(amount: str, currency: str) -> int:
         MoneyError: It is no amount of that currency; nothing is ever rounded.
     """
     places = digits(currency)
-    found = _AMOUNT.fullmatch(amount)
-    behind = (found[2] or "") if found else ""
-    if found is None or len(behind) > places:
+    match = _AMOUNT.fullmatch(amount)
+    behind = (match[2] or "") if match else ""
+    if match is None or len(behind) > places:
         example = written(1250 if places else 12, currency)
         raise MoneyError(
             f'"{amount}" is not an amount of {currency}',
@@ -70,7 +70,7 @@ def minor_units(amount: str, currency: str) -> int:
             if places
             else f"a whole number, such as {example}",
         )
-    return int(found[1] + behind.ljust(places, "0"))
+    return int(match[1] + behind.ljust(places, "0"))
 
 
 def major_units(amount_minor: int, currency: str) -> Decimal:
@@ -89,13 +89,13 @@ def amounts(text: str) -> dict[str, int]:
     Raises:
         MoneyError: One is no amount and code, or a currency comes twice.
     """
-    found = dict[str, int]()
+    totals = dict[str, int]()
     for part in text.split(","):
         amount, _, currency = part.strip().partition(" ")
-        if currency in found:
+        if currency in totals:
             raise MoneyError(f"{currency} is given twice", expected="one amount of each currency")
-        found[currency] = minor_units(amount, currency)
-    return found
+        totals[currency] = minor_units(amount, currency)
+    return totals
 
 
 def in_words(amount_minor: int, currency: str, locale: str = "en_US") -> str:

@@ -28,8 +28,8 @@ def installed(group: str) -> EntryPoints:
 @lru_cache(maxsize=1)
 def _offered(_places: tuple[tuple[str, int | None], ...]) -> dict[str, EntryPoints]:
     # Python 3.11 calls the same thing by another class.
-    found = cast(EntryPoints, entry_points())
-    return {group: found.select(group=group) for group in found.groups}
+    offered = cast(EntryPoints, entry_points())
+    return {group: offered.select(group=group) for group in offered.groups}
 
 
 def _changed(path: str) -> int | None:
@@ -74,7 +74,7 @@ class Registry:
     def __iter__(self) -> Iterator[str]:
         """Yield the built-in names, then those that installed packages offer."""
         yield from self._entries
-        offered = dict.fromkeys(each.name for each in self._installed())
+        offered = dict.fromkeys(entry.name for entry in self._installed())
         yield from (name for name in offered if name not in self._entries)
 
     @property
@@ -102,10 +102,10 @@ class Registry:
             if not own_code or os.environ.get(OWN_CODE_VARIABLE) == "refuse":
                 raise self._own_code_refused(name)
             return self._import(self._own(name))
-        offers = [each for each in self._installed() if each.name == name]
+        offers = [entry for entry in self._installed() if entry.name == name]
         if not offers:
             raise unknown_name(self.kind, name, list(self))
-        if len({each.value for each in offers}) > 1:
+        if len({entry.value for entry in offers}) > 1:
             raise self._offered_twice(name, offers)
         return self._import(offers[0])
 
@@ -113,17 +113,17 @@ class Registry:
         return installed(self.group) if self.group else ()
 
     def _own(self, name: str) -> EntryPoint:
-        own = EntryPoint(name, name, self.group)
-        if not own.pattern.match(name):
+        entry = EntryPoint(name, name, self.group)
+        if not entry.pattern.match(name):
             raise PluginError(
                 f'the {self.kind} "{name}" cannot be imported: it is not of the form module:NAME',
                 expected="module:NAME, with the module on Python's path (PYTHONPATH)",
             )
-        return own
+        return entry
 
     def _import(self, plugin: EntryPoint) -> object:
         try:
-            found: object = plugin.load()
+            loaded: object = plugin.load()
         except Exception as error:
             # Somebody else's module may raise anything while it is imported.
             raise PluginError(
@@ -132,15 +132,15 @@ class Registry:
                 where=_origin(plugin),
                 expected="module:NAME, with the module on Python's path (PYTHONPATH)",
             ) from error
-        lacking = [name for name in self._requires if not hasattr(found, name)]
-        if lacking or (self._called and not callable(found)):
+        lacking = [name for name in self._requires if not hasattr(loaded, name)]
+        if lacking or (self._called and not callable(loaded)):
             raise PluginError(
                 f'"{plugin.name}" cannot be used as {self.kind}: it '
                 + (f"lacks {', '.join(lacking)}" if lacking else "cannot be called"),
                 where=_origin(plugin),
                 remedy="docs/plugins.md says what each kind of plug-in has",
             )
-        return found
+        return loaded
 
     def _own_code_refused(self, name: str) -> PluginError:
         return PluginError(
@@ -150,7 +150,7 @@ class Registry:
         )
 
     def _offered_twice(self, name: str, offers: Iterable[EntryPoint]) -> PluginError:
-        packages = sorted({_origin(each) for each in offers})
+        packages = sorted({_origin(entry) for entry in offers})
         return PluginError(
             f'the {self.kind} "{name}" is offered more than once: {", ".join(packages)}',
             expected="one package for each name",

@@ -146,7 +146,9 @@ class Steps:
         of_each = (self.rt_ms, self.sources, self.uncertainty_ms)
         of_pairs = (self.wrong, self.done_ms)
         n = len(self.onset_ms)
-        return all(len(one) == n for one in of_each) and {len(one) for one in of_pairs} <= {0, n}
+        return all(len(measures) == n for measures in of_each) and {
+            len(measures) for measures in of_pairs
+        } <= {0, n}
 
     @property
     def total_ms(self) -> float | None:

@@ -18,18 +18,17 @@ from webapp.core.tokens import Tokens
 from webapp.database.pool import set_up_for_serving
 from webapp.database.retry import retry_transient
 from webapp.errors import SettingError
-from webapp.http.answers_first import let_answers_pass
 from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import register_error_handlers
 from webapp.http.health import health_address
-from webapp.http.origins import guard_origins
 from webapp.http.platform_hooks import platform_hooks
+from webapp.http.request_guards import guard_origins, keep_out_nul
 from webapp.http.request_log import log_requests
+from webapp.http.request_priority import let_answers_pass
 from webapp.http.security_headers import add_headers
-from webapp.http.storable import keep_out_nul
 from webapp.opening import installation_keys, open_installation
 from webapp.participant.assets import Assets, serve_assets
-from webapp.participant.response_files import find_templates, response_scripts
+from webapp.participant.trial_page import find_templates, response_scripts
 from webapp.recruiters.registry import RECRUITERS
 from webapp.recruiters.settings import load_settings
 from webapp.services import EXTENSION, Services

@@ -25,9 +25,8 @@ from webapp.errors import RequestError
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.registry import load_recruiter
 from webapp.runs.runs import study_as_launched
-from webapp.sessions.batching import Batcher
-from webapp.sessions.crowding import Refusals
-from webapp.sessions.record_batch import SentAnswer, record_in_one_transaction
+from webapp.sessions.arrival_limits import Refusals
+from webapp.sessions.record_batch import Batcher, SentAnswer, record_in_one_transaction
 from webapp.users.oidc import Provider
 
 EXTENSION = "parallax"

@@ -35,7 +35,7 @@ from webapp.projects.rights import Scope
 from webapp.projects.tokens import make_token
 from webapp.researcher import run_page
 from webapp.researcher.access import COOKIE
-from webapp.server.metrics_endpoint import collect_registry
+from webapp.server.private_port import collect_registry
 from webapp.users.roles import Role
 from webapp.users.sign_in import form_token, open_session
 from webapp.users.users import add_user

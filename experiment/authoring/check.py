@@ -100,10 +100,10 @@ def check_folder(name_or_folder: str, seed: int) -> Report:
 def check_study(study: Study, seed: int) -> Report:
     """Check a study that could be read; see ``check_folder``."""
     examined = Examined(study, seed)
-    found = list(_answers(examined, KEY_CHECKS))
-    if not any(_hides_items(error) for error in found):
-        found += _answers(examined, MATERIAL_CHECKS)
-    unique = {str(error): error for error in found}.values()
+    faults = list(_answers(examined, KEY_CHECKS))
+    if not any(_hides_items(error) for error in faults):
+        faults += _answers(examined, MATERIAL_CHECKS)
+    unique = {str(error): error for error in faults}.values()
     errors = tuple(error for error in unique if not isinstance(error, StudyNote))
     notes = tuple(error for error in unique if isinstance(error, StudyNote))
     return Report(study, None if errors else examined.built, errors, notes)

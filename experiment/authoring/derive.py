@@ -77,9 +77,12 @@ class DesignPlan:
     @property
     def in_each_list(self) -> dict[str, int]:
         """How many trials of each template a list has."""
-        dealt = {one.template: one.frames * one.conditions // self.lists for one in self.squares}
-        named = {one.template: one.trials for one in self.given}
-        return dealt | named | {one.template: one.items for one in self.shared}
+        dealt = {
+            source.template: source.frames * source.conditions // self.lists
+            for source in self.squares
+        }
+        named = {source.template: source.trials for source in self.given}
+        return dealt | named | {source.template: source.items for source in self.shared}
 
 
 def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
@@ -97,14 +100,14 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
             participants balances them.
     """
     column, given_notes = given_column(items)
-    given = {item.template for item in items if column and dict(item.extra).get(column)}
+    in_lists = {item.template for item in items if column and dict(item.extra).get(column)}
     conditions = _distinct(items, "condition")
     sole = {
         item.template
         for item in items
         if item.kind is not Kind.TARGET and conditions[item.template] == 1
-    } - given
-    frames = {n: f for n, f in _distinct(items, "frame").items() if n not in sole | given}
+    } - in_lists
+    frames = {n: f for n, f in _distinct(items, "frame").items() if n not in sole | in_lists}
     lists = _lists(frames, conditions) if frames else 1
     if column:
         lists = len({value for item in items for value in lists_named(item, column)})
@@ -124,7 +127,7 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
         given=tuple(
             GivenPlan(name, column, _first_list(items, name, column))
             for name in numbers
-            if name in given
+            if name in in_lists
         ),
         notes=(*given_notes, *_notes(frames, squares, lists)),
     )
@@ -140,8 +143,8 @@ def in_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPla
     """
     named: dict[str, list[str]] = {}
     for item in items:
-        own = {"construction": item.construction, **dict(item.extra)}
-        block, known = own.get(column, ""), named.setdefault(item.template, [])
+        values = {"construction": item.construction, **dict(item.extra)}
+        block, known = values.get(column, ""), named.setdefault(item.template, [])
         if block and block not in known:
             known.append(block)
     if not any(named.values()):
@@ -184,14 +187,14 @@ def given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
         if key_of(column) not in LIST_COLUMNS:
             continue
         named = [lists_named(item, column) for item in items]
-        lists = sorted({value for each in named for value in each}, key=by_number)
+        lists = sorted({value for numbers in named for value in numbers}, key=by_number)
         if len(lists) < _FEWEST_LISTS:
             continue
         # An item that names no list stands in all.
         cells = Counter(
             (value, item.template, item.frame)
-            for item, own in zip(items, named, strict=True)
-            for value in own or lists
+            for item, listed in zip(items, named, strict=True)
+            for value in listed or lists
         )
         sizes = Counter({(value, t): 0 for t in templates for value in lists})
         for (value, template, _), number in cells.items():
@@ -212,15 +215,15 @@ def given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
 
 def _first_list(items: Sequence[Item], template: str, column: str) -> int:
     named = [lists_named(item, column) for item in items if item.template == template]
-    first = next(value for each in named for value in each)
-    return sum(not each or first in each for each in named)
+    first = next(value for numbers in named for value in numbers)
+    return sum(not numbers or first in numbers for numbers in named)
 
 
 def _distinct(items: Sequence[Item], attribute: str) -> dict[str, int]:
-    found: dict[str, set[str]] = {}
+    distinct: dict[str, set[str]] = {}
     for item in items:
-        found.setdefault(item.template, set()).add(getattr(item, attribute))
-    return {name: len(values) for name, values in found.items()}
+        distinct.setdefault(item.template, set()).add(getattr(item, attribute))
+    return {name: len(values) for name, values in distinct.items()}
 
 
 def _lists(frames: Mapping[str, int], conditions: Mapping[str, int]) -> int:
@@ -243,13 +246,13 @@ def _separate(items: Sequence[Item], trials: Mapping[str, int]) -> str:
 
 
 def _notes(frames: Mapping[str, int], squares: Sequence[SquarePlan], lists: int) -> list[str]:
-    shown = {one.template for one in squares}
+    shown = {square.template for square in squares}
     partly = [
-        f"{one.left_out} of the {frames[one.template]} items of {one.template} will not be "
-        f"shown: {frames[one.template]} cannot be shared evenly by {lists} lists. "
-        f"Add {lists - one.left_out} to show all."
-        for one in squares
-        if one.left_out
+        f"{square.left_out} of the {frames[square.template]} items of {square.template} will not "
+        f"be shown: {frames[square.template]} cannot be shared evenly by {lists} lists. "
+        f"Add {lists - square.left_out} to show all."
+        for square in squares
+        if square.left_out
     ]
     not_at_all = [
         f"The {n} item(s) of {name} are in no list, because there are {lists} lists."
@@ -266,4 +269,4 @@ def catch_constructions(items: Sequence[Item], design: DesignPlan) -> list[str]:
     for item in items:
         if item.template in shown:
             kinds.setdefault(item.construction, set()).add(item.kind)
-    return [name for name, found in kinds.items() if found == {Kind.CATCH}]
+    return [name for name, of_construction in kinds.items() if of_construction == {Kind.CATCH}]

@@ -131,9 +131,9 @@ def _misread(rule: Rule, where: str) -> Iterator[ParallaxError]:
 
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
     """Yield constructions that stand twice."""
-    names = [one.name for one in examined.study.constructions]
+    names = [construction.name for construction in examined.study.constructions]
     for name in _repeated(names):
-        second = [n for n, each in enumerate(names) if each == name][1]
+        second = [n for n, known in enumerate(names) if known == name][1]
         yield StudyError(
             f'the construction "{name}" is listed more than once',
             where=examined.at("constructions", second, "name"),
@@ -241,9 +241,9 @@ def files(examined: Examined) -> Iterator[ParallaxError]:
 def texts(examined: Examined) -> Iterator[ParallaxError]:
     """Yield pages that are still in the words that every new study begins with, in English."""
     study = examined.study
-    if found := _MARKUP.search(study.study.title):
+    if match := _MARKUP.search(study.study.title):
         yield StudyNote(
-            f'the title holds "{found[0]}", which participants would see as it is',
+            f'the title holds "{match[0]}", which participants would see as it is',
             where=examined.at("study", "title"),
             expected="plain text",
         )
@@ -324,9 +324,9 @@ def named(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _columns(examined: Examined) -> list[str]:
-    own = {name for item in examined.items for name, _ in item.extra}
+    further = {name for item in examined.items for name, _ in item.extra}
     features = {part.partition("=")[0] for item in examined.items for part in item.features.split()}
-    return sorted(own | features)
+    return sorted(further | features)
 
 
 def _unknown(
@@ -349,8 +349,8 @@ def headers(examined: Examined) -> Iterator[ParallaxError]:
 
 def headers_in_words(study: Study) -> str:
     """Return a sentence about each header that was read as a column of ours; empty for none."""
-    told = [
+    readings = [
         f"{_OURS.get(ours, ours)} from {in_quotes(header)}"
         for ours, header in study.materials.headers.items()
     ]
-    return f"Read from your table: {'; '.join(told)}." if told else ""
+    return f"Read from your table: {'; '.join(readings)}." if readings else ""

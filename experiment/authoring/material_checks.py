@@ -62,9 +62,9 @@ def _alone(study: Study) -> bool:
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
     """Yield constructions that no item has."""
     used = {item.construction for item in examined.items}
-    for number, one in enumerate(examined.study.constructions):
-        if one.name not in used and examined.items:
-            unknown = unknown_name("item of the construction", one.name, used)
+    for number, construction in enumerate(examined.study.constructions):
+        if construction.name not in used and examined.items:
+            unknown = unknown_name("item of the construction", construction.name, used)
             yield placed(unknown, examined.at("constructions", number, "name"))
 
 
@@ -110,13 +110,13 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
     # A rule that is wrong is named by itself; here it would be named for every participant.
     examined.built = built
     audited = study.model_copy(update={"exclusion": sound_rules(examined)})
-    failed = [each for each in audit(audited, built, index) if not each.passed]
-    for each in failed:
-        keys = _keys_of(each.name.partition(",")[0], study.design)
+    failed = [check for check in audit(audited, built, index) if not check.passed]
+    for check in failed:
+        keys = _keys_of(check.name.partition(",")[0], study.design)
         yield DesignError(
-            f"the lists fail a check of the design, {each.name}: {_shortened(each.found)}",
+            f"the lists fail a check of the design, {check.name}: {_shortened(check.found)}",
             where=examined.at(*keys),
-            expected=each.expected,
+            expected=check.expected,
         )
     examined.built = None if failed else built
     shown = (entry.kind for entries in built.lists for entry in entries)
@@ -206,8 +206,8 @@ def published(examined: Examined) -> Iterator[ParallaxError]:
     where = str(examined.study.published_path)
     for row in rows:
         if row.condition and examined.items and (row.construction, row.condition) not in cells:
-            own = sorted(condition for name, condition in cells if name == row.construction)
-            yield placed(unknown_name("condition", row.condition, own), where)
+            conditions = sorted(condition for name, condition in cells if name == row.construction)
+            yield placed(unknown_name("condition", row.condition, conditions), where)
     look_up = accuracy_of(rows)
     for construction, condition in sorted(cells):
         if any(row.construction == construction and row.judge == "people" for row in rows):
@@ -242,19 +242,19 @@ def pictures(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _texts(item: Item) -> tuple[str, ...]:
-    found: tuple[str, ...] = _TEXTS(item)
-    return found
+    texts: tuple[str, ...] = _TEXTS(item)
+    return texts
 
 
 def _unshown(item: Item, examined: Examined) -> tuple[str, str]:
     study = examined.study
     if any(map(LIKE_A_PICTURE.search, _texts(item)[1:])):
         return "has a picture in one of its versions", "a picture in the column context"
-    own = response_of(study).of_item(item)
-    if not own.has_context_above:
+    response = response_of(study).of_item(item)
+    if not response.has_context_above:
         types = [name for name in RESPONSE_TYPES.built_in if response_class(name).has_context_above]
         return (
-            f"has a picture, and its trials are of the type {own.name}",
+            f"has a picture, and its trials are of the type {response.name}",
             f"a picture where the context stands above the answers: {', '.join(types)}",
         )
     if study.materials.shown_to_people != "as_written":
@@ -272,7 +272,7 @@ def _unshown(item: Item, examined: Examined) -> tuple[str, str]:
             f"has a context of {len(item.context):,} letters with its picture",
             f"at most {_MOST_LETTERS:,}: a picture of up to 95 kB",
         )
-    if any(not found[1].strip() for found in PICTURE.finditer(item.context)):
+    if any(not picture[1].strip() for picture in PICTURE.finditer(item.context)):
         return (
             "has a picture without a word for those who do not see it",
             "what it shows, between the brackets: ![two lines](data:...)",

@@ -131,10 +131,10 @@ def _odd(
         tuple(against) if isinstance(against, list | tuple) else (),
         dealt_by=frozenset(given.column for given in design.given),
     )
-    said = list(told(faults(materials), str(source), found.places))
-    if refused := next((one for one in said if not isinstance(one, StudyNote)), None):
+    errors = list(told(faults(materials), str(source), found.places))
+    if refused := next((fault for fault in errors if not isinstance(fault, StudyNote)), None):
         raise refused
-    return tuple(said)
+    return tuple(errors)
 
 
 def _read(source: Path, named: Mapping[str, str], response: str, language: str) -> Found:
@@ -209,8 +209,8 @@ def _copy_minimal(folder: Path, name: str) -> None:
 def _groups(items: Sequence[Item]) -> dict[str, str]:
     groups: dict[str, str] = {}
     for item in items:
-        own = dict(item.extra)
-        named = next((own[column] for column in _GROUP_COLUMNS if own.get(column)), "")
+        columns = dict(item.extra)
+        named = next((columns[column] for column in _GROUP_COLUMNS if columns.get(column)), "")
         groups.setdefault(item.construction, named.replace("_", " ").capitalize())
     return groups
 

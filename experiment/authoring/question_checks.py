@@ -66,7 +66,7 @@ def _condition(examined: Examined, number: int) -> Iterator[ParallaxError]:
 def _options(question: Question, where: str) -> Iterator[ParallaxError]:
     name, options = question.name, question.options
     if question.type == "choices" and (
-        mixed := [one for one in options if BETWEEN_CHOICES.strip() in one]
+        mixed := [text for text in options if BETWEEN_CHOICES.strip() in text]
     ):
         yield StudyError(
             f'the question "{name}" offers "{mixed[0]}", and a semicolon stands between the '
@@ -171,10 +171,10 @@ def wording(examined: Examined) -> Iterator[ParallaxError]:
     """Yield levels, pages and questions that are none, and factors that change nothing."""
     study = examined.study
     design, known = study.design, {*study.texts, *study.design.order.pages.values()}
-    for number, each in enumerate(design.wording):
+    for number, entry in enumerate(design.wording):
         where = examined.at("design", "wording", number)
-        yield from _unknown_levels(design, each.when, where)
-        for page, text in each.pages.items():
+        yield from _unknown_levels(design, entry.when, where)
+        for page, text in entry.pages.items():
             if page in _BEFORE:
                 yield StudyError(
                     f'the page "{page}" comes before a participant has a list, so it is the same '
@@ -185,7 +185,7 @@ def wording(examined: Examined) -> Iterator[ParallaxError]:
             elif page not in known:
                 yield placed(unknown_name("page", page, sorted(known.difference(_BEFORE))), where)
             yield from missing_page(examined, text, where)
-        if "instructions" in each.pages and study.comprehension:
+        if "instructions" in entry.pages and study.comprehension:
             yield StudyError(
                 "the questions of [comprehension] come, with the instructions, before a "
                 "participant has a list, but the instructions depend on it",
@@ -197,7 +197,6 @@ def wording(examined: Examined) -> Iterator[ParallaxError]:
         where = examined.at("questionnaire", number, "when")
         yield from _unknown_levels(design, question.when, where)
     yield from _contradictions(examined)
-    yield from _rules(examined)
     yield from _without_effect(examined)
 
 
@@ -214,44 +213,27 @@ def _contradictions(examined: Examined) -> Iterator[ParallaxError]:
     """Yield what two entries say differently of the same participants."""
     design = examined.study.design
     for levels in design.combinations:
-        said: dict[str, int] = {}
-        for number, each in enumerate(design.wording):
-            if not holds(each.when, levels):
+        numbers: dict[str, int] = {}
+        for number, entry in enumerate(design.wording):
+            if not holds(entry.when, levels):
                 continue
-            for what in (*(("title",) if each.title else ()), *each.pages):
-                if what in said:
+            for what in (*(("title",) if entry.title else ()), *entry.pages):
+                if what in numbers:
                     named = ", ".join(f"{factor} = {level}" for factor, level in levels.items())
                     yield StudyError(
                         f'"{what}" is worded twice for participants with {named}',
                         where=examined.at("design", "wording", number),
-                        expected=f"one text; the other is in entry {said[what] + 1}",
+                        expected=f"one text; the other is in entry {numbers[what] + 1}",
                     )
                     return
-                said[what] = number
-
-
-def _rules(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield rules that read an answer for which not everybody is asked."""
-    some = {question.name for question in examined.study.questionnaire if question.when}
-    for number, rule in enumerate(examined.study.exclusion):
-        given = rule.model_extra or {}
-        answers = given.get("right_answers")
-        read = {*answers} if isinstance(answers, Mapping) else set()
-        read.update([given["question"]] if isinstance(given.get("question"), str) else [])
-        for name in sorted(some & read):
-            yield StudyError(
-                f'the rule reads the answer to "{name}", which only participants of one level are '
-                "asked",
-                where=examined.at("exclusion", number),
-                expected="a question that everybody is asked",
-            )
+                numbers[what] = number
 
 
 def _without_effect(examined: Examined) -> Iterator[ParallaxError]:
     """Yield factors whose levels differ in nothing that a participant meets."""
     study, design = examined.study, examined.study.design
     whens = [source.when for source in design.sources]
-    whens += [each.when for each in design.wording]
+    whens += [entry.when for entry in design.wording]
     whens += [question.when for question in study.questionnaire]
     named = {factor for when in whens for factor in when}
     for factor in design.factors:

@@ -79,13 +79,13 @@ def _cannot_answer(examined: Examined, response: ResponseType) -> Iterator[Paral
                 remedy=error.remedy,
             )
             continue
-        for one in response.types.values() or (response,):
-            if hasattr(responder, one.responder_method):
+        for type_ in response.types.values() or (response,):
+            if hasattr(responder, type_.responder_method):
                 continue
             yield StudyError(
-                f'the simulated responder "{name}" cannot answer trials of the type "{one.name}"',
+                f'the simulated responder "{name}" cannot answer trials of the type "{type_.name}"',
                 where=examined.at("simulation", "mix"),
-                expected=f'a responder with the method "{one.responder_method}"',
+                expected=f'a responder with the method "{type_.responder_method}"',
                 remedy=f"{', '.join(RESPONDERS.built_in)} do",
             )
 
@@ -105,14 +105,16 @@ def places(examined: Examined) -> Iterator[ParallaxError]:
         if number % options == 0:
             continue
         wanted = "an even number" if options == len(PAIR) else f"a multiple of {options}"
-        each = "neighbouring places show each item on opposite sides"
+        balance = "neighbouring places show each item on opposite sides"
         if options > len(PAIR):
-            each = f"over {options} neighbouring places, each option is shown once in each position"
+            balance = (
+                f"over {options} neighbouring places, each option is shown once in each position"
+            )
         yield StudyNote(
             f"with {number} participants in a list, each item is shown once more on one side "
             "than on the other",
             where=examined.at("design", "participants_per_list"),
-            expected=f"{wanted}, because {each}",
+            expected=f"{wanted}, because {balance}",
         )
         return
 
@@ -278,7 +280,7 @@ def deadlines(examined: Examined) -> Iterator[ParallaxError]:
         # It is named with its own key.
         return
     tasks = response.types or {"": response}
-    with_one = {name: one for name, one in tasks.items() if one.deadline_ms is not None}
+    with_one = {name: type_ for name, type_ in tasks.items() if type_.deadline_ms is not None}
     if response.types and response.deadline_ms is not None:
         yield StudyError(
             "the deadline is of the whole session, but each of its tasks has one of its own, or "
@@ -286,8 +288,8 @@ def deadlines(examined: Examined) -> Iterator[ParallaxError]:
             where=examined.at("trial", "parameters", "deadline_ms"),
             expected="deadline_ms below [trial.parameters.tasks.NAME]",
         )
-    for name, one in with_one.items():
-        yield from _too_early(examined, name, one)
+    for name, type_ in with_one.items():
+        yield from _too_early(examined, name, type_)
     if with_one and not study.trial.practice:
         yield StudyNote(
             "participants meet the deadline without practice: only practice trials say that an "
@@ -297,11 +299,11 @@ def deadlines(examined: Examined) -> Iterator[ParallaxError]:
         )
 
 
-def _too_early(examined: Examined, task: str, one: ResponseType) -> Iterator[ParallaxError]:
+def _too_early(examined: Examined, task: str, type_: ResponseType) -> Iterator[ParallaxError]:
     lockout = examined.study.trial.lockout_ms
-    if one.deadline_ms is not None and one.deadline_ms <= lockout:
+    if type_.deadline_ms is not None and type_.deadline_ms <= lockout:
         yield StudyError(
-            f"the deadline is after {one.deadline_ms} ms, but no press counts in the first "
+            f"the deadline is after {type_.deadline_ms} ms, but no press counts in the first "
             f"{lockout} ms",
             where=_where(examined, task),
             expected=f"more than {lockout}",

@@ -51,11 +51,11 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
     if terms is None:
         yield "Cost          nobody is paid: study.toml has no [recruitment]"
     else:
-        found = cost(study, [design.n_places], no_fee)
+        costs = cost(study, [design.n_places], no_fee)
         total, rewards, bonuses, hourly = (
-            in_words(amount_minor, found.currency)
+            in_words(amount_minor, costs.currency)
             for amount_minor in (
-                found.total_minor, found.rewards_minor, found.bonuses_minor, found.hourly_minor,
+                costs.total_minor, costs.rewards_minor, costs.bonuses_minor, costs.hourly_minor,
             )
         )  # fmt: skip
         yield (
@@ -69,12 +69,12 @@ def describe(study: Study, built: BuiltLists) -> Iterator[str]:
 
 
 def _minutes(study: Study) -> str:
-    found = (
+    estimate = (
         minutes(study.design.most_trials)
         if study.recruitment is None
         else study.recruitment.median_minutes
     )
-    return "1 minute" if found == 1 else f"{found:g} minutes"
+    return "1 minute" if estimate == 1 else f"{estimate:g} minutes"
 
 
 def _lists(design: Design) -> str:
@@ -131,11 +131,11 @@ def _counts(built: BuiltLists) -> list[str]:
     for (construction, kind), number in Counter(
         (entry.item.construction, str(entry.kind)) for entry in entries
     ).items():
-        own = [e for e in entries if (e.item.construction, e.kind) == (construction, kind)]
-        items = len({entry.item.item_id for entry in own})
-        conditions = ", ".join(dict.fromkeys(entry.item.condition for entry in own))
-        each = f"{number / len(built.lists):g}"
-        rows.append((construction, kind, items, each, conditions))
+        counted = [e for e in entries if (e.item.construction, e.kind) == (construction, kind)]
+        items = len({entry.item.item_id for entry in counted})
+        conditions = ", ".join(dict.fromkeys(entry.item.condition for entry in counted))
+        mean = f"{number / len(built.lists):g}"
+        rows.append((construction, kind, items, mean, conditions))
     return text_table(_COLUMNS, rows).splitlines()
 
 

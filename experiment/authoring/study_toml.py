@@ -70,8 +70,8 @@ def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
         for name in ("context", "good", "bad", "distractor"):
             if text := getattr(draft, name):
                 lines.append(f"{name} = {_quoted(text)}")
-        if columns and (own := {name: text for name, text in draft.extra.items() if text}):
-            listed = ", ".join(f"{_quoted(name)} = {_quoted(text)}" for name, text in own.items())
+        if columns and (texts := {name: text for name, text in draft.extra.items() if text}):
+            listed = ", ".join(f"{_quoted(name)} = {_quoted(text)}" for name, text in texts.items())
             lines.append(f"columns = {{ {listed} }}")
     return _toml(lines)
 
@@ -132,11 +132,11 @@ def _design(design: DesignPlan, asking: Asking) -> Iterator[str]:
     yield f"separate = {_quoted(design.separate)} # {apart}"
     for square in design.squares:
         yield ""
-        each = square.frames * square.conditions // design.lists
+        n_trials = square.frames * square.conditions // design.lists
         of = (
             f"{square.frames} items in {square.conditions} condition{'s' * (square.conditions > 1)}"
         )
-        yield f"# {of}: {each} trials in each list."
+        yield f"# {of}: {n_trials} trials in each list."
         yield "[[design.squares]]"
         yield f"templates = [{_quoted(square.template)}]"
         yield f"frames = {square.frames}"
@@ -177,8 +177,8 @@ def _trial(asking: Asking, practice: str) -> Iterator[str]:
         plain = {n: value for n, value in asking.parameters.items() if n not in tables}
         yield from _keys(plain, asking.response.comments)
         for name, table in tables.items():
-            for own, keys in table.items():
-                yield f"[trial.parameters.{name}.{own}]"
+            for key, keys in table.items():
+                yield f"[trial.parameters.{name}.{key}]"
                 yield from _keys(keys, asking.response.comments)
 
 
@@ -202,8 +202,8 @@ def _exclusion(items: Sequence[Item], design: DesignPlan, asking: Asking) -> Ite
 
 def _trials_of(construction: str, items: Sequence[Item], design: DesignPlan) -> int:
     """Return how many trials of a construction each list has."""
-    own = {item.template for item in items if item.construction == construction}
-    return sum(number for name, number in design.in_each_list.items() if name in own)
+    templates = {item.template for item in items if item.construction == construction}
+    return sum(number for name, number in design.in_each_list.items() if name in templates)
 
 
 def _questions(words: Words) -> Iterator[str]:

@@ -29,8 +29,8 @@ def texts(examined: Examined) -> Iterator[ParallaxError]:
     looked_at = [item for item in examined.items if not _is_plain(item)]
     for kind, fault in (*((StudyError, f) for f in _FATAL), *((StudyNote, f) for f in _ODD)):
         for item in looked_at:
-            if found := fault(_shown(item)):
-                problem, expected = found
+            if problem_and_expected := fault(_shown(item)):
+                problem, expected = problem_and_expected
                 place = places.get(item.item_id, file)
                 yield kind(f'the item "{item.item_id}" {problem}', where=place, expected=expected)
                 break
@@ -98,9 +98,9 @@ def _invisible(shown: list[str]) -> tuple[str, str] | None:
 
 
 def _spreadsheet(shown: list[str]) -> tuple[str, str] | None:
-    found = _SPREADSHEET_ERROR.search(" ".join(shown))
+    match = _SPREADSHEET_ERROR.search(" ".join(shown))
     return (
-        (f'holds "{found[0]}", an error of a spreadsheet formula', "a sentence") if found else None
+        (f'holds "{match[0]}", an error of a spreadsheet formula', "a sentence") if match else None
     )
 
 
@@ -117,8 +117,8 @@ def _marked(shown: list[str]) -> tuple[str, str] | None:
 
 
 def _markup(shown: list[str]) -> tuple[str, str] | None:
-    if found := _MARKUP.search(" ".join(shown)):
-        return f'holds "{found[0]}", which participants would see as it is', "plain text"
+    if match := _MARKUP.search(" ".join(shown)):
+        return f'holds "{match[0]}", which participants would see as it is', "plain text"
     return None
 
 
@@ -127,8 +127,8 @@ def _mixed(shown: list[str]) -> tuple[str, str] | None:
         if word.isascii():
             continue
         names = {unicodedata.name(c, "").split(" ")[0] for c in word if c.isalpha()}
-        if len(found := sorted(names.intersection(_SCRIPTS))) > 1:
-            scripts = " and ".join(name.capitalize() for name in found)
+        if len(mixed_scripts := sorted(names.intersection(_SCRIPTS))) > 1:
+            scripts = " and ".join(name.capitalize() for name in mixed_scripts)
             return (
                 f'mixes letters of different scripts that look alike, {scripts}, in "{word}"',
                 "one script",

@@ -75,14 +75,14 @@ def _lines(plan: Plan, study: Study) -> Iterator[str]:
     yield from (f"- {_settings(rule)}" for rule in rules)
     if not rules:
         yield "- Nobody: the study has no exclusion rule."
-    yield from (f"- Screening: {one['label']}" for one in values["screening"])
+    yield from (f"- Screening: {entry['label']}" for entry in values["screening"])
     yield from ("", "## Comparisons", "")
     yield from (f"- {name}: {value}" for name, value in values["comparisons"].items())
     if plan.amendments:
         yield from ("", "## Amendments", "")
-        for one in plan.amendments:
-            changed = ", ".join(one["changes"]) or "nothing"
-            yield f"- {one['on']}: {one['reason']} Changed: {changed}."
+        for entry in plan.amendments:
+            changed = ", ".join(entry["changes"]) or "nothing"
+            yield f"- {entry['on']}: {entry['reason']} Changed: {changed}."
 
 
 def _settings(rule: Mapping[str, object]) -> str:

@@ -52,7 +52,7 @@ class LazyGroup(click.Group):
     ) -> None:
         super().__init__(**attributes)  # type: ignore[arg-type]
         self._renamed, self._was_command = renamed or {}, was_command
-        self._lazy = {name: one for part in sections.values() for name, one in part.items()}
+        self._lazy = {name: command for part in sections.values() for name, command in part.items()}
         self._sections = {title: list(commands) for title, commands in sections.items()}
 
     def add_command(
@@ -123,8 +123,8 @@ def extras() -> dict[str, str]:
     # Only where something failed: --help must stay quick.
     from importlib.metadata import requires
 
-    found = filter(None, map(_OPTIONAL.match, requires(_DISTRIBUTION) or []))
-    pairs = [(each["library"].lower(), each["extra"]) for each in found]
+    matches = filter(None, map(_OPTIONAL.match, requires(_DISTRIBUTION) or []))
+    pairs = [(match["library"].lower(), match["extra"]) for match in matches]
     return {
         library: extra
         for library, extra in reversed(pairs)

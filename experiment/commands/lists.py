@@ -74,6 +74,6 @@ def _audit(study: Study, built: BuiltLists) -> None:
     require_passed(checks)
 
 
-def _row(each: Check) -> tuple[str, str, str, str]:
-    mark = ("passed" if each.expected else "info") if each.passed else "FAILED"
-    return mark, each.name, each.expected, each.found
+def _row(check: Check) -> tuple[str, str, str, str]:
+    mark = ("passed" if check.expected else "info") if check.passed else "FAILED"
+    return mark, check.name, check.expected, check.found

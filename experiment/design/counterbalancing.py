@@ -63,22 +63,22 @@ def _by_task(
     of_task: dict[str, list[int]] = {}
     for index, entry in enumerate(entries):
         of_task.setdefault(response.task_of(entry.item), []).append(index)
-    found = dict[int, Arrangement]()
+    of_session = dict[int, Arrangement]()
     for task, places in of_task.items():
         # Each task has draws of its own, or all would begin with the same side.
-        own = generator(seed, "task", task).getrandbits(63)
+        task_seed = generator(seed, "task", task).getrandbits(63)
         shown = arrangements(
             [entries[index] for index in places],
             response.types[task],
-            seed=own,
+            seed=task_seed,
             list_=list_,
             place=place,
         )
-        found |= {
-            index: replace(one, options=(task, *one.options))
-            for index, one in zip(places, shown, strict=True)
+        of_session |= {
+            index: replace(arrangement, options=(task, *arrangement.options))
+            for index, arrangement in zip(places, shown, strict=True)
         }
-    return [found[index] for index in range(len(entries))]
+    return [of_session[index] for index in range(len(entries))]
 
 
 def _one_of_two(
@@ -89,11 +89,11 @@ def _one_of_two(
     place: int,
 ) -> list[tuple[str, ...]]:
     """Return the version to be shown: of items with two, the good one in half of the trials."""
-    both = [index for index, own in enumerate(versions) if len(own) == len(PAIR)]
+    both = [index for index, names in enumerate(versions) if len(names) == len(PAIR)]
     constructions, conditions = ([cells[index][part] for index in both] for part in (0, 1))
     sides = target_positions(constructions, seed, list_, place, conditions)
     other = {index for index, side in zip(both, sides, strict=True) if side is not Side.FIRST}
-    return [own[1:2] if index in other else own[:1] for index, own in enumerate(versions)]
+    return [names[1:2] if index in other else names[:1] for index, names in enumerate(versions)]
 
 
 def option_orders(

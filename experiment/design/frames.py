@@ -42,8 +42,8 @@ class MaterialsIndex:
             UnknownNameError: The materials have no such template.
             DesignError: The templates differ in their conditions.
         """
-        found = {template: self._conditions_of(template) for template in templates}
-        (first, conditions), *others = found.items()
+        by_template = {template: self._conditions_of(template) for template in templates}
+        (first, conditions), *others = by_template.items()
         for template, other in others:
             if set(other) != set(conditions):
                 raise DesignError(
@@ -75,11 +75,11 @@ class MaterialsIndex:
         Raises:
             UnknownNameError: The materials have no such template.
         """
-        found = []
+        selected = []
         for template in templates:
             self._conditions_of(template)
-            found += [item for items in self.items[template].values() for item in items.values()]
-        return found
+            selected += [item for items in self.items[template].values() for item in items.values()]
+        return selected
 
     def item(self, frame: Frame, condition: str) -> Item:
         """Return the item of a frame in a condition."""
@@ -161,17 +161,19 @@ def expected_imbalance(
     if assignment not in _LIST_OF:
         raise DesignError(f'"{assignment}" is no way to assign', expected=", ".join(_LIST_OF))
     list_of = _LIST_OF[assignment]
-    found = []
+    expected = []
     for _ in range(_SIMULATIONS):
         finished = Counter(
             list_of(number, n_lists, rng)
             for number in range(participants)
             if rng.random() >= dropout
         )
-        found.append(difference(finished, n_lists))
-    found.sort()
+        expected.append(difference(finished, n_lists))
+    expected.sort()
     return Imbalance(
-        sum(found) / len(found), found[len(found) // 20], found[-(len(found) // 20) - 1]
+        sum(expected) / len(expected),
+        expected[len(expected) // 20],
+        expected[-(len(expected) // 20) - 1],
     )
 
 
@@ -202,7 +204,7 @@ def joint_choices(frame: Frame, groups: Sequence[Disjoint]) -> frozenset[Joint]:
     Raises:
         DesignError: The frame lacks a slot that its group names.
     """
-    found = set()
+    choices = set()
     for number, group in enumerate(groups):
         if frame.template in group.templates:
             missing = [slot for slot in group.slots if slot not in frame.lemmas]
@@ -213,8 +215,8 @@ def joint_choices(frame: Frame, groups: Sequence[Disjoint]) -> frozenset[Joint]:
                     where=f'the template "{frame.template}"',
                     expected=f"some of: {', '.join(frame.lemmas) or 'none, it has no slots'}",
                 )
-            found.add((number, tuple(frame.lemmas[slot] for slot in group.slots)))
-    return frozenset(found)
+            choices.add((number, tuple(frame.lemmas[slot] for slot in group.slots)))
+    return frozenset(choices)
 
 
 def choose_frames(design: Design, index: MaterialsIndex, seed: int) -> list[list[list[Frame]]]:

@@ -129,11 +129,11 @@ def shared_items(shared: Shared, index: MaterialsIndex, seed: int) -> list[Item]
         return [item for item in items if item.item_id in kept]
     kept = set()
     for condition, wanted in shared.conditions.items():
-        own = [item.item_id for item in items if item.condition == condition]
-        if not own:
+        of_condition = [item.item_id for item in items if item.condition == condition]
+        if not of_condition:
             raise _unknown_condition(shared, condition, items)
-        _check_number(shared, wanted, len(own), f" in the condition {condition}")
-        kept.update(rng.sample(own, wanted))
+        _check_number(shared, wanted, len(of_condition), f" in the condition {condition}")
+        kept.update(rng.sample(of_condition, wanted))
     return [item for item in items if item.item_id in kept]
 
 
@@ -169,7 +169,7 @@ def given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[list[
     """
     items = index.all_items(given.templates)
     named = [lists_named(item, given.column) for item in items]
-    values = sorted({value for each in named for value in each}, key=by_number)
+    values = sorted({value for numbers in named for value in numbers}, key=by_number)
     if not values:
         known = list(dict.fromkeys(name for item in items for name, _ in item.extra))
         unknown = unknown_name("column of your own in the items", given.column, known)
@@ -187,7 +187,11 @@ def given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[list[
             remedy=f"Set design.lists to {len(values)}, or correct the column",
         )
     return [
-        [item for item, own in zip(items, named, strict=True) if not own or value in own]
+        [
+            item
+            for item, numbers in zip(items, named, strict=True)
+            if not numbers or value in numbers
+        ]
         for value in values
     ]
 

@@ -96,7 +96,9 @@ def session_order(
     asked = [_asked(entries, block, design, first=not n) for n, block in enumerate(blocks)]
     if len(blocks) == 1:
         return draw_order(len(entries), asked[0], rng)
-    between = [each for each in declared(entries, design) if _holds_between_blocks(each)]
+    between = [
+        constraint for constraint in declared(entries, design) if _holds_between_blocks(constraint)
+    ]
     for _ in range(_TRIES):
         drawn = [
             block[index]
@@ -107,7 +109,7 @@ def session_order(
             return drawn
     raise DesignError(
         "the ends of neighbouring blocks cannot be kept apart: "
-        + "; ".join(each.text for each in between),
+        + "; ".join(constraint.text for constraint in between),
         where="the order of the trials",
         expected="blocks that contain more than one kind of trial",
         remedy="Add trials of other kinds, or relax design.separate and design.order",

@@ -81,7 +81,11 @@ class Outlier(Selection):
         if self.measure == "accuracy":
             return fmean(self.right(session, self.name))
         counted = self.selected(session, self.name)
-        times = [math.log(one.rt_ms) for one in counted if one.rt_ms is not None and one.rt_ms > 0]
+        times = [
+            math.log(judgment.rt_ms)
+            for judgment in counted
+            if judgment.rt_ms is not None and judgment.rt_ms > 0
+        ]
         return fmean(times) if times else None
 
     def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:

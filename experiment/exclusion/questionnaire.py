@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from pydantic import Field, NonNegativeInt
 
-from experiment.errors import ParallaxError
+from experiment.errors import ParallaxError, StudyError
 from experiment.exclusion.answered import Answered, Assessment
 from experiment.exclusion.base import BaseRule, PlannedStudy, never
 from experiment.exclusion.selection import Names
@@ -25,12 +25,18 @@ class _Questions(BaseRule):
         raise NotImplementedError
 
     def unknown_names(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield questions that the questionnaire lacks, and answers that no question offers."""
+        """Yield questions that are not there or not for everybody, and answers that none offers."""
         questions = {question.name: question for question in planned.study.questionnaire}
         for name, accepted in self.right_answers.items():
             if name not in questions:
                 yield unknown_name("question", name, questions)
                 continue
+            if questions[name].when:
+                yield StudyError(
+                    f'the rule reads the answer to "{name}", which only participants of one level '
+                    "are asked",
+                    expected="a question that everybody is asked",
+                )
             offered = questions[name].offered
             for answer in accepted if offered and questions[name].type != "choices" else ():
                 if not _among(answer, offered):

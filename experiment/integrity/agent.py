@@ -41,8 +41,8 @@ def signals(session: ObservedSession) -> dict[str, bool]:
     """Return which signals can be told of a session, and whether each of them speaks."""
     if not session.answers:
         return {}
-    found = {name: signal(session) for name, signal in SIGNALS.items()}
-    return {name: speaks for name, speaks in found.items() if speaks is not None}
+    by_name = {name: signal(session) for name, signal in SIGNALS.items()}
+    return {name: speaks for name, speaks in by_name.items() if speaks is not None}
 
 
 def counted(session: ObservedSession, told: Mapping[str, bool]) -> dict[str, float]:
@@ -125,7 +125,7 @@ def crossings(session: ObservedSession) -> list[ObservedAnswer]:
 
 def by_mouse(session: ObservedSession) -> Iterator[tuple[ObservedAnswer, ObservedAnswer]]:
     """Yield the answers whose mouse's way is known, each after the one before it."""
-    ordered = sorted(session.answers, key=lambda one: one.position)
+    ordered = sorted(session.answers, key=lambda entry: entry.position)
     for before, answer in pairwise(ordered):
         by_mouse = before.input_method == answer.input_method == "pointer"
         known = answer.pointer_moves is not None and answer.pointer_path_px is not None

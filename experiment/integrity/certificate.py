@@ -97,8 +97,8 @@ def certify(session: ObservedSession) -> Certificate:
     answers = session.answers
     apart = unexplained_ms(session)
     beyond = sum(abs(ms) > TOLERANCE_MS for ms in apart)
-    told = signals(session)
-    counting = counted(session, told)
+    speaking = signals(session)
+    counting = counted(session, speaking)
     return Certificate(
         n_answers=len(answers),
         claimed_ms=sum(answer.rt_ms or 0.0 for answer in answers),
@@ -124,7 +124,7 @@ def certify(session: ObservedSession) -> Certificate:
         length_correlation=length_correlation(session),
         autocorrelation=time_autocorrelation(session),
         n_copied=session.n_copied,
-        signals=tuple((name, counting.get(name, 0.0)) for name in told),
+        signals=tuple((name, counting.get(name, 0.0)) for name in speaking),
         counting=tuple(counting),
         methods=tuple(sorted(methods(session))),
         agent_likelihood=likelihood(counting),

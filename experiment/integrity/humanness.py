@@ -86,10 +86,10 @@ def score(passed: Mapping[str, bool], rates: Rates | None) -> HumannessScore:
         passed: Whether each item was answered as expected, by its id.
         rates: The published rates; None where the study has none.
     """
-    by_item = {one.item: one for one in rates.items} if rates else {}
+    by_item = {answer.item: answer for answer in rates.items} if rates else {}
     answers = [_answer(item, right, by_item.get(item)) for item, right in passed.items()]
-    rated = [one for one in answers if one.nats is not None]
-    n_failed = sum(not one.passed for one in rated)
+    rated = [answer for answer in answers if answer.nats is not None]
+    n_failed = sum(not answer.passed for answer in rated)
     people_as_low = programs_as_low = None
     if rates and rates.failures and len(rated) == len(rates.items):
         people_as_low, programs_as_low = _as_low(rates, n_failed)
@@ -98,7 +98,7 @@ def score(passed: Mapping[str, bool], rates: Rates | None) -> HumannessScore:
         n_passed=sum(passed.values()),
         n_rated=len(rated),
         n_failed=n_failed,
-        nats=sum(one.nats or 0.0 for one in rated) if rated else None,
+        nats=sum(answer.nats or 0.0 for answer in rated) if rated else None,
         people_as_low=people_as_low,
         programs_as_low=programs_as_low,
     )
@@ -114,8 +114,8 @@ def _answer(item: str, passed: bool, rate: ItemRate | None) -> ItemAnswer:
 def _as_low(rates: Rates, n_failed: int) -> tuple[float | None, float | None]:
     if n_failed == 0:
         return 1.0, 1.0
-    found = next((one for one in rates.failures if one.at_least == n_failed), None)
-    return (_share(found.people), _share(found.programs)) if found else (None, None)
+    failure = next((rate for rate in rates.failures if rate.at_least == n_failed), None)
+    return (_share(failure.people), _share(failure.programs)) if failure else (None, None)
 
 
 def _share(count: Count) -> float:

@@ -97,13 +97,13 @@ def log_times(answers: Sequence[ObservedAnswer]) -> list[float]:
     """Return log reaction times, those far off drawn in: somebody was called away."""
     times = [math.log(answer.rt_ms) for answer in answers if answer.rt_ms]
     middle = median(times)
-    spread = _FARTHEST * 1.4826 * median(abs(one - middle) for one in times)
-    return [max(middle - spread, min(middle + spread, one)) for one in times]
+    spread = _FARTHEST * 1.4826 * median(abs(time - middle) for time in times)
+    return [max(middle - spread, min(middle + spread, time)) for time in times]
 
 
 def timed(session: ObservedSession) -> list[ObservedAnswer]:
     """Return the answers of which both the time and the length of the texts are known, in order."""
-    ordered = sorted(session.answers, key=lambda one: one.position)
+    ordered = sorted(session.answers, key=lambda entry: entry.position)
     return [answer for answer in ordered if answer.rt_ms and answer.n_characters]
 
 
@@ -143,7 +143,7 @@ def excess_ms(session: ObservedSession) -> float | None:
         None where no time is claimed.
     """
     claimed, greatest = 0.0, None
-    for answer in sorted(session.answers, key=lambda one: one.arrived_ms):
+    for answer in sorted(session.answers, key=lambda later: later.arrived_ms):
         if answer.rt_ms is None:
             continue
         claimed += answer.rt_ms
@@ -171,7 +171,7 @@ def unexplained_ms(session: ObservedSession) -> list[float]:
     Returns:
         The milliseconds; negative where more is claimed than passed.
     """
-    ordered = sorted(session.answers, key=lambda one: one.position)
+    ordered = sorted(session.answers, key=lambda answer: answer.position)
     return list(_unexplained(session, ordered))
 
 

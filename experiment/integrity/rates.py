@@ -110,10 +110,10 @@ def highest(name: str, seen: frozenset[str], n_answers: int) -> float | None:
     if not seen or not rates:
         return None
     n_trials = max(rate.n_trials for rate in rates)
-    found = [rate for rate in rates if rate.n_trials == n_trials and rate.seen in seen]
-    if {rate.seen for rate in found} != seen:
+    matching = [rate for rate in rates if rate.n_trials == n_trials and rate.seen in seen]
+    if {rate.seen for rate in matching} != seen:
         return None
-    return max(rate.high for rate in found)
+    return max(rate.high for rate in matching)
 
 
 def is_safe(name: str, seen: Iterable[str], n_answers: int) -> bool:
@@ -138,9 +138,9 @@ def worth(name: str, n_answers: int, people: float, programs: Iterable[Told]) ->
     Returns:
         The nats, 0 or more.
     """
-    found = [one for one in programs if one.name == name and one.n_trials <= n_answers]
-    n_trials = max((one.n_trials for one in found), default=0)
-    shares = [one.n_speaks / one.n for one in found if one.n_trials == n_trials]
+    benches = [bench for bench in programs if bench.name == name and bench.n_trials <= n_answers]
+    n_trials = max((bench.n_trials for bench in benches), default=0)
+    shares = [bench.n_speaks / bench.n for bench in benches if bench.n_trials == n_trials]
     share = (sum(shares) + people) / (len(shares) + 1)
     return max(0.0, math.log(share / people))
 

@@ -135,6 +135,6 @@ def materials_hash(items: Iterable[Item]) -> str:
     digest, columns = hashlib.sha256(), attrgetter(*ITEMS.column_names)
     for item in items:
         row = "\x1f".join(map(str, columns(item)))
-        own = "".join(f"\x1f{name}={value}" for name, value in item.extra)
-        digest.update(f"{row}{own}\n".encode())
+        further = "".join(f"\x1f{name}={value}" for name, value in item.extra)
+        digest.update(f"{row}{further}\n".encode())
     return digest.hexdigest()

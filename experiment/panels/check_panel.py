@@ -26,7 +26,7 @@ def of_one_person(panel: PanelTable, signed: str, where: str) -> Iterator[str]:
     """Yield why the signature of one link could be that of another person's, too."""
     if {URL, PATH}.isdisjoint(names_in(signed)) and not set(panel.person) <= {*names_in(signed)}:
         yield f"each parameter of person in signed of {where}, or {{url}} or {{path}}"
-    patterns = {name: each.pattern for name, each in panel.parameters.items()}
+    patterns = {name: parameter.pattern for name, parameter in panel.parameters.items()}
     for left, right in divided_elsewhere(signed, patterns):
         yield (
             f"a text between {{{left}}} and {{{right}}} in signed of {where} that their patterns"
@@ -148,9 +148,9 @@ def _filled(panel: PanelTable, template: str) -> str:
 
 
 def _names(panel: PanelTable) -> Iterator[str]:
-    own = Counter([*panel.parameters, *panel.values, *panel.secrets, *panel.signatures])
-    own.update((*KNOWN_OF_ALL, URL, PATH))
-    for name, number in own.items():
+    numbers = Counter([*panel.parameters, *panel.values, *panel.secrets, *panel.signatures])
+    numbers.update((*KNOWN_OF_ALL, URL, PATH))
+    for name, number in numbers.items():
         if number > 1:
             yield f'another name than "{name}", which stands for two things in templates'
     for name in panel.person:
@@ -169,7 +169,7 @@ def _optional(panel: PanelTable) -> set[str]:
     """Return the names that presets use and that need not be given."""
     if panel.preset is None:
         return set()
-    named = [each.only for each in panel.parameters.values()]
+    named = [parameter.only for parameter in panel.parameters.values()]
     named += [panel.way_back(ending).address for ending in Ending]
     return {name for template in named for name in names_in(template) if name not in panel.secrets}
 

@@ -49,8 +49,8 @@ def demonstration(name: str) -> dict[str, Any]:
     Returns:
         ``ids``: parameter of the link -> kind of id; ``panel``: lines of study.toml, not always.
     """
-    found: dict[str, Any] = _file(name)[_DEMONSTRATION]
-    return found
+    tables: dict[str, Any] = _file(name)[_DEMONSTRATION]
+    return tables
 
 
 @cache

@@ -65,14 +65,14 @@ def is_signature(signing: Signing, given: str, known: Mapping[str, str]) -> bool
 
 def with_signatures(signings: Mapping[str, Signing], known: Mapping[str, str]) -> dict[str, str]:
     """Return what templates may name, with every signature that is not of an address."""
-    found = dict(known)
+    values = dict(known)
     for name, signing in signings.items():
         if not is_of_address(signing):
             try:
-                found[name] = signature_of(signing, known)
+                values[name] = signature_of(signing, known)
             except UnfilledError:
                 continue
-    return found
+    return values
 
 
 def signed_address(template: str, signings: Mapping[str, Signing], known: Mapping[str, str]) -> str:
@@ -94,10 +94,10 @@ def signed_address(template: str, signings: Mapping[str, Signing], known: Mappin
 
 def last_signature(template: str, signings: Mapping[str, Signing]) -> re.Match[str] | None:
     """Return where an address template ends with a signature of the address; None if not."""
-    found = _LAST.fullmatch(template)
-    if found is None or found["name"] not in signings:
+    match = _LAST.fullmatch(template)
+    if match is None or match["name"] not in signings:
         return None
-    return found if is_of_address(signings[found["name"]]) else None
+    return match if is_of_address(signings[match["name"]]) else None
 
 
 def is_of_address(signing: Signing) -> bool:
@@ -111,7 +111,7 @@ def parts_before(url: str, argument: str) -> dict[str, str]:
     Nothing is decoded: a signature is of what was sent.
     """
     address, mark, query = url.partition("?")
-    kept = [each for each in query.split("&") if each.partition("=")[0] != argument]
+    kept = [part for part in query.split("&") if part.partition("=")[0] != argument]
     site, path = _site_and_path(address + (mark + "&".join(kept) if kept else ""))
     return {URL: f"{site}{path}", PATH: path}
 

@@ -225,8 +225,8 @@ class PanelTable(_Table):
 
     def way_back(self, ending: Ending) -> WayBack:
         """Return an ending's way back."""
-        found: WayBack = getattr(self.endings, ending.value)
-        return found
+        way: WayBack = getattr(self.endings, ending.value)
+        return way
 
     def code(self, ending: Ending) -> str:
         """Return the template of an ending's completion code; empty where there is none."""

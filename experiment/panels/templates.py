@@ -39,7 +39,7 @@ def fill(template: str, values: Mapping[str, str]) -> str:
     Raises:
         UnfilledError: A value is missing or empty.
     """
-    return _NAME.sub(lambda found: _value(found[1], values), template)
+    return _NAME.sub(lambda match: _value(match[1], values), template)
 
 
 def fill_address(template: str, values: Mapping[str, str]) -> str:
@@ -51,9 +51,9 @@ def fill_address(template: str, values: Mapping[str, str]) -> str:
         UnfilledError: A value is missing or empty.
     """
 
-    def replaced(found: re.Match[str]) -> str:
-        value = _value(found[1], values)
-        return value if found.start() == 0 else quote(value, safe="")
+    def replaced(match: re.Match[str]) -> str:
+        value = _value(match[1], values)
+        return value if match.start() == 0 else quote(value, safe="")
 
     return _NAME.sub(replaced, template)
 

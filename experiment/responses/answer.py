@@ -97,7 +97,7 @@ class Judged:
 
     def fields(self) -> dict[str, Any]:
         """Return them by name."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {each_field.name: getattr(self, each_field.name) for each_field in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)

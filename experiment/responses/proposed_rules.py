@@ -22,15 +22,15 @@ class CatchTrials:
 
 def rules_of_errors(catch: Sequence[CatchTrials]) -> Iterator[str]:
     """Yield a rule that counts errors on catch trials, or how one would look."""
-    for one in catch:
+    for construction in catch:
         yield (
-            f"# Participants with more errors than this on the {one.trials} catch trials are "
-            "excluded."
+            f"# Participants with more errors than this on the {construction.trials} catch trials "
+            "are excluded."
         )
         yield "[[exclusion]]"
         yield 'rule = "max_errors"'
-        yield f"construction = {json.dumps(one.name, ensure_ascii=False)}"
-        yield f"max_errors = {max(min(1, one.trials - 1), one.trials // 4)}"
+        yield f"construction = {json.dumps(construction.name, ensure_ascii=False)}"
+        yield f"max_errors = {max(min(1, construction.trials - 1), construction.trials // 4)}"
         yield ""
     if not catch:
         yield "# No list has catch trials, so no one is excluded. With catch trials, for example:"

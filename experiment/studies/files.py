@@ -38,7 +38,7 @@ def _messages(text: str, where: str) -> Mapping[str, str]:
         read = read_po(BytesIO(text.encode()), abort_invalid=True)
     except (PoFileError, ValueError) as error:
         raise _unreadable(where, str(error)) from error
-    found = {}
+    messages = {}
     for message in read:
         if not (isinstance(message.id, str) and message.id and isinstance(message.string, str)):
             continue
@@ -50,8 +50,8 @@ def _messages(text: str, where: str) -> Mapping[str, str]:
                 where=where,
                 expected=f"the placeholders of “{message.id}”, written the same way",
             )
-        found[message.id] = message.string
-    return found
+        messages[message.id] = message.string
+    return messages
 
 
 def _places(text: str) -> set[str]:

@@ -81,8 +81,8 @@ class Rates(_Table):
     @model_validator(mode="after")
     def _each_once(self) -> Self:
         for what, named in (
-            ("item", [one.item for one in self.items]),
-            ("at_least", [str(one.at_least) for one in self.failures]),
+            ("item", [rate.item for rate in self.items]),
+            ("at_least", [str(rate.at_least) for rate in self.failures]),
         ):
             twice = next((name for name in named if named.count(name) > 1), None)
             if twice is not None:

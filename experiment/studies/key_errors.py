@@ -47,8 +47,8 @@ class TomlLines:
     def line_of(self, path: Sequence[str | int]) -> int | None:
         """Return the line of a key, or else of the nearest table around it; None at the top."""
         for length in range(len(path), 0, -1):
-            if (found := self._lines.get(tuple(path[:length]))) is not None:
-                return found
+            if (line := self._lines.get(tuple(path[:length]))) is not None:
+                return line
         return None
 
 
@@ -70,11 +70,11 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
 def _keys(parsed: Mapping[str, object]) -> tuple[str, ...]:
     """Return the keys that lead to a statement's value."""
     keys = []
-    found: object = parsed
-    while isinstance(found, Mapping) and len(found) == 1:
-        ((key, found),) = found.items()
+    value: object = parsed
+    while isinstance(value, Mapping) and len(value) == 1:
+        ((key, value),) = value.items()
         keys.append(key)
-        if isinstance(found, list):
+        if isinstance(value, list):
             break
     return tuple(keys)
 
@@ -119,9 +119,9 @@ class KeyErrors:
 
     def of(self, error: ValidationError) -> list[StudyError]:
         """Return one error for each wrong key, in the order of the file's lines."""
-        found = [(self._lines.line_of(each["loc"]) or 0, each)
-                 for each in error.errors(include_url=False)]  # fmt: skip
-        return [self._one(each) for _, each in sorted(found, key=lambda pair: pair[0])]
+        by_line = [(self._lines.line_of(detail["loc"]) or 0, detail)
+                 for detail in error.errors(include_url=False)]  # fmt: skip
+        return [self._one(detail) for _, detail in sorted(by_line, key=lambda pair: pair[0])]
 
     def _one(self, error: ErrorDetails) -> StudyError:
         path, kind = error["loc"], error["type"]
@@ -168,25 +168,25 @@ def misread(given: Mapping[str, object], made: object, where: str) -> Iterator[S
         where: Where the keys stand.
     """
     for key, value in given.items():
-        for name, one, words in _taken_for(key, value, getattr(made, key, None)):
-            yield StudyError(f"{name} is {shown(one)}", where=where, expected=words)
+        for name, item, words in _taken_for(key, value, getattr(made, key, None)):
+            yield StudyError(f"{name} is {shown(item)}", where=where, expected=words)
 
 
-def _taken_for(name: str, given: object, read: object) -> Iterator[tuple[str, object, str]]:
+def _taken_for(name: str, written: object, read: object) -> Iterator[tuple[str, object, str]]:
     if isinstance(read, BaseModel):
         read = {key: getattr(read, key) for key in type(read).model_fields}
-    if isinstance(given, Mapping) and isinstance(read, Mapping):
-        for key in given.keys() & read.keys():
-            yield from _taken_for(f"{name}.{key}", given[key], read[key])
-    elif isinstance(given, list) and isinstance(read, list | tuple):
-        for one, own in zip(given, read, strict=False):
-            yield from _taken_for(name, one, own)
-    elif type(read) is bool and type(given) is not bool:
-        yield name, given, _TYPES["bool"]
-    elif type(read) is int and type(given) is not int:
-        yield name, given, _TYPES["int"]
-    elif type(read) is float and type(given) not in (int, float):
-        yield name, given, _TYPES["float"]
+    if isinstance(written, Mapping) and isinstance(read, Mapping):
+        for key in written.keys() & read.keys():
+            yield from _taken_for(f"{name}.{key}", written[key], read[key])
+    elif isinstance(written, list) and isinstance(read, list | tuple):
+        for item, read_item in zip(written, read, strict=False):
+            yield from _taken_for(name, item, read_item)
+    elif type(read) is bool and type(written) is not bool:
+        yield name, written, _TYPES["bool"]
+    elif type(read) is int and type(written) is not int:
+        yield name, written, _TYPES["int"]
+    elif type(read) is float and type(written) not in (int, float):
+        yield name, written, _TYPES["float"]
 
 
 def place(file: str, lines: TomlLines, path: Path) -> str:
@@ -257,8 +257,8 @@ def _model_at(model: type[BaseModel] | None, path: Path) -> type[BaseModel] | No
 
 
 def _table_of(annotation: object) -> type[BaseModel] | None:
-    for each in _annotations(annotation):
-        for part in (each, *get_args(each)):
+    for type_ in _annotations(annotation):
+        for part in (type_, *get_args(type_)):
             if isinstance(part, type) and issubclass(part, BaseModel):
                 return part
     return None
@@ -274,8 +274,8 @@ def _fields(model: type[BaseModel] | None) -> dict[str, str]:
 
 
 def _description(model: type[BaseModel], path: Path) -> str:
-    found = _fields(_model_at(model, path[:-1])).get(str(path[-1]), "")
-    return found or "that table"
+    meaning = _fields(_model_at(model, path[:-1])).get(str(path[-1]), "")
+    return meaning or "that table"
 
 
 def _meaning(model: type[BaseModel], path: Path) -> str:
@@ -283,5 +283,5 @@ def _meaning(model: type[BaseModel], path: Path) -> str:
     if not names:
         return ""
     table = path[: len(path) - 1 - path[::-1].index(names[-1])]
-    found = _fields(_model_at(model, table)).get(names[-1], "")
-    return f"It says: {found}" if found else ""
+    description = _fields(_model_at(model, table)).get(names[-1], "")
+    return f"It says: {description}" if description else ""

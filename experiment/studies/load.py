@@ -110,19 +110,19 @@ def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> St
     try:
         # TOML says of each value what it is: "2" is no number, and 2.0 no count. A run that was
         # launched before that was asked is read as it was then.
-        given = {**_without_own(keys), "folder": folder, "files": files}
-        if files is None and any(_NUL in each for each in _texts(keys)):
+        tables = {**_without_own(keys), "folder": folder, "files": files}
+        if files is None and any(_NUL in part for part in _texts(keys)):
             raise StudyError(
                 r"a text holds a NUL (\u0000), which no database stores",
                 where=str(path),
                 expected="texts of characters that can be read",
                 remedy=r"Search the file for \u0000 and \U00000000, and remove them",
             )
-        study = Study.model_validate(given, strict=files is None)
+        study = Study.model_validate(tables, strict=files is None)
     except ValidationError as error:
         lines = TomlLines(text, {"response": EARLIER_RESPONSE})
-        found = KeyErrors(Study, str(path), lines).of(error)
-        raise StudyErrors(found, folder) from error
+        errors = KeyErrors(Study, str(path), lines).of(error)
+        raise StudyErrors(errors, folder) from error
     if missing := list(text_errors(study)):
         raise StudyErrors(missing, folder)
     own_messages(study)
@@ -135,22 +135,22 @@ def _texts(value: object) -> Iterator[str]:
         yield value
     elif isinstance(value, Mapping):
         yield from value
-        yield from (text for each in value.values() for text in _texts(each))
+        yield from (text for inner in value.values() for text in _texts(inner))
     elif isinstance(value, list):
-        yield from (text for each in value for text in _texts(each))
+        yield from (text for inner in value for text in _texts(inner))
 
 
 def _without_own(keys: Mapping[str, object]) -> dict[str, object]:
     """Return a file's keys; two that only a program may set are named as unknown ones."""
-    own = {"folder", "files"}
-    return {f"{key} " if key in own else key: value for key, value in keys.items()}
+    reserved = {"folder", "files"}
+    return {f"{key} " if key in reserved else key: value for key, value in keys.items()}
 
 
 def _syntax_error(path: Path, text: str, error: tomllib.TOMLDecodeError) -> StudyError:
     message, _, position = str(error).partition(" (at ")
-    found = re.match(r"line (\d+), column (\d+)", position)
+    match = re.match(r"line (\d+), column (\d+)", position)
     lines = text.splitlines() or [""]
-    number = min(int(found.group(1)), len(lines)) if found else len(lines)
+    number = min(int(match.group(1)), len(lines)) if match else len(lines)
     return StudyError(
         f"the line is not valid TOML: {message}: {shown(lines[number - 1].strip())}",
         where=f"{path}, line {number}",

@@ -96,4 +96,4 @@ def _declared(study: Study) -> set[str]:
         text = study.read(STUDY_FILE).removeprefix("\ufeff")
     except FileNotFoundError:
         return set()
-    return {str(one.get("name")) for one in read_toml(text).get("constructions", [])}
+    return {str(table.get("name")) for table in read_toml(text).get("constructions", [])}

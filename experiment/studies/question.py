@@ -37,7 +37,7 @@ def _texts(value: object) -> object:
     """Return a condition with a list of answers for each question, however it was written."""
     if not isinstance(value, Mapping):
         return value
-    return {name: [one] if isinstance(one, str) else one for name, one in value.items()}
+    return {name: [text] if isinstance(text, str) else text for name, text in value.items()}
 
 
 class Question(BaseModel):
@@ -211,7 +211,7 @@ class Comprehension(BaseModel):
 
     def passes(self, answers: Mapping[str, str]) -> bool:
         """Return whether every answer is right."""
-        return all(each.is_right(answers.get(each.name, "")) for each in self.questions)
+        return all(question.is_right(answers.get(question.name, "")) for question in self.questions)
 
 
 class Attention(BaseModel):
@@ -226,12 +226,12 @@ class Attention(BaseModel):
 
 def admits(questions: Sequence[ScreeningQuestion], answers: Mapping[str, str]) -> bool:
     """Return whether the study is for people who give these checked answers."""
-    given = ((question, answers.get(question.name, "")) for question in questions)
-    return all(question.accepts(answer) for question, answer in given if answer)
+    answered = ((question, answers.get(question.name, "")) for question in questions)
+    return all(question.accepts(answer) for question, answer in answered if answer)
 
 
 def _same(answer: str, wanted: Sequence[str]) -> bool:
-    return answer.strip().casefold() in {each.strip().casefold() for each in wanted}
+    return answer.strip().casefold() in {text.strip().casefold() for text in wanted}
 
 
 def _among_options(question: Question, answers: Sequence[str], key: str) -> None:
@@ -268,7 +268,7 @@ def cleaned(text: str) -> str:
 
 def chosen(answer: str) -> list[str]:
     """Return the answers of who chose several, in the order of the options."""
-    return [one for one in answer.split(BETWEEN_CHOICES) if one]
+    return [option for option in answer.split(BETWEEN_CHOICES) if option]
 
 
 def is_asked(question: Question, answers: Mapping[str, str]) -> bool:

@@ -240,7 +240,7 @@ class Study(_Table):
 
     @model_validator(mode="after")
     def _questions_that_there_are(self) -> Self:
-        asked = [each.name for each in (*self.screening, *self.questionnaire)]
+        asked = [question.name for question in (*self.screening, *self.questionnaire)]
         for name in self.privacy.identifying_questions:
             if name not in asked:
                 raise ValueError(
@@ -349,15 +349,15 @@ class Study(_Table):
         if list_ is None or not self.design.factors:
             return self
         levels = self.design.levels(list_)
-        own = [each for each in self.design.wording if holds(each.when, levels)]
-        title = next((each.title for each in own if each.title), self.study.title)
-        asked = [each for each in self.questionnaire if holds(each.when, levels)]
+        wording = [entry for entry in self.design.wording if holds(entry.when, levels)]
+        title = next((entry.title for entry in wording if entry.title), self.study.title)
+        asked = [entry for entry in self.questionnaire if holds(entry.when, levels)]
         changed = {
             "study": self.study.model_copy(update={"title": title}),
             "questionnaire": asked,
         }
         study = self.model_copy(update=changed)
-        study._pages = {page: text for each in own for page, text in each.pages.items()}
+        study._pages = {page: text for entry in wording for page, text in entry.pages.items()}
         return study
 
     def read(self, name: str) -> str:

@@ -69,8 +69,8 @@ def refuse_overwrite(folder: Path, own: Collection[str]) -> None:
     """Raise a WritingError if replacing the folder would take somebody else's files away."""
     if not folder.exists():
         return
-    found = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
-    if strange := sorted(found - set(own)):
+    present = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
+    if strange := sorted(present - set(own)):
         raise WritingError(
             f"writing would remove {', '.join(strange[:_NAMES_SHOWN])}, which this command "
             "did not write",

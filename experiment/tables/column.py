@@ -54,8 +54,8 @@ def _role(rows: list[Mapping[str, str]], name: str, *, named: bool) -> Role:
         in_construction[construction].add(value)
         if row["frame"]:
             in_frame[construction, row["template"], row["frame"]].add(value)
-    several = {one for one, values in in_construction.items() if len(values) > 1}
-    fixed = all(len(values) == 1 for (one, _), values in in_cell.items() if one in several)
+    several = {unit for unit, values in in_construction.items() if len(values) > 1}
+    fixed = all(len(values) == 1 for (unit, _), values in in_cell.items() if unit in several)
     if not several or not (fixed or named):
         return Role.OWN
     within = any(len(values) > 1 for values in in_frame.values())
@@ -152,14 +152,14 @@ def json_schema(schema: TableSchema) -> dict[str, Any]:
 
 
 def _property(column: Column) -> dict[str, Any]:
-    found = dict(_TYPES[column.type])
+    schema = dict(_TYPES[column.type])
     if column.optional:
-        found = {"anyOf": [found, {"type": "null"}]}
+        schema = {"anyOf": [schema, {"type": "null"}]}
     unit = f" ({column.unit})" if column.unit else ""
-    found["description"] = f"{column.description}{unit}"
+    schema["description"] = f"{column.description}{unit}"
     if column.values:
-        found["enum"] = [str(value) for value in column.values]
-    return found
+        schema["enum"] = [str(value) for value in column.values]
+    return schema
 
 
 # In every row: no table of people takes in a model's rows unnoticed.

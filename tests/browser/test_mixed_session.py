@@ -11,7 +11,7 @@ from experiment.studies.load import load_study
 from tests.browser.browser_steps import consent, let_frames_pass, questionnaire, start
 from tests.browser.reading_steps import TIME_IS_UP, past_practice, read_one, study, timed
 from webapp.database.models import Response
-from webapp.sessions.steps import read_steps
+from webapp.sessions.measurements import read_steps
 
 SIDES = {"1": "first", "2": "second"}
 

@@ -17,7 +17,7 @@ from tests.browser.reading_steps import (
     read_one,
     study,
 )
-from webapp.sessions.steps import read_steps
+from webapp.sessions.measurements import read_steps
 
 
 @pytest.mark.parametrize(

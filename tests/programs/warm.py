@@ -44,7 +44,7 @@ _LATER = (
 _OF_SERVER = {
     *("gunicorn.app.wsgiapp", "gunicorn.arbiter", "gunicorn.glogging", "webapp.core.logging"),
     *("webapp.recruiters.settings", "webapp.server.gevent_worker", "webapp.server.open_files"),
-    *("webapp.server.quick_end", "webapp.server.service_manager"),
+    "webapp.server.service_manager",
     *("httpx", "markdown_it", "sqlalchemy.orm"),
 }
 _TESTS = Path(__file__).parents[1]

@@ -17,6 +17,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RunError
+from webapp.payments.debts import debts_in_words, debts_of
 from webapp.recruiters.registry import RECRUITERS, load_recruiter
 from webapp.recruiters.settings import load_settings
 from webapp.recruiters.terms import set_aside
@@ -136,13 +137,20 @@ def runs(instance: Path) -> None:
 
 @click.command()
 @click.argument("run")
+@click.option("--yes", is_flag=True, help="Do not ask, even if people are still owed money.")
 @with_instance
-def close(run: str, instance: Path) -> None:
+def close(run: str, yes: bool, instance: Path) -> None:
     """Close RUN to new participants.
 
-    Participants who have begun can finish.
+    Participants who have begun can finish. If people are still owed money, it names them and asks.
     """
     sessions = open_sessions(instance)
+    with reading(sessions) as session:
+        owed = debts_in_words(debts_of(session, named_run(session, run)))
+    if owed:
+        click.echo(f"{owed}. To pay them: parallax approve {run}; parallax bonus {run}")
+        if not yes:
+            click.confirm("Close it all the same?", abort=True)
     in_transaction(sessions, lambda session: close_run(session, named_run(session, run), utc_now()))
     click.echo(f"Run {run} is closed. To open it again: parallax open {run}")
 
@@ -155,9 +163,9 @@ def open_(run: str, add: int | None, instance: Path) -> None:
     """Reopen RUN to new participants."""
 
     def change(session: Session) -> int | None:
-        found = named_run(session, run)
-        places = grow(session, found, add) if add is not None else None
-        open_run(session, found)
+        stored_run = named_run(session, run)
+        places = grow(session, stored_run, add) if add is not None else None
+        open_run(session, stored_run)
         return places
 
     places = in_transaction(open_sessions(instance), change)
@@ -193,9 +201,9 @@ def simulate(
 ) -> None:
     """Send simulated participants through the pages of RUN."""
     with reading(open_sessions(instance)) as session:
-        found = named_run(session, run)
-        ready = plan(session, found, study_as_launched(session, found))
-        comes_as = load_recruiter(found.recruiter, load_settings(instance)).visitor()
+        stored_run = named_run(session, run)
+        ready = plan(session, stored_run, study_as_launched(session, stored_run))
+        comes_as = load_recruiter(stored_run.recruiter, load_settings(instance)).visitor()
     server_url = url or _server_url(instance)
     visits = crowd.simulate(ready, server_url, participants, workers, comes_as)
     total = participants or ready.free
@@ -247,8 +255,8 @@ def export(run: str, out: Path | None, instance: Path) -> None:
     """
     folder = out or instance / "exports" / run
     with reading(open_sessions(instance)) as session:
-        refuse_blind(session, found := named_run(session, run))
-        facts = export_flow.export(session, found, folder)
+        refuse_blind(session, stored_run := named_run(session, run))
+        facts = export_flow.export(session, stored_run, folder)
     of_whom = "simulated participants" if facts["simulated"] else "participants"
     click.echo(f"{facts['n_responses']} responses of {facts['n_participants']} {of_whom}: {folder}")
 
@@ -264,7 +272,7 @@ def unblind(run: str, reason: str, instance: Path) -> None:
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        study = study_as_launched(session, found := named_run(session, run))
+        study = study_as_launched(session, stored_run := named_run(session, run))
     who = getpass.getuser()
-    unblind_by_two(sessions, found, study, by=who, reason=reason.strip(), now=utc_now())
+    unblind_by_two(sessions, stored_run, study, by=who, reason=reason.strip(), now=utc_now())
     click.echo(f"The run {run} is unblinded.")

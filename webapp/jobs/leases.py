@@ -8,9 +8,9 @@ from webapp.database.scrub import empty_log, scrub
 from webapp.errors import RunError
 from webapp.privacy.retention import erase_identities, is_due
 from webapp.services import Services
-from webapp.sessions.beside import anybody_waits, give_places
-from webapp.sessions.crowding import forget_addresses
+from webapp.sessions.arrival_limits import forget_addresses
 from webapp.sessions.lease import any_expired, release_expired
+from webapp.sessions.waitlist import anybody_waits, give_places
 from webapp.users.audit_log import record_act
 from webapp.users.sign_in import delete_old_guesses
 
@@ -36,12 +36,12 @@ def give_places_to_workers(services: Services) -> int:
     now, holds = services.now(), services.settings.unanswered_places
     with reading(services.sessions) as session:
         runs = [r.id for r in session.scalars(_OPEN) if anybody_waits(session, r, holds, now)]
-    given = 0
+    given_places = 0
     for run_id in runs:
         with services.sessions.begin() as session:
             run = session.scalars(select(Run).where(Run.id == run_id).with_for_update()).one()
-            given += give_places(session, run, holds, now)
-    return given
+            given_places += give_places(session, run, holds, now)
+    return given_places
 
 
 def delete_addresses(services: Services) -> int:

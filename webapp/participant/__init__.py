@@ -4,9 +4,8 @@ from flask import Flask, g
 
 from webapp.participant.admission import admission_pages
 from webapp.participant.answers import answers_address
-from webapp.participant.compensation import compensation_page
 from webapp.participant.consent import consent_pages
-from webapp.participant.rights import rights_pages
+from webapp.participant.rights import compensation_page, rights_pages
 from webapp.participant.session import session_pages
 
 

@@ -12,15 +12,21 @@ from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
 from webapp.participant.leaving import report_ending, turned_away_at_last
 from webapp.participant.lookup import requested_participant
-from webapp.participant.markdown import as_html
+from webapp.participant.trial_page import as_html
 from webapp.services import current_services
-from webapp.sessions.admission import Step, check_comprehension, next_step, screen, tries_used
-from webapp.sessions.assent import assent
+from webapp.sessions.admission import (
+    Step,
+    assent,
+    check_comprehension,
+    next_step,
+    screen,
+    tries_used,
+)
+from webapp.sessions.arrival_limits import counted_now
 from webapp.sessions.consent import Decision, NoRoomError
-from webapp.sessions.crowding import counted_now
 from webapp.sessions.finish import form_texts
 from webapp.sessions.leave import leave_on_request
-from webapp.sessions.sharing import Sender
+from webapp.sessions.waitlist import Sender
 
 admission_pages = Blueprint("admission", __name__)
 

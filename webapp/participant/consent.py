@@ -18,11 +18,15 @@ from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.http.error_handlers import refused
 from webapp.participant.data_notice import answerable, consent_text, rights_notice, stored_data
-from webapp.participant.leaving import report_ending, turned_away, turned_back
+from webapp.participant.leaving import (
+    OVER,
+    finished_before,
+    report_ending,
+    turned_away,
+    turned_back,
+)
 from webapp.participant.lookup import requested_run
-from webapp.participant.markdown import as_html
-from webapp.participant.over import OVER, finished_before
-from webapp.participant.trial_page import trial_script, working_page
+from webapp.participant.trial_page import as_html, trial_script, working_page
 from webapp.recruiters.arrivals import Arrival, ArrivalError, Landing
 from webapp.recruiters.base import AskingRecruiter, PayingRecruiter
 from webapp.recruitment.assignments import accept, is_returning
@@ -34,15 +38,13 @@ from webapp.recruitment.claims import (
 )
 from webapp.recruitment.links import LinkWantedError, followed_link
 from webapp.services import current_services
-from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcomers
+from webapp.sessions.arrival_limits import TooManyArrivalsError, count_arrival
+from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_earlier, refuse_newcomers
 from webapp.sessions.consent_texts import text_hash
-from webapp.sessions.crowding import TooManyArrivalsError, count_arrival
-from webapp.sessions.earlier_runs import refuse_earlier
 from webapp.sessions.link_visits import keep_visit, note_refused
-from webapp.sessions.links import is_of_link, person_of
-from webapp.sessions.lookup import find_run
+from webapp.sessions.lookup import find_run, is_of_link, person_of
 from webapp.sessions.session_payload import preview
-from webapp.sessions.sharing import Sender
+from webapp.sessions.waitlist import Sender
 from webapp.sessions.withdraw import STILL_THERE, Wish, withdraw
 
 consent_pages = Blueprint("consent", __name__)

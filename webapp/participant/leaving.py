@@ -1,10 +1,15 @@
-"""The way back to the platform, once a visit has ended."""
+"""How a visit ends: the way back to the platform, and what an ended session still shows.
 
-from flask import current_app, render_template
+Several people may use one computer. A session that ended there is opened for its confirmation code
+alone: whoever opens a link of the run again, or finds an address in the browser's history, is not
+shown the participant before.
+"""
+
+from flask import current_app, g, render_template, request
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from experiment.participation import Ending
+from experiment.participation import Ending, State
 from experiment.studies.study import Study
 from webapp.database.models import Participant, Run
 from webapp.http.error_handlers import heading, refused
@@ -16,6 +21,7 @@ from webapp.services import current_services
 from webapp.sessions.consent import NoRoomError
 from webapp.sessions.leave import ending_of
 from webapp.sessions.link_visits import kept_parameters
+from webapp.sessions.lookup import is_of_link
 
 
 def exit_of(
@@ -73,3 +79,41 @@ def turned_away_at_last(
     """Return the same page for somebody who agreed, and finds the last place taken meanwhile."""
     kept = kept_parameters(session, participant)
     return turned_away(run, study, Arrival(participant.platform_id, parameters=kept), error)
+
+
+OVER = (State.FINISHED, State.LEFT, State.WITHDRAWN)
+# What only a page of the run that is still open sends (navigation.js).
+_WITHIN = "X-Parallax-Within"
+
+
+def is_shut(participant: Participant, study: Study) -> bool:
+    """Return whether an address shows nothing any more: a session that ended on a shared computer.
+
+    The page that is open at the end still asks for what it shows; who knows the code may, too.
+    """
+    if not study.privacy.shared_device or participant.state not in OVER:
+        return False
+    return _WITHIN not in request.headers and g.get("by_code") is None
+
+
+def finished_before(
+    session: Session, run: Run, study: Study, participant: Participant, *, come: bool
+) -> tuple[str, int]:
+    """Return the page for whoever comes upon a session that has ended, with no word of it.
+
+    Args:
+        session: An open session.
+        run: The run.
+        study: Its study.
+        participant: Whose session has ended.
+        come: Whether they came by the run's link: whom a platform named there is told the way back
+            to it.
+    """
+    named = come and not is_of_link(participant.platform_id)
+    way_back: Exit | None = None
+    if named:
+        ending = ending_of(participant) or Ending.WITHDRAWN
+        way_back = exit_of(session, run, study, participant, ending)
+    others = participant.platform_id is None
+    page = render_template("finished_before.html", study=study, exit=way_back, others=others)
+    return page, 409 if come else 200

@@ -10,7 +10,7 @@ from webapp.core.i18n import set_language
 from webapp.database.models import Participant, Run
 from webapp.http.security_headers import open_to
 from webapp.services import current_services
-from webapp.sessions.crowding import counted_now
+from webapp.sessions.arrival_limits import counted_now
 from webapp.sessions.lookup import find_participant, find_run
 
 

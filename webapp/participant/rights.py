@@ -1,4 +1,9 @@
-"""What a person may ask for: on every page the way out, and by their code all that is stored."""
+"""What a person may ask for: the way out on every page, and by their code all that is stored.
+
+The code also opens a page on which answers are corrected and their use is stopped. The fields of
+its form that are not questions begin with an underscore, which no question's name does. A person
+whom the platform pays in another way hands that work in on the compensation page.
+"""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +12,8 @@ from flask import Blueprint, Response, g, redirect, render_template, request, ur
 from flask.typing import ResponseReturnValue
 from sqlalchemy.orm import Session
 
-from experiment.participation import State
+from experiment.participation import Ending, State
+from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
 from webapp.core.i18n import gettext
 from webapp.database.engine import reading
@@ -15,12 +21,13 @@ from webapp.database.models import Participant, Run
 from webapp.database.scrub import empty_log_soon
 from webapp.errors import RequestError
 from webapp.participant.data_notice import consent_text as text_of_consent
-from webapp.participant.leaving import report_ending
+from webapp.participant.leaving import OVER, finished_before, is_shut, report_ending
 from webapp.participant.lookup import requested_participant, requested_run
-from webapp.participant.over import OVER, finished_before, is_shut
-from webapp.participant.own_page import CHANGES, CODE, WISH, changed, own_page
 from webapp.participant.session import page_of
+from webapp.privacy.amendments import answers_of, correct, correctable, release, restrict
 from webapp.privacy.own_data import own_data, participant_of_code
+from webapp.recruiters.arrivals import Landing
+from webapp.recruiters.endings import Departure
 from webapp.services import current_services
 from webapp.sessions.finish import form_texts
 from webapp.sessions.withdraw import Wish, withdraw
@@ -139,3 +146,90 @@ def consent_text(ref: str) -> Response:
     name = f"consent-{study.name}.txt"
     response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+compensation_page = Blueprint("compensation", __name__)
+
+
+@compensation_page.get("/run/<ref>/compensation")
+def show(ref: str) -> str:
+    """Show the button that hands it in; nothing is stored here."""
+    services = current_services()
+    with reading(services.sessions) as session:
+        run = requested_run(session, ref)
+        study = services.study_of(session, run)
+    recruiter = services.recruiter(run.recruiter)
+    landing = Landing(request.args, study, request.url, services.now())
+    accepted = recruiter.arrival(landing).acceptance
+    form = None
+    if accepted is not None:
+        # The platform's own word on who submitted is all that is needed here.
+        departure = Departure(Ending.COMPLETED, study, acceptance=accepted, receipt="compensation")
+        form = recruiter.exit(departure).form
+    return render_template("compensation.html", study=study, form=form)
+
+
+CODE, WISH = "_code", "_wish"
+_SAVE, _RESTRICT, _RELEASE = "correct", "restrict", "release"
+CHANGES = (_SAVE, _RESTRICT, _RELEASE)
+
+
+def own_page(
+    session: Session,
+    study: Study,
+    participant: Participant,
+    *,
+    given: Mapping[str, str] | None = None,
+    problems: Mapping[str, str] | None = None,
+    told: str = "",
+) -> str:
+    """Return the page.
+
+    Args:
+        session: An open session.
+        study: The run's study.
+        participant: Whose page it is.
+        given: What was typed where something of it must be mended; else what is stored is shown.
+        problems: What is wrong with a field, by its name.
+        told: What was done, in a sentence.
+    """
+    return render_template(
+        "own_page.html",
+        study=study,
+        code=participant.code,
+        questions=correctable(session, study, participant),
+        given=answers_of(session, participant) if given is None else given,
+        problems=problems or {},
+        restricted=participant.restricted_at is not None,
+        told=told,
+        longest_text=LONGEST_TEXT,
+    )
+
+
+def changed(
+    session: Session, study: Study, participant: Participant, form: Mapping[str, str]
+) -> tuple[str, int]:
+    """Do what the form of the page wishes, and return the page that says so.
+
+    Args:
+        session: An open session that holds the participant's lock; what is done is committed.
+        study: The run's study.
+        participant: Whose wish it is.
+        form: What was sent.
+    """
+    services, wish, told = current_services(), form[WISH], ""
+    now, record = services.now(), services.record
+    if wish == _RESTRICT:
+        restrict(session, participant, now, record)
+    elif wish == _RELEASE:
+        release(session, participant, now, record)
+    else:
+        questions = correctable(session, study, participant)
+        if problems := correct(session, participant, questions, form, now, record):
+            session.rollback()
+            return own_page(session, study, participant, given=form, problems=problems), 422
+        told = gettext("Your corrections are stored.")
+    session.commit()
+    # What was there before is not kept.
+    empty_log_soon(services.engine)
+    return own_page(session, study, participant, told=told), 200

@@ -14,11 +14,9 @@ from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
 from webapp.errors import RequestError
 from webapp.participant.admission import admission_page
-from webapp.participant.leaving import exit_of, report_ending
+from webapp.participant.leaving import exit_of, finished_before, is_shut, report_ending
 from webapp.participant.lookup import count_who_is_back, requested_participant
-from webapp.participant.markdown import as_html
-from webapp.participant.over import finished_before, is_shut
-from webapp.participant.trial_page import working_page
+from webapp.participant.trial_page import as_html, working_page
 from webapp.recruitment.assignments import current_assignment
 from webapp.services import current_services
 from webapp.sessions import lease
@@ -29,7 +27,7 @@ from webapp.sessions.finish import (
     form_texts,
 )
 from webapp.sessions.leave import ending_of, note_late_work
-from webapp.sessions.links import is_of_link
+from webapp.sessions.lookup import is_of_link
 from webapp.sessions.serve import serve
 from webapp.sessions.withdraw import is_erased
 

@@ -1,20 +1,28 @@
-"""The working page: instructions, practice and trials in one."""
+"""The working page: instructions, practice and trials, and what a type of response brings."""
 
+import logging
 from base64 import b64encode
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import cast
 
-from flask import current_app, render_template
+from flask import Flask, current_app, render_template
+from jinja2 import ChoiceLoader, FunctionLoader
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
 
+from experiment.errors import ParallaxError
 from experiment.records import SIDES, Side
 from experiment.responses.base import ResponseType
-from experiment.responses.registry import response_of
+from experiment.responses.registry import RESPONSE_TYPES, response_class, response_of
 from experiment.studies.files import FONT_SUFFIX
 from experiment.studies.question import LONGEST_TEXT
 from experiment.studies.study import Study
+from experiment.untrusted import MOST_CHARACTERS, is_too_marked
 from webapp.participant.assets import assets_of
-from webapp.participant.markdown import as_html
-from webapp.participant.response_files import script_name
 from webapp.sessions.session_payload import Work
 
 
@@ -76,3 +84,59 @@ def with_scripts(work: Work, response: ResponseType, address: Callable[[str], st
 def trial_script(study: Study) -> str:
     """Return the address of the script of the study's type of response."""
     return assets_of(current_app).address(script_name(response_of(study).script))
+
+
+_FOLDER = Path(__file__).parent / "responses"
+
+
+def find_templates(app: Flask) -> None:
+    """Let the app's templates include those of the types of response."""
+    own = [app.jinja_loader] if app.jinja_loader else []
+    app.jinja_loader = ChoiceLoader([*own, FunctionLoader(_template)])
+
+
+def _template(name: str) -> str | None:
+    file = located(name)
+    return file.read_text(encoding="utf-8") if file.is_file() else None
+
+
+def response_scripts() -> dict[str, Traversable]:
+    """Return the scripts of all types, built in or installed, by their names on the wire."""
+    found = {}
+    for name in RESPONSE_TYPES:
+        try:
+            script = response_class(name).script
+            if (file := located(script)).is_file():
+                found[script_name(script)] = file
+        except (ParallaxError, ModuleNotFoundError) as error:
+            # No run of it can be shown, and all others can.
+            logging.getLogger(__name__).warning("%s: %s", name, error)
+    return found
+
+
+def script_name(name: str) -> str:
+    """Return a script's name on the wire, where all programs lie in one folder."""
+    return name.replace(":", "-").replace("/", "-")
+
+
+def located(name: str) -> Traversable:
+    """Return a file of a type of response.
+
+    Args:
+        name: Its path below ``webapp/participant/responses/``, or ``"package:path"``.
+    """
+    package, _, path = name.rpartition(":")
+    return (files(package) if package else _FOLDER).joinpath(path)
+
+
+# A study's few texts are shown to everybody.
+@lru_cache(maxsize=256)
+def as_html(markdown: str) -> Markup:
+    """Return a study's Markdown as HTML; HTML written in it is shown as text, not obeyed.
+
+    A text with so many marks that everybody would wait for it is shown without its layout.
+    """
+    if is_too_marked(markdown):
+        shown = escape(markdown[:MOST_CHARACTERS])
+        return Markup("<p>{}</p>").format(shown.replace("\n", Markup("<br>\n")))
+    return Markup(MarkdownIt("commonmark", {"html": False}).render(markdown))

@@ -31,9 +31,8 @@ from webapp.database.models import (
 from webapp.database.sealed_names import sweep
 from webapp.erasures.entry import Deed, mark_of
 from webapp.erasures.record import Record
-from webapp.errors import RunError
 from webapp.recruiters.statuses import AssignmentStatus
-from webapp.sessions.links import SINGLE
+from webapp.sessions.lookup import SINGLE
 from webapp.sessions.withdraw import Wish, erase_given, withdraw
 
 _NO_REASON = "(forgotten)"
@@ -65,7 +64,9 @@ class Person:
     def marks(self) -> frozenset[str]:
         """What they are known by where a restored backup brings them back; for the record alone."""
         of_work = (forgotten_id(a.platform_id, a.worker_id) for a in self.assignments)
-        return frozenset((*(mark_of(each.ref) for each in self.participants), *of_work))
+        return frozenset(
+            (*(mark_of(participant.ref) for participant in self.participants), *of_work)
+        )
 
 
 def find_person(session: Session, who: str) -> Person:
@@ -100,9 +101,9 @@ def find_worker(session: Session, assignment: Assignment) -> Person:
 
 
 def _person(session: Session, people: Sequence[Participant], also: set[str]) -> Person:
-    keys = [each.id for each in people]
-    workers = {each.platform_id for each in people if each.platform_id} | also
-    runs = {each.run_id for each in people}
+    keys = [participant.id for participant in people]
+    workers = {participant.platform_id for participant in people if participant.platform_id} | also
+    runs = {participant.run_id for participant in people}
     mine = Assignment.participant_id.in_(keys)
     theirs: ColumnElement[bool] = Assignment.worker_id.in_(also)
     if runs:
@@ -122,30 +123,25 @@ def find_participant(session: Session, participant: Participant) -> Person:
     return _person(session, [participant], set())
 
 
-def refuse_unpaid(person: Person) -> None:
-    """Let pass only whose money is settled: somebody who is forgotten can no longer be paid.
+def why_unpaid(person: Person) -> str:
+    """Return why somebody's money is not settled; empty where it is.
 
-    Raises:
-        RunError: A payment is under way, or work was handed in and nobody decided.
+    Somebody who is forgotten can no longer be paid.
     """
     if any(payment.state not in _SETTLED for payment in person.payments):
-        raise RunError(
-            "a payment to this person is not settled, and could not be settled once they are "
-            "forgotten",
-            remedy="First settle it with: parallax reconcile RUN --fix",
+        return (
+            "A payment to this person is not settled: parallax reconcile RUN --fix would settle it"
         )
     done = (payment for payment in person.payments if payment.state == PaymentState.DONE)
     decided = {payment.assignment for payment in done}
     for assignment in person.assignments:
         waits = assignment.status == AssignmentStatus.SUBMITTED
         if waits and assignment.platform_id not in decided:
-            raise RunError(
-                "this person submitted work that is not paid, and could not be paid once "
-                "they are forgotten",
-                remedy=(
-                    "First pay them with: parallax approve RUN --only WHO, or add --although-unpaid"
-                ),
+            return (
+                "This person submitted work that is not paid: "
+                "parallax approve RUN --only WHO would pay it"
             )
+    return ""
 
 
 def forget(session: Session, person: Person, now: datetime, record: Record) -> None:
@@ -188,7 +184,7 @@ def _forget_refused_links(session: Session, names: Collection[str]) -> None:
     """Delete what links said that name somebody and were made so wrongly that nobody could come."""
     nobodys = select(LinkVisit).where(LinkVisit.participant_id.is_(None))
     for visit in session.scalars(nobodys).all():
-        if any(name in said for name in names for said in visit.parameters.values()):
+        if any(name in value for name in names for value in visit.parameters.values()):
             session.delete(visit)
 
 

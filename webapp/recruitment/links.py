@@ -10,7 +10,7 @@ from webapp.core.i18n import gettext
 from webapp.database.models import Link, Run
 from webapp.database.prepared import Prepared
 from webapp.recruiters.arrivals import ArrivalError
-from webapp.sessions.links import PARAMETER
+from webapp.sessions.lookup import PARAMETER
 
 
 class LinkWantedError(ArrivalError):

@@ -16,7 +16,7 @@ from experiment.participation import State
 from webapp.database.models import Link, Participant, Place, Run
 from webapp.recruiters.capabilities import ListQuotas
 from webapp.recruiters.platform import Platform
-from webapp.sessions.links import MULTI, PARAMETER
+from webapp.sessions.lookup import MULTI, PARAMETER
 
 _TOKEN_CHARS = 20
 Quotas = tuple[tuple[str, int], ...]

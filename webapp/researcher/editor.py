@@ -11,7 +11,7 @@ from experiment.authoring.show import SHOWN_BELOW
 from experiment.untrusted import read_toml
 from webapp.core.subprocesses import parallax
 from webapp.database.locks import exclusive
-from webapp.participant.markdown import as_html
+from webapp.participant.trial_page import as_html
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, present_project
 from webapp.researcher.study_folders import (

@@ -27,8 +27,7 @@ from webapp.runs.links import (
 from webapp.runs.people_table import ON_A_PAGE
 from webapp.services import current_services
 from webapp.sessions.leave import ending_of
-from webapp.sessions.links import CODE, MULTI, SINGLE
-from webapp.sessions.lookup import find_run
+from webapp.sessions.lookup import CODE, MULTI, SINGLE, find_run
 from webapp.users.audit_log import record_act
 
 link_pages = Blueprint("links", __name__)

@@ -14,6 +14,7 @@ from webapp.database.engine import reading
 from webapp.database.models import Project, User
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError
+from webapp.payments.debts import owed_in_project
 from webapp.projects import limits
 from webapp.projects.members import (
     accept,
@@ -139,6 +140,14 @@ def limit(project: str) -> Response:
 @allowed(Role.OWNER)
 def end(project: str) -> Response:
     """Take a project away from its members."""
+    if not request.form.get("although_owed"):
+        with reading(current_services().sessions) as session:
+            owed = owed_in_project(session, named_project(session, project))
+        if owed:
+            raise ProjectError(
+                f'the project "{project}" was not ended: {owed}',
+                remedy='Pay them first, or tick the box "although people are owed money"',
+            )
 
     def change(session: Session) -> None:
         ended = named_project(session, project, change=True)

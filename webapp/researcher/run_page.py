@@ -50,12 +50,13 @@ _watcher_slots = BoundedSemaphore(WATCHERS)
 _Parts = dict[str, tuple[float, str]]
 
 
-def run_page(ref: str, problem: str = "") -> str:
+def run_page(ref: str, problem: str = "", asked: str = "") -> str:
     """Return the page of a run.
 
     Args:
         ref: The run's reference.
         problem: Why a request was refused; empty on a plain visit.
+        asked: The act that may be asked for again although people are owed money; else empty.
     """
     facts = _facts(ref)
     services, run = current_services(), facts["run"]
@@ -64,7 +65,7 @@ def run_page(ref: str, problem: str = "") -> str:
         charts, charts_at = charts_shown(session, run)
         facts |= {"charts": charts, "charts_at": charts_at, "blind": is_blind(session, run)}
         facts["written"] = written_about(session, run)
-    return render_template("researcher/run.html", problem=problem, utc=_utc, **facts)
+    return render_template("researcher/run.html", problem=problem, asked=asked, utc=_utc, **facts)
 
 
 def _utc(seconds: float) -> datetime:

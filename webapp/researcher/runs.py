@@ -14,6 +14,7 @@ from webapp.database.models import Run
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError, RunError, WebappError
 from webapp.long_jobs.records import Step
+from webapp.payments.debts import debts_in_words, debts_of
 from webapp.projects.projects import ProjectError, projects_of, runs_seen_by
 from webapp.projects.rights import Right
 from webapp.researcher.access import allowed, current_user
@@ -70,8 +71,10 @@ def show(ref: str) -> str:
 
 @run_pages.post("/runs/<ref>/close")
 @allowed(Right.CONDUCT)
-def close(ref: str) -> Response:
+def close(ref: str) -> ResponseReturnValue:
     """Close a run for newcomers."""
+    if owed := _owed(ref):
+        return run_page(ref, owed, asked="runs.close"), 409
 
     def change(session: Session) -> None:
         run = find_run(session, ref)
@@ -174,6 +177,15 @@ def run_archive(ref: str, *, by: str) -> Response:
     )
 
 
+def _owed(ref: str) -> str:
+    """Return whom a run still owes what, unless the form says that it is known."""
+    if request.form.get("although_owed"):
+        return ""
+    with reading(current_services().sessions) as session:
+        owed = debts_in_words(debts_of(session, find_run(session, ref)))
+    return f"{owed}. Nothing was changed. Pay them under Money first, or go on." if owed else ""
+
+
 def _changed(ref: str, change: Callable[[Session], None]) -> Response:
     in_transaction(current_services().sessions, change)
     return redirect(url_for("runs.show", ref=ref), 303)
@@ -227,8 +239,10 @@ archive_pages = Blueprint("archive", __name__)
 
 @archive_pages.post("/runs/<ref>/archive")
 @allowed(Right.CONDUCT)
-def put_in(ref: str) -> Response:
+def put_in(ref: str) -> ResponseReturnValue:
     """Put a closed run into the archive."""
+    if owed := _owed(ref):
+        return run_page(ref, owed, asked="archive.put_in"), 409
     return _moved(ref, into=True)
 
 

@@ -62,7 +62,7 @@ from webapp.runs.runs import study_as_launched
 from webapp.runs.static_mark import static_mark
 from webapp.runs.stored_answers import arrangement_of, given_of
 from webapp.runs.trace_rows import trace_rows
-from webapp.sessions.steps import read_steps
+from webapp.sessions.measurements import read_steps
 
 _ROWS_AT_A_TIME = 2_000
 _REF = Participant.ref.label("participant")

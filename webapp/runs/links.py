@@ -13,7 +13,7 @@ from experiment.plugins import unknown_name
 from webapp.core.tokens import ALPHABET, Tokens, new_reference
 from webapp.database.models import Link, Participant, Place, Run
 from webapp.errors import RunError
-from webapp.sessions.links import CODE, MULTI, PARAMETER
+from webapp.sessions.lookup import CODE, MULTI, PARAMETER
 
 # Guessing one of a thousand codes takes 850 million tries on average.
 _CODE_LENGTH = 8

@@ -3,7 +3,7 @@
 from experiment.records import Side
 from experiment.responses.base import Arrangement, Given
 from webapp.database.models import Response, Trial
-from webapp.sessions.steps import read_steps
+from webapp.sessions.measurements import read_steps
 
 
 def arrangement_of(trial: Trial) -> Arrangement:

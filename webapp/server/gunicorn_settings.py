@@ -8,6 +8,7 @@ they have answered what they were asked.
 import logging
 import os
 import shutil
+import signal
 import socket
 import sys
 from importlib import import_module
@@ -26,13 +27,15 @@ from webapp.errors import WebappError
 from webapp.recruiters.settings import load_settings
 from webapp.server.gevent_worker import Worker
 from webapp.server.open_files import allow_as_many_as_needed
-from webapp.server.quick_end import end_quickly, end_when_told
 from webapp.server.service_manager import take_over
 
 if TYPE_CHECKING:
+    from queue import SimpleQueue
+
     from gunicorn.arbiter import Arbiter  # type: ignore[import-untyped]
 
 _MEMORY = Path("/dev/shm")
+_ENDING = {signal.SIGTERM, signal.SIGINT, signal.SIGQUIT}
 
 
 def _settings() -> tuple[Path, Settings]:
@@ -82,7 +85,6 @@ def on_starting(server: "Arbiter") -> None:
     # Gunicorn, going into the background, gave files their usual modes back.
     write_for_owner_alone()
     server.managed = take_over()
-    end_quickly()
     allow_as_many_as_needed(_own.connections)
     server.metrics_socket = None
     if _own.metrics_port:
@@ -129,9 +131,25 @@ def nworkers_changed(server: "Arbiter", new: int, _before: int | None) -> None:
 
 def post_fork(server: "Arbiter", worker: "Worker") -> None:
     """Let the worker end when it is told to, and log, before anything else."""
-    end_when_told(server.SIG_QUEUE)
+    _end_when_told(server.SIG_QUEUE)
     worker.metrics_socket, worker.managed = server.metrics_socket, server.managed
     write_early_logs(_own.log_format, _own.log_level)
+
+
+def _end_when_told(noted: "SimpleQueue[int]") -> None:
+    """Let a copy of the first process, which has only just begun, end at a signal.
+
+    Until gunicorn gives it handlers of its own it has those of the first process, which note a
+    signal for that one alone to read: a server stopped as it began anew waited half a minute.
+
+    Args:
+        noted: The copy's own notes, with what came before this call.
+    """
+    for ending in _ENDING:
+        signal.signal(ending, lambda *_: sys.exit(0))
+    while not noted.empty():
+        if noted.get() in _ENDING:
+            sys.exit(0)
 
 
 def post_worker_init(worker: "Worker") -> None:

@@ -75,7 +75,7 @@ def serve(
     instance = open_instance(instance)
     listening = _listen(host, port)
     if not has_forking_server():
-        from webapp.server.one_process import serve_in_this_process
+        from webapp.server.single_worker import serve_in_this_process
 
         serve_in_this_process(instance, listening)
         sys.exit(0)

@@ -22,18 +22,15 @@ from experiment.studies.study import Study
 from webapp.core.i18n import text_direction
 from webapp.database.models import Place, Run, StudyFile
 from webapp.errors import RunError
-from webapp.participant.bundle import bundle
-from webapp.participant.response_files import response_scripts, script_name
-from webapp.participant.trial_page import with_scripts
+from webapp.participant.assets import bundle
+from webapp.participant.trial_page import response_scripts, script_name, with_scripts
 from webapp.recruiters.base import Recruiter
 from webapp.runs.launch import launch
 from webapp.runs.runs import close_run, named_run
 from webapp.runs.static_mark import STATIC_FILE, StaticMark, static_runs
 from webapp.serverless.drawn import DrawnSession, drawn_sessions, folder_version, places
-from webapp.serverless.editions import editions_of, question_data
-from webapp.serverless.pages import Pages, Working
-from webapp.serverless.stores import Store
-from webapp.serverless.study_archive import study_archive
+from webapp.serverless.pages import Pages, Working, editions_of, question_data
+from webapp.serverless.stores import Store, study_archive
 
 _PAGE = "index.html"
 # What the name of a study that is one file ends in, or of one for JATOS.

@@ -1,7 +1,11 @@
-"""The participant's pages of a folder: the server's templates, with places for what is personal."""
+"""The participant's pages of a folder: the server's templates, with places for what is personal.
+
+Each level may read pages of its own: an edition holds the pages of the levels that read the same,
+and what the browser needs to know of their questions.
+"""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
@@ -16,11 +20,11 @@ from experiment.studies.study import Study
 from webapp.core.i18n import gettext, set_language
 from webapp.http.error_handlers import heading
 from webapp.participant.data_notice import answerable, consent_text, rights_notice, stored_data
-from webapp.participant.markdown import as_html
-from webapp.participant.trial_page import working_page
+from webapp.participant.trial_page import as_html, working_page
 from webapp.recruiters.base import Recruiter
 from webapp.recruiters.endings import Departure, Exit
 from webapp.sessions.consent_texts import text_hash
+from webapp.sessions.finish import every_word
 from webapp.sessions.session_payload import Work
 
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
@@ -237,3 +241,59 @@ def _parts(page: str) -> dict[str, str]:
     if title is None or body is None:
         raise RuntimeError("a participant's page has no title or no body")
     return {"title": title[1], "body": re.sub(r"\n\s*\n+", "\n", body[0])}
+
+
+class Editions(NamedTuple):
+    """A study as the participants of its lists meet it.
+
+    Attributes:
+        studies: Each edition once; lists without a wording of their own share the first one.
+        of_list: The number of each list's edition, from 0.
+    """
+
+    studies: list[Study]
+    of_list: list[int]
+
+
+def editions_of(study: Study) -> Editions:
+    """Return a study's editions: one where no level changes the pages, the title or the questions.
+
+    Raises:
+        FileNotFoundError: A text of the study is not there.
+    """
+    known: dict[object, int] = {}
+    found = Editions([], [])
+    for list_ in range(study.design.n_lists):
+        met = study.of_list(list_)
+        texts = tuple(met.text(page) for page in met.texts)
+        asked = tuple(question.name for question in met.questionnaire)
+        number = known.setdefault((met.study.title, texts, asked), len(known))
+        if number == len(found.studies):
+            found.studies.append(met)
+        found.of_list.append(number)
+    return found
+
+
+def question_data(question: Question, accept: Iterable[str] | None = None) -> dict[str, Any]:
+    """Return what the browser has to know of a question; only while a language is spoken.
+
+    Args:
+        question: The question.
+        accept: The answers that let somebody go on; None where every answer does.
+    """
+    known = {
+        "name": question.name,
+        "type": question.type,
+        "options": question.options,
+        "required": question.required,
+        "points": question.points,
+        "fewest": question.fewest,
+        "most": question.most,
+        "numbers": question.numbers,
+        "only_if": getattr(question, "only_if", {}),
+        "words": every_word(question),
+    }
+    if accept is None:
+        return known
+    limits = {name: getattr(question, name, None) for name in ("at_least", "at_most")}
+    return {**known, **limits, "accept": list(accept)}

@@ -26,12 +26,11 @@ from webapp.serverless.session_files import Entry
 from webapp.sessions.admission import check_comprehension, screen
 from webapp.sessions.assign import FreePlace, take
 from webapp.sessions.consent_texts import agreed_text_id, text_hash
-from webapp.sessions.dealing import deal_trials
 from webapp.sessions.device import note_device, read_device
 from webapp.sessions.finish import finish, finish_without_questions
 from webapp.sessions.leave import leave, leave_on_request
 from webapp.sessions.link_visits import keep_visit
-from webapp.sessions.newcomer import Newcomer, may_still_agree
+from webapp.sessions.newcomer import Newcomer, deal_trials, may_still_agree
 from webapp.sessions.record import read_answer, record
 from webapp.sessions.withdraw import Wish, nothing_is_stored, withdraw
 

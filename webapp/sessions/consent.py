@@ -1,4 +1,8 @@
-"""Arriving: a participant's decision on the consent page."""
+"""Arriving: a participant's decision on the consent page, and who is not let in.
+
+Who took part in an earlier run is known by what the platform calls them, in whatever way they come:
+the same id in a direct link is the same person. Whoever came without a name is not known again.
+"""
 
 from datetime import datetime
 from enum import StrEnum
@@ -12,14 +16,19 @@ from webapp.core.i18n import gettext
 from webapp.database.models import Link, Participant, Run
 from webapp.errors import RequestError
 from webapp.gate.gate import refuse
-from webapp.gate.premises import Act
+from webapp.gate.installation import Operation
 from webapp.projects.limits import refuse_another_participant
 from webapp.sessions.assign import FreePlace, has_free_place, next_place, take
 from webapp.sessions.consent_texts import agreed_text_id
-from webapp.sessions.dealing import deal_trials
 from webapp.sessions.lease import any_expired, release_expired
-from webapp.sessions.newcomer import Newcomer, is_closed, known_newcomer, may_still_agree
-from webapp.sessions.sharing import Sender, place_beside, who_holds_all
+from webapp.sessions.newcomer import (
+    Newcomer,
+    deal_trials,
+    is_closed,
+    known_newcomer,
+    may_still_agree,
+)
+from webapp.sessions.waitlist import Sender, place_beside, who_holds_all
 
 
 class Decision(StrEnum):
@@ -69,7 +78,7 @@ def enroll(
     if known is not None and not (decision is Decision.ACCEPT and may_still_agree(known)):
         return known
     connection = session.connection()
-    refuse(Act.ADMIT, connection)
+    refuse(Operation.ADMIT, connection)
     if is_closed(connection, run.id):
         raise run_is_closed()
     if known is not None:
@@ -228,9 +237,84 @@ def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
         NoRoomError: The run is closed or has no free place, and no lease is over.
         GateError: Nobody is admitted until something is mended.
     """
-    refuse(Act.ADMIT, session.connection())
+    refuse(Operation.ADMIT, session.connection())
     refuse_another_participant(session, run)
     if run.closed_at is not None:
         raise run_is_closed()
     if not has_free_place(session, run) and not any_expired(session, run, now):
         raise run_is_full()
+
+
+class EarlierRunError(NoRoomError):
+    """Somebody comes who took part in an earlier run of the study."""
+
+    ending = Ending.DUPLICATE
+
+    def __init__(self) -> None:
+        super().__init__(
+            gettext(
+                "You have taken part in this study before. This time it is only for people who"
+                " have not."
+            ),
+            status=409,
+            code="earlier_run",
+        )
+
+
+class PartBeforeError(NoRoomError):
+    """Somebody comes to a later part of a study who has not finished the part before."""
+
+    ending = Ending.SCREENED_OUT
+
+    def __init__(self) -> None:
+        super().__init__(
+            gettext("This part is for people who have finished the part before it."),
+            status=409,
+            code="part_before",
+        )
+
+
+def refuse_earlier(session: Session, run: Run, study: Study, platform_id: str | None) -> None:
+    """Let pass whom the study's earlier runs do not exclude, and who finished the parts before.
+
+    Runs of other projects do not count: what somebody took part in there is told to nobody here.
+    Who was given trials took part, whatever became of them. Who is in this run already goes on.
+
+    Args:
+        session: An open session.
+        run: The run they came to.
+        study: Its study.
+        platform_id: What the platform calls them; None where nothing is known.
+
+    Raises:
+        EarlierRunError: They took part in an earlier run.
+        PartBeforeError: They have not finished a part before, or nobody knows who they are.
+    """
+    terms = study.recruitment
+    if terms is None or not (terms.exclude_earlier_runs or terms.after):
+        return
+    if platform_id is None:
+        if terms.after:
+            raise PartBeforeError
+        return
+    theirs = (
+        select(Participant.run_id, Participant.list)
+        .join(Run, Run.id == Participant.run_id)
+        .where(Participant.platform_id == platform_id)
+        .where(Run.project_id.is_not_distinct_from(run.project_id))
+        .where(Run.study == run.study, Run.id <= run.id, Run.simulated == run.simulated)
+    )
+    been = session.execute(theirs).all()
+    if any(run_id == run.id for run_id, _ in been):
+        return
+    if terms.exclude_earlier_runs and any(list_ is not None for _, list_ in been):
+        raise EarlierRunError
+    finished = (
+        select(Run.study)
+        .join(Participant, Participant.run_id == Run.id)
+        .where(Participant.platform_id == platform_id, Participant.state == State.FINISHED)
+        .where(Run.project_id.is_not_distinct_from(run.project_id))
+        .where(Run.study.in_(terms.after), Run.simulated == run.simulated)
+    )
+    if {*terms.after} - {*session.scalars(finished)}:
+        raise PartBeforeError

@@ -1,6 +1,11 @@
-"""Finishing: the questionnaire is checked and stored, and the session is complete."""
+"""Finishing: the questionnaire is checked and stored, and the session is complete.
 
-from collections.abc import Mapping, Sequence
+Of pastes into the questionnaire it is stored into which answers and how many characters, never the
+text.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 
@@ -9,14 +14,21 @@ from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 from werkzeug.datastructures import MultiDict
 
-from experiment.participation import State, move
-from experiment.studies.question import BETWEEN_CHOICES, Question, asked_questions, cleaned, mistake
-from webapp.database.models import Answer, Participant
+from experiment.participation import EventKind, State, move
+from experiment.studies.question import (
+    BETWEEN_CHOICES,
+    LONGEST_TEXT,
+    Mistake,
+    Question,
+    asked_questions,
+    cleaned,
+    mistake,
+)
+from webapp.core.i18n import gettext
+from webapp.database.models import Answer, Event, Participant
 from webapp.database.models.base import UtcDateTime
 from webapp.database.prepared import Prepared
 from webapp.sessions.lease import come_back
-from webapp.sessions.mistakes import said_of
-from webapp.sessions.pasted import pasted_events
 
 
 class _Statements:
@@ -132,3 +144,66 @@ def asked_already(
     of_them = (Answer.participant_id == participant.id,
                Answer.field.in_([question.name for question in questions]))  # fmt: skip
     return session.scalar(select(Answer.id).where(*of_them).limit(1)) is not None
+
+
+def said_of(question: Question, mistake: Mistake) -> str:
+    """Return what is said of a mistake, in the language of the page."""
+    low, high, _ = question.numbers
+    sentences = {
+        Mistake.REQUIRED: lambda: gettext("Please answer this question."),
+        Mistake.CHOICE: lambda: gettext("Please choose one of the answers."),
+        Mistake.FEWER: lambda: gettext(
+            "Number of answers to choose, at least: %(number)s.", number=question.fewest
+        ),
+        Mistake.MORE: lambda: gettext(
+            "Number of answers to choose, at most: %(number)s.", number=question.most
+        ),
+        Mistake.NUMBER: lambda: gettext("Please give a number, such as 7 or 7.5."),
+        Mistake.RANGE: lambda: gettext(
+            "Please give a number from %(low)s to %(high)s.", low=f"{low:g}", high=f"{high:g}"
+        ),
+        Mistake.LONGEST: lambda: gettext(
+            "Please write at most %(number)s characters.", number=LONGEST_TEXT
+        ),
+    }
+    return sentences[mistake]()
+
+
+def every_word(question: Question) -> dict[str, str]:
+    """Return what is said of each mistake that an answer to a question may have, by its name."""
+    return {mistake.value: str(said_of(question, mistake)) for mistake in Mistake}
+
+
+# The form's field in which the page tells of it; no question's name begins so.
+PASTED_FIELD = "_pasted"
+
+
+def pasted_events(
+    participant_id: int, answered: Collection[str], given: Mapping[str, str], now: datetime
+) -> list[Event]:
+    """Return an event for each answer into which something was pasted.
+
+    What cannot be read is left out: it never keeps an answer from being stored.
+
+    Args:
+        participant_id: Whose they are.
+        answered: The questions that have an answer.
+        given: The form's fields.
+        now: The time.
+    """
+    try:
+        told = json.loads(given.get(PASTED_FIELD) or "{}")
+    except (ValueError, RecursionError):
+        return []
+    if not isinstance(told, dict):
+        return []
+    return [
+        Event(
+            participant_id=participant_id,
+            kind=EventKind.PASTED,
+            detail={"question": name, "n_characters": str(told[name])},
+            at=now,
+        )
+        for name in answered
+        if type(told.get(name)) is int and 0 < told[name] < 10**9
+    ]

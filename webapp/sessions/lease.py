@@ -31,8 +31,8 @@ from webapp.database.models import Participant, Place, Response, Run, Trial
 from webapp.database.models.base import UtcDateTime
 from webapp.database.prepared import Prepared
 from webapp.sessions.answered import unanswered
+from webapp.sessions.arrival_limits import from_where
 from webapp.sessions.assign import free_places
-from webapp.sessions.crowding import from_where
 
 ACTIVE_STATES = (State.WORKING, State.ANSWERED)
 # A clock that jumped back by hours ends no lease; one that was set right by more ran wild.
@@ -102,7 +102,7 @@ def come_back(session: Session, participant: Participant, now: datetime) -> bool
     """Begin the lease anew, and return whether the participant can go on.
 
     Somebody whose place was freed takes it up again unless another has it by now. Who is counted by
-    their address goes on beside it, until it is their turn (``webapp.sessions.sharing``): else
+    their address goes on beside it, until it is their turn (``webapp.sessions.waitlist``): else
     many who fell silent could hold every place by coming back at once.
 
     Args:

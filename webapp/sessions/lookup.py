@@ -1,4 +1,4 @@
-"""Finding the run or the participant that a request is about."""
+"""Finding the run or the participant that a request is about, and what its link says of them."""
 
 from datetime import datetime, timedelta
 
@@ -6,7 +6,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from webapp.core.i18n import gettext
-from webapp.database.models import Participant, Run
+from webapp.database.models import Link, Participant, Run
 from webapp.errors import RequestError
 
 # Built once: every request of a participant begins with one of them.
@@ -62,3 +62,17 @@ def find_participant(
             code="expired_token",
         )
     return participant, run
+
+
+PARAMETER = "link"
+MULTI, SINGLE, CODE = "multi", "single", "code"
+
+
+def person_of(link: Link | None) -> str | None:
+    """Return the id by which a person with this link is recognised again, if there is one."""
+    return None if link is None or link.kind == MULTI else f"{PARAMETER}:{link.token}"
+
+
+def is_of_link(person: str | None) -> bool:
+    """Return whether no platform identifies somebody, but at most one of our links."""
+    return person is None or person.startswith(f"{PARAMETER}:")

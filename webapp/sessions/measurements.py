@@ -1,10 +1,13 @@
-"""What a browser measures beside the choice itself; none of it ever refuses an answer.
+"""What a browser measures beside the choice itself, and of each word or region that was read.
 
-A clock may be wrong by years, an old page may send less and a new one more: what cannot be read is
-left out, and the choice is stored.
+None of it ever refuses an answer: a clock may be wrong by years, an old page may send less and a
+new one more. What cannot be read is left out, and the choice is stored. A trial's steps are one
+text of JSON in the response's own row: docs/decisions/reading-times.md.
 """
 
+import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -19,6 +22,8 @@ from pydantic import (
 )
 
 from experiment.participation import EventKind
+from experiment.records import Steps
+from experiment.responses.reading.division import MOST_STEPS
 from experiment.trials.trace import MOMENT, MOST_CHARACTERS
 from webapp.database.models import Event
 
@@ -155,3 +160,50 @@ def keep_events(
     """Return the same events as records."""
     rows = measured_events(participant_id, position, measured, now)
     return [Event(**row) for row in rows]
+
+
+_LONGEST_MS = 24 * 60 * 60 * 1000
+_Ms = Annotated[float, Field(ge=0, le=_LONGEST_MS, allow_inf_nan=False)]
+_Several = Field(max_length=MOST_STEPS)
+
+
+class SentSteps(BaseModel):
+    """The steps of one trial, as the browser sends them; see ``experiment.records.Steps``."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    onset_ms: Annotated[tuple[_Ms, ...], _Several]
+    rt_ms: Annotated[tuple[_Ms | None, ...], _Several]
+    sources: str = Field(pattern="^[pf]*$", max_length=MOST_STEPS)
+    uncertainty_ms: Annotated[tuple[_Ms, ...], _Several]
+    wrong: Annotated[tuple[Annotated[int, Field(ge=0, le=1000)], ...], _Several] = ()
+    done_ms: Annotated[tuple[_Ms | None, ...], _Several] = ()
+    question_ms: _Ms | None = None
+
+    @property
+    def steps(self) -> Steps:
+        """They, as a type of response reads them."""
+        return Steps(
+            self.onset_ms,
+            self.rt_ms,
+            self.sources,
+            self.uncertainty_ms,
+            self.wrong,
+            self.done_ms,
+            self.question_ms,
+        )
+
+
+def stored_steps(steps: Steps | None) -> str | None:
+    """Return steps as the database keeps them."""
+    if steps is None:
+        return None
+    kept = {name: value for name, value in asdict(steps).items() if value not in ((), None)}
+    return json.dumps(kept, separators=(",", ":"))
+
+
+def read_steps(stored: str | None) -> Steps | None:
+    """Return steps that the database kept."""
+    if stored is None:
+        return None
+    return SentSteps.model_validate_json(stored).steps

@@ -1,21 +1,29 @@
-"""Somebody new, stored in one statement: two requests of one person make one participant."""
+"""A newcomer is stored as a participant, with the trials that are dealt to them.
+
+Both are stored in one statement each: two requests of one person make one participant.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Integer, String, bindparam, select
+from sqlalchemy import Connection, Dialect, Integer, String, bindparam, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, make_transient_to_detached
 from sqlalchemy.orm.attributes import set_committed_value
 
+from experiment.design.session import compose, session_number
 from experiment.participation import State
+from experiment.responses.registry import response_of
+from experiment.studies.study import Study
 from webapp.core.tokens import new_reference
-from webapp.database.models import Identity, Link, Participant, Run
+from webapp.database.models import Identity, Link, Participant, Run, Trial
 from webapp.database.models.identity import identity_key
 from webapp.database.prepared import Prepared
-from webapp.sessions.links import is_of_link
+from webapp.sessions.assign import FreePlace
+from webapp.sessions.lookup import is_of_link
+from webapp.sessions.run_lists import run_list
 
 _COLUMNS = tuple(each.name for each in Participant.__table__.columns if each.name != "id")
 _NOTHING: dict[str, Any] = dict.fromkeys(_COLUMNS)
@@ -116,3 +124,80 @@ def is_closed(connection: Connection, run_id: int) -> bool:
 def may_still_agree(participant: Participant) -> bool:
     """Return whether somebody declined, and no platform was told so."""
     return participant.state == State.DECLINED and is_of_link(participant.platform_id)
+
+
+_TRIAL_COLUMNS = ("participant_id", "position", "run_item_id", "good_side", "options", "points")
+
+
+class _TrialStatements:
+    """What every arrival waits for, in one database's words."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        run, list_, place = (bindparam(name, type_=Integer) for name in ("run", "list", "place"))
+        self.holders = Prepared(
+            select(func.count(Participant.id)).where(
+                Participant.run_id == run, Participant.list == list_, Participant.place == place
+            ),
+            dialect,
+        )
+        self.store = Prepared(insert(Trial), dialect, _TRIAL_COLUMNS)
+
+
+# Made once for each kind of database.
+_trial_statements = cache(_TrialStatements)
+
+
+def deal_trials(
+    session: Session,
+    run: Run,
+    study: Study,
+    participant_id: int,
+    place: FreePlace,
+    number: int | None = None,
+) -> None:
+    """Store the trials of a participant who has just got a place, and is stored with it.
+
+    Args:
+        session: An open session.
+        run: The run.
+        study: Its study.
+        participant_id: The participant.
+        place: The place.
+        number: The session's, where it was drawn beforehand; by default the next of the place.
+    """
+    connection = session.connection()
+    items = run_list(connection, run, place.list)
+    trials = compose(
+        items.entries,
+        seed=run.seed,
+        list_=place.list,
+        place=place.place,
+        number=number or _session_number(connection, run, study, place),
+        design=study.design,
+        response=response_of(study),
+    )
+    _trial_statements(connection.dialect).store.do(
+        connection,
+        [
+            {
+                "participant_id": participant_id,
+                "position": trial.position,
+                "run_item_id": items.row_ids[trial.item_id],
+                "good_side": trial.good_side or "",
+                "options": " ".join(trial.options) or None,
+                "points": trial.points,
+            }
+            for trial in trials
+        ],
+    )
+
+
+def _session_number(connection: Connection, run: Run, study: Study, place: FreePlace) -> int:
+    """Return a number from 1 that nobody else of the run has.
+
+    Who takes over a place that became free gets the number of another round: it depends on the
+    place alone, not on who happened to come first.
+    """
+    holders = _trial_statements(connection.dialect).holders
+    [(held,)] = holders.find(connection, run=run.id, list=place.list, place=place.place)
+    return session_number(study.design, place.list, place.place, held - 1)

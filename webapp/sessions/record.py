@@ -19,8 +19,7 @@ from webapp.errors import RequestError
 from webapp.sessions.answered import of_answer, unanswered
 from webapp.sessions.lease import come_back
 from webapp.sessions.leave import catch_errors, leave
-from webapp.sessions.measurements import EVENTS, Measurements, keep_events
-from webapp.sessions.steps import SentSteps, stored_steps
+from webapp.sessions.measurements import EVENTS, Measurements, SentSteps, keep_events, stored_steps
 
 # Of who never consented, or took it back, nothing more is stored.
 NOTHING_STORED = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)

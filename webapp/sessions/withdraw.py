@@ -1,9 +1,11 @@
 """Withdrawing: somebody stops, and what they gave is kept or erased, as they wish."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import Text, cast, delete, select, update
 from sqlalchemy.orm import Session
 
 from experiment.participation import Ending, EventKind, State, move
@@ -16,6 +18,8 @@ from webapp.database.models import (
     Note,
     Participant,
     Response,
+    RunSummary,
+    SessionSummary,
     Tag,
     Trial,
     Verdict,
@@ -25,7 +29,6 @@ from webapp.erasures.record import Record
 from webapp.errors import RequestError
 from webapp.sessions.assign import free_places
 from webapp.sessions.leave import how_far
-from webapp.sessions.summarised import unsummarise
 
 # Who consented and has not finished: declining now takes that back. Who finished is shown the
 # closing page, from which they may still have everything erased.
@@ -120,8 +123,33 @@ def erase_given(session: Session, participant: Participant) -> None:
     )  # fmt: skip
     for table in of_theirs:
         session.execute(delete(table).where(table.participant_id == participant.id))
-    unsummarise(session, participant)
+    drop_summaries(session, participant)
 
 
 def _note(session: Session, participant: Participant, kind: EventKind, now: datetime) -> None:
     session.add(Event(participant_id=participant.id, kind=kind, detail={}, at=now))
+
+
+def drop_summaries(session: Session, participant: Participant) -> None:
+    """Delete what was summarised of a participant, and their reference from others' summaries.
+
+    What was drawn of everybody is drawn anew, without them, by the next minute's job.
+    """
+    run_id, ref = participant.run_id, participant.ref
+    session.execute(delete(SessionSummary).where(SessionSummary.participant_id == participant.id))
+    session.execute(delete(RunSummary).where(RunSummary.run_id == run_id))
+    for id_, judged in list(_naming(session, run_id, ref)):
+        left = [twin for twin in judged["twins"] if twin[0] != ref]
+        without = {**judged, "twins": left}
+        session.execute(
+            update(SessionSummary).where(SessionSummary.id == id_).values(judged=without)
+        )
+
+
+def _naming(session: Session, run_id: int, ref: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the summaries of others that name somebody."""
+    # The text alone is searched: the databases have no common words for what JSON holds.
+    names = cast(SessionSummary.judged, Text).contains(ref, autoescape=True)
+    of_run = select(SessionSummary.id, SessionSummary.judged).where(SessionSummary.run_id == run_id)
+    rows = session.execute(of_run.where(names).order_by(SessionSummary.id))
+    yield from ((id_, judged) for id_, judged in rows)

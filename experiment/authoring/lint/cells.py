@@ -131,14 +131,14 @@ def scripts(materials: Materials) -> Iterator[Fault]:
     expected = _OF_SCRIPT.get(script)
     if not expected:
         return
-    found: dict[str, list[Item]] = {}
+    by_script: dict[str, list[Item]] = {}
     for item in materials.items:
         whole = " ".join((item.context, *materials.versions(item)))
         if whole.isascii() and "LATIN" in expected:
             continue
         if other := _other_script(whole, expected):
-            found.setdefault(other, []).append(item)
-    for other, items in found.items():
+            by_script.setdefault(other, []).append(item)
+    for other, items in by_script.items():
         example = next(w for w in _all_words(materials, items[0]) if _of_other(w, expected))
         yield Fault(
             "another script",
@@ -216,12 +216,12 @@ def kinds(materials: Materials) -> Iterator[Fault]:
     for column in dict.fromkeys(name for item in materials.items for name, _ in item.extra):
         if key_of(column.removeprefix("own_")) not in NAMES["kind"]:
             continue
-        said = {item.item_id: dict(item.extra).get(column, "") for item in materials.items}
-        meant = misspelt_kinds(said.values())
+        values = {item.item_id: dict(item.extra).get(column, "") for item in materials.items}
+        meant = misspelt_kinds(values.values())
         if not meant:
             continue
-        items = tuple(item for item in materials.items if said[item.item_id].lower() in meant)
-        word = said[items[0].item_id]
+        items = tuple(item for item in materials.items if values[item.item_id].lower() in meant)
+        word = values[items[0].item_id]
         near = meant[word.lower()]
         header = column.removeprefix("own_")
         yield Fault(
@@ -275,17 +275,17 @@ def names(materials: Materials) -> Iterator[Fault]:
 def numbers(materials: Materials) -> Iterator[Fault]:
     """Yield what is no number in a column of one's own that has numbers nearly everywhere."""
     for column in dict.fromkeys(name for item in materials.items for name, _ in item.extra):
-        said = {item.item_id: dict(item.extra).get(column, "") for item in materials.items}
-        filled = [item for item in materials.items if said[item.item_id]]
-        others = tuple(item for item in filled if not _is_number(said[item.item_id]))
+        values = {item.item_id: dict(item.extra).get(column, "") for item in materials.items}
+        filled = [item for item in materials.items if values[item.item_id]]
+        others = tuple(item for item in filled if not _is_number(values[item.item_id]))
         if not others or len(others) > _FEW_WORDS * len(filled) or len(filled) < _FEWEST_NUMBERS:
             continue
         yield Fault(
             "no number among numbers",
             others,
-            f'has "{said[others[0].item_id]}" in the column "{column.removeprefix("own_")}", where '
-            f"{len(filled) - len(others)} items have a number: the analysis reads the whole column "
-            "as words",
+            f'has "{values[others[0].item_id]}" in the column "{column.removeprefix("own_")}", '
+            f"where {len(filled) - len(others)} items have a number: the analysis reads the whole "
+            "column as words",
             "Write a number with a point before its decimals, or leave the cell empty",
         )
 

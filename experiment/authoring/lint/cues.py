@@ -155,8 +155,8 @@ def lengths(materials: Materials) -> Iterator[Fault]:
     if len(far) < _FEWEST_ITEMS or abs(mean(far.values())) < _LONGER:
         return
     for name, number in (
-        ("longer", sum(one > 0 for one in far.values())),
-        ("shorter", sum(one < 0 for one in far.values())),
+        ("longer", sum(difference > 0 for difference in far.values())),
+        ("shorter", sum(difference < 0 for difference in far.values())),
     ):
         if number >= _ALL * len(far):
             yield Fault(
@@ -174,12 +174,12 @@ def order(materials: Materials) -> Iterator[Fault]:
     moves: list[tuple[int, ...]] = []
     ends: list[tuple[int, ...]] = []
     for item in materials.paired:
-        own, *others = map(words, materials.versions(item))
-        if len(others) != 1 or sorted(own) != sorted(others[0]):
+        of_good, *others = map(words, materials.versions(item))
+        if len(others) != 1 or sorted(of_good) != sorted(others[0]):
             return
-        moved = [n for n, (a, b) in enumerate(zip(own, others[0], strict=True)) if a != b]
+        moved = [n for n, (a, b) in enumerate(zip(of_good, others[0], strict=True)) if a != b]
         moves.append(tuple(moved))
-        ends.append(tuple(n - len(own) for n in moved))
+        ends.append(tuple(n - len(of_good) for n in moved))
     if len(moves) < _FEWEST_ITEMS or not moves[0]:
         return
     if 1 in (len(set(moves)), len(set(ends))):

@@ -82,8 +82,8 @@ def lint(examined: Examined) -> Iterator[ParallaxError]:
 
 def faults(materials: Materials) -> Iterator[Fault]:
     """Yield what all lints find."""
-    for one in LINTS:
-        yield from one(materials)
+    for lint in LINTS:
+        yield from lint(materials)
 
 
 def told(found: Iterable[Fault], file: str, places: Mapping[str, str]) -> Iterator[ParallaxError]:

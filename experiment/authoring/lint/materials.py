@@ -64,10 +64,10 @@ class Materials:
 
     def groups(self, by: Callable[[Item], object]) -> Mapping[object, list[Item]]:
         """Return the items that have two versions, in groups."""
-        found: dict[object, list[Item]] = {}
+        by_key: dict[object, list[Item]] = {}
         for item in self.paired:
-            found.setdefault(by(item), []).append(item)
-        return found
+            by_key.setdefault(by(item), []).append(item)
+        return by_key
 
 
 Lint = Callable[[Materials], Iterator[Fault]]

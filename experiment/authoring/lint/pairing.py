@@ -118,8 +118,8 @@ def versions_of_others(materials: Materials) -> Iterator[Fault]:
             continue
         texts = [tuple(map(words, materials.versions(item))) for item in group]
         bags = [(Counter(good), Counter(bad)) for good, bad in texts]
-        own = [_apart(*bag) for bag in bags]
-        if shifted := _shifted(bags, own):
+        distances = [_apart(*bag) for bag in bags]
+        if shifted := _shifted(bags, distances):
             good, bad = materials.versions(group[0])
             yield Fault(
                 "versions of other items",
@@ -129,8 +129,8 @@ def versions_of_others(materials: Materials) -> Iterator[Fault]:
                 "Look whether a column was shifted or sorted alone",
             )
         else:
-            yield from _exchanged(materials, group, bags, own)
-            yield from _copied(materials, group, own)
+            yield from _exchanged(materials, group, bags, distances)
+            yield from _copied(materials, group, distances)
 
 
 def _short(materials: Materials, item: Item) -> bool:
@@ -146,12 +146,12 @@ def _apart(one: Counter[str], other: Counter[str]) -> int:
     return sum((one - other).values()) + sum((other - one).values())
 
 
-def _shifted(bags: _Bags, own: Sequence[int]) -> int:
+def _shifted(bags: _Bags, distances: Sequence[int]) -> int:
     """Return how many items' other version fits another item better, where most do."""
     compared = bags[:_COMPARED]
     fit = [
         any(
-            _apart(good, bad) + _NEARER <= own[number]
+            _apart(good, bad) + _NEARER <= distances[number]
             for other, (good, _) in enumerate(compared)
             if other != number
         )
@@ -161,34 +161,38 @@ def _shifted(bags: _Bags, own: Sequence[int]) -> int:
 
 
 def _exchanged(
-    materials: Materials, group: Sequence[Item], bags: _Bags, own: Sequence[int]
+    materials: Materials, group: Sequence[Item], bags: _Bags, distances: Sequence[int]
 ) -> Iterator[Fault]:
-    usual = median(own)
-    odd = [number for number, apart in enumerate(own) if apart > usual][:_COMPARED]
-    for at, one in enumerate(odd):
+    usual = median(distances)
+    odd = [number for number, apart in enumerate(distances) if apart > usual][:_COMPARED]
+    for at, index in enumerate(odd):
         for other in odd[at + 1 :]:
-            crossed = _apart(bags[one][0], bags[other][1]) + _apart(bags[other][0], bags[one][1])
-            if crossed + _NEARER <= own[one] + own[other] and crossed <= 2 * usual:
-                good, bad = materials.versions(group[one])
+            crossed = _apart(bags[index][0], bags[other][1]) + _apart(
+                bags[other][0], bags[index][1]
+            )
+            if crossed + _NEARER <= distances[index] + distances[other] and crossed <= 2 * usual:
+                good, bad = materials.versions(group[index])
                 yield Fault(
                     "versions of other items",
-                    (group[one], group[other]),
+                    (group[index], group[other]),
                     f'and the item "{group[other].item_id}" seem to have each other\'s version: '
                     f'"{good}", "{bad}"',
                     "Exchange them, or correct the row",
                 )
 
 
-def _copied(materials: Materials, group: Sequence[Item], own: Sequence[int]) -> Iterator[Fault]:
+def _copied(
+    materials: Materials, group: Sequence[Item], distances: Sequence[int]
+) -> Iterator[Fault]:
     """Yield items of one condition that share the other version, which fits one of them badly."""
     cells: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, item in enumerate(group):
         cells[item.condition, letters(materials.versions(item)[1])].append(number)
-    usual = median(own)
+    usual = median(distances)
     for numbers in cells.values():
         items = [group[number] for number in numbers]
         differ = len({letters(item.good) for item in items}) > 1
-        if differ and max(own[number] for number in numbers) >= usual + _NEARER:
+        if differ and max(distances[number] for number in numbers) >= usual + _NEARER:
             yield Fault(
                 "the same version in two items",
                 tuple(items),

@@ -55,10 +55,10 @@ def audit(
 
 def require_passed(checks: Sequence[Check]) -> None:
     """Raise a DesignError that names the failed checks, if there are any."""
-    failed = [each for each in checks if not each.passed]
+    failed = [check for check in checks if not check.passed]
     if failed:
         breaches = "; ".join(
-            f"{each.name} (expected {each.expected}, found {each.found})" for each in failed
+            f"{check.name} (expected {check.expected}, found {check.found})" for check in failed
         )
         raise DesignError(
             f"the lists fail {len(failed)} of {len(checks)} checks: {breaches}",

@@ -34,8 +34,8 @@ def origin_checks(
     changed = index.materials_hash != built.materials_hash
     yield check("identity of the materials", ours, [theirs] if changed else [])
     yield check("items as the materials have them", "all", _unknown_items(index, built))
-    found = _contrasts(response, built)
-    yield check("versions in the judged contrast", "two that differ", found)
+    contrasts = _contrasts(response, built)
+    yield check("versions in the judged contrast", "two that differ", contrasts)
     yield info("what is judged against good", _contrast_text(built))
 
 
@@ -180,10 +180,10 @@ def _breaches(study: Study) -> Iterator[str]:
     for list_ in range(study.design.n_lists):
         levels, met = study.design.levels(list_), study.of_list(list_)
         pages, title = dict(_ALWAYS), study.study.title
-        for each in study.design.wording:
-            if holds(each.when, levels):
-                pages |= each.pages
-                title = each.title or title
+        for entry in study.design.wording:
+            if holds(entry.when, levels):
+                pages |= entry.pages
+                title = entry.title or title
         for page, text in pages.items():
             try:
                 same = met.text(page) == study.read(f"texts/{study.study.language}/{text}.md")
@@ -191,8 +191,8 @@ def _breaches(study: Study) -> Iterator[str]:
                 same = False
             if not same:
                 yield f"list {list_}: {page} is not {text}.md"
-        asked = [each.name for each in study.questionnaire if holds(each.when, levels)]
-        if [each.name for each in met.questionnaire] != asked or met.study.title != title:
+        asked = [entry.name for entry in study.questionnaire if holds(entry.when, levels)]
+        if [entry.name for entry in met.questionnaire] != asked or met.study.title != title:
             yield f"list {list_}: other questions or another title"
 
 
@@ -342,9 +342,9 @@ def _uneven_in_sessions(sessions: Sequence[Session]) -> Iterator[str]:
         for trial, construction in zip(session.trials, constructions, strict=True):
             sizes.setdefault(construction, set()).add(len(trial.options))
             sides.setdefault(construction, []).append(trial.good_side)
-        for construction, found in sides.items():
+        for construction, numbers in sides.items():
             # Items of several numbers of options cannot be balanced with one another.
-            if len(sizes[construction]) == 1 and _spread(found, *sizes[construction]) > 1:
+            if len(sizes[construction]) == 1 and _spread(numbers, *sizes[construction]) > 1:
                 yield f"{session.name}: {construction}"
 
 

@@ -60,10 +60,10 @@ def kept_checks(study: Study, sessions: Sequence[Session]) -> Iterator[Check]:
 def _alike_neighbours(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     for session in sessions:
         for column in separate_columns(design):
-            found = session.labels(column)
-            for at in range(1, len(found)):
-                if found[at] is not None and found[at] == found[at - 1]:
-                    yield f"{session.name}, positions {at} and {at + 1}: {found[at]}"
+            values = session.labels(column)
+            for at in range(1, len(values)):
+                if values[at] is not None and values[at] == values[at - 1]:
+                    yield f"{session.name}, positions {at} and {at + 1}: {values[at]}"
 
 
 def _blocks(session: Session, design: Design) -> list[list[ListEntry]]:
@@ -75,9 +75,9 @@ def _blocks(session: Session, design: Design) -> list[list[ListEntry]]:
 def _bunched(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     for session in sessions:
         for block in _blocks(session, design):
-            for each in declared(block, design):
-                if isinstance(each, Spread) and not keeps(range(len(block)), [each]):
-                    yield f"{session.name}: {each.column}"
+            for constraint in declared(block, design):
+                if isinstance(constraint, Spread) and not keeps(range(len(block)), [constraint]):
+                    yield f"{session.name}: {constraint.column}"
 
 
 def _asked(block: list[ListEntry], design: Design, *, first: bool) -> list[Constraint]:
@@ -86,10 +86,10 @@ def _asked(block: list[ListEntry], design: Design, *, first: bool) -> list[Const
 
 def _asked_text(sessions: Sequence[Session], design: Design) -> str:
     asked = (
-        each.text
+        constraint.text
         for session in sessions[:1]
         for n, block in enumerate(_blocks(session, design))
-        for each in _asked(block, design, first=not n)
+        for constraint in _asked(block, design, first=not n)
     )
     return "; ".join(dict.fromkeys(asked)) or "nothing"
 
@@ -97,9 +97,9 @@ def _asked_text(sessions: Sequence[Session], design: Design) -> str:
 def _broken(sessions: Sequence[Session], design: Design) -> Iterator[str]:
     for session in sessions:
         for n, block in enumerate(_blocks(session, design)):
-            for each in _asked(block, design, first=not n):
-                if not keeps(range(len(block)), [each]):
-                    yield f"{session.name}: not so that {each.text}"
+            for constraint in _asked(block, design, first=not n):
+                if not keeps(range(len(block)), [constraint]):
+                    yield f"{session.name}: not so that {constraint.text}"
 
 
 def _mixed_blocks(sessions: Sequence[Session], design: Design) -> Iterator[str]:
@@ -161,7 +161,9 @@ def _slack(n: int, asked: Sequence[Constraint]) -> float | None:
     What orders keep reads the same from both ends, so that every trial's mean is the middle. Only
     stretches that are not equally long differ; where they are long, by less than half a position.
     """
-    members = next((len(each.members) for each in asked if isinstance(each, Spread)), 1)
+    members = next(
+        (len(constraint.members) for constraint in asked if isinstance(constraint, Spread)), 1
+    )
     if n % members == 0:
         return 0.0
     return 0.5 if n // members >= _LONG_STRETCH else None
@@ -185,7 +187,7 @@ def _distribution(
 ) -> Check:
     groups = groups_apart(n, asked)
     sizes = tuple(len(group) for group in groups or ())
-    if groups is None or any(isinstance(each, Spread) for each in asked):
+    if groups is None or any(isinstance(constraint, Spread) for constraint in asked):
         return info(name, _TOO_MANY)
     statistics, exact = list[tuple[float, int]](), dict[int, list[float] | None]()
     for number, group in enumerate(groups):
@@ -195,12 +197,12 @@ def _distribution(
         if shares is None:
             return info(name, _TOO_MANY)
         statistics.extend(_chi_square(positions[index], shares) for index in group)
-    found = (
+    figures = (
         f"median chi-square {median(value for value, _ in statistics):.0f} at "
         f"{max(freedom for _, freedom in statistics)} degrees of freedom"
     )
     passed = all(_deviate(value, freedom) < _DEVIATION for value, freedom in statistics)
-    return Check(name, "as in all allowed orders", found, passed=passed)
+    return Check(name, "as in all allowed orders", figures, passed=passed)
 
 
 def _chi_square(at: Sequence[int], shares: Sequence[float]) -> tuple[float, int]:
@@ -236,11 +238,11 @@ def _chains_agree(n: int, asked: Sequence[Constraint], rng: random.Random, name:
     if worst > _MOST_RHAT:
         anew = [[_drawn(start, asked, rng) for _ in range(_DRAWS)] for start in starts]
         worst = _worst_rhat(anew)
-    found = f"R-hat of a trial's position at most {worst:.2f}"
+    figures = f"R-hat of a trial's position at most {worst:.2f}"
     return check(
         f"orders{name} from {_CHAINS} chains of {SWEEPS} sweeps",
         f"R-hat below {_MOST_RHAT}",
-        [found] if worst > _MOST_RHAT else [],
+        [figures] if worst > _MOST_RHAT else [],
     )
 
 
@@ -265,15 +267,15 @@ def _worst_rhat(chains: Sequence[Sequence[Sequence[int]]]) -> float:
     """Return the largest R-hat of any trial's position, from the orders of each chain."""
     positions = [[_positions(order) for order in chain] for chain in chains]
     trials = range(len(chains[0][0]))
-    return max(_rhat([[at[one] for at in chain] for chain in positions]) for one in trials)
+    return max(_rhat([[at[trial] for at in chain] for chain in positions]) for trial in trials)
 
 
 def _positions(order: Sequence[int]) -> list[int]:
     """Return where each trial stands."""
-    found = [0] * len(order)
-    for position, one in enumerate(order):
-        found[one] = position
-    return found
+    place_of = [0] * len(order)
+    for position, index in enumerate(order):
+        place_of[index] = position
+    return place_of
 
 
 def _rhat(chains: Sequence[Sequence[int]]) -> float:

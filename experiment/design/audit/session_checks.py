@@ -23,11 +23,11 @@ def session_checks(study: Study, built: BuiltLists, composition: Composition) ->
     sessions = composition.sessions
     yield check("sessions composed", f"{study.design.n_places}", composition.failures)
     yield check("trials of a session", "each item once, as listed", _incomplete(built, sessions))
-    for task, own in composition.by_task():
-        for each in _balance_checks(study, own):
-            yield replace(each, name=f"{each.name}, task {task}" if task else each.name)
-    found = _excluded(study, composition.response, sessions)
-    yield check("a session without an error", "kept by every rule", found)
+    for task, of_task in composition.by_task():
+        for result in _balance_checks(study, of_task):
+            yield replace(result, name=f"{result.name}, task {task}" if task else result.name)
+    excluded = _excluded(study, composition.response, sessions)
+    yield check("a session without an error", "kept by every rule", excluded)
 
 
 def _balance_checks(study: Study, composition: Composition) -> Iterator[Check]:
@@ -47,14 +47,16 @@ def _balance_checks(study: Study, composition: Composition) -> Iterator[Check]:
 
 def _uneven(response: ResponseType, sessions: Sequence[Session]) -> Iterator[str]:
     for session in sessions:
-        shown = [Arrangement(one.good_side, one.options, one.points) for one in session.trials]
-        yield from (f"{session.name}: {found}" for found in response.unbalanced(shown))
+        shown = [
+            Arrangement(trial.good_side, trial.options, trial.points) for trial in session.trials
+        ]
+        yield from (f"{session.name}: {problem}" for problem in response.unbalanced(shown))
 
 
 def _side_checks(design: Design, sessions: Sequence[Session], balance: Balance) -> Iterator[Check]:
     """Yield the checks on where the good one of two options stands, or which of two is shown."""
-    one = balance is Balance.VERSIONS
-    good, opposite = ("good shown", "the other version") if one else ("good first", "")
+    is_one_version = balance is Balance.VERSIONS
+    good, opposite = ("good shown", "the other version") if is_one_version else ("good first", "")
     sessions = [_with_two_versions(session) for session in sessions]
     places = sorted({design.places(number) for number in range(design.n_lists)})
     yield check(f"trials with {good}, in a session", _halves(sessions), _sides(sessions))
@@ -252,9 +254,10 @@ def _shared(
     first: set[str] | None = None
     for number, entries in _showing(shared, design, built):
         ids = {entry.item.item_id for entry in entries}
-        found = Counter(entry.item.condition if shared.conditions else "" for entry in entries)
-        if found != wanted or len(ids) != len(entries):
-            yield f"list {number}: {', '.join(f'{n} {name}'.strip() for name, n in found.items())}"
+        numbers = Counter(entry.item.condition if shared.conditions else "" for entry in entries)
+        if numbers != wanted or len(ids) != len(entries):
+            by_name = ", ".join(f"{n} {name}".strip() for name, n in numbers.items())
+            yield f"list {number}: {by_name}"
         first = ids if first is None else first
         if ids != first:
             yield f"list {number}: other items, such as {min(ids ^ first)}"

@@ -37,11 +37,11 @@ class Check:
 
 def check(name: str, expected: str, breaches: Iterable[str]) -> Check:
     """Return a check that passes if there are no breaches."""
-    found = list(breaches)
-    if not found:
+    problems = list(breaches)
+    if not problems:
         return Check(name, expected, expected, passed=True)
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return Check(name, expected, "; ".join(found[:_SHOWN]) + more, passed=False)
+    more = f" and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+    return Check(name, expected, "; ".join(problems[:_SHOWN]) + more, passed=False)
 
 
 def info(name: str, found: str) -> Check:
@@ -129,7 +129,7 @@ class Composition:
         """
         if not self.response.types:
             yield "", self
-        for task, own in self.response.types.items():
+        for task, type_ in self.response.types.items():
             sessions = [
                 replace(
                     session,
@@ -141,7 +141,7 @@ class Composition:
                 )
                 for session in self.sessions
             ]
-            yield task, Composition(own, sessions)
+            yield task, Composition(type_, sessions)
 
 
 def compose_all(study: Study, built: BuiltLists) -> Composition:

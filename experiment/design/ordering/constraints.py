@@ -161,16 +161,16 @@ def declared(entries: Sequence[ListEntry], design: Design) -> list[Constraint]:
         DesignError: A column is named that the items do not have.
     """
     order = design.order
-    found: list[Constraint] = [
+    constraints: list[Constraint] = [
         *(Distance(column, labels(entries, column)) for column in separate_columns(design)),
         *(Distance(col, labels(entries, col), least) for col, least in order.distance.items()),
         *(InARow(col, labels(entries, col), most) for col, most in order.in_a_row.items()),
     ]
     if design.order.targets_apart:
         targets = tuple("target" if e.kind is Kind.TARGET else None for e in entries)
-        found.append(Distance("being fillers", targets))
-    found.extend(_spread(entries, design))
-    return found
+        constraints.append(Distance("being fillers", targets))
+    constraints.extend(_spread(entries, design))
+    return constraints
 
 
 def beginning(entries: Sequence[ListEntry], design: Design) -> list[Constraint]:
@@ -204,8 +204,8 @@ def labels(entries: Sequence[ListEntry], column: str) -> tuple[str | None, ...]:
     Raises:
         DesignError: No item has the column.
     """
-    found = tuple(_label(entry, column) for entry in entries)
-    if entries and all(label is None for label in found):
+    names = tuple(_label(entry, column) for entry in entries)
+    if entries and all(label is None for label in names):
         known = dict.fromkeys(
             [
                 *ITEM_COLUMNS,
@@ -221,7 +221,7 @@ def labels(entries: Sequence[ListEntry], column: str) -> tuple[str | None, ...]:
             expected=unknown.expected,
             remedy=unknown.remedy,
         )
-    return found
+    return names
 
 
 def _label(entry: ListEntry, column: str) -> str | None:
@@ -230,9 +230,9 @@ def _label(entry: ListEntry, column: str) -> str | None:
     if column in ITEM_COLUMNS:
         return str(getattr(entry.item, column))
     item = entry.item
-    for own in (dict(item.extra), lemmas_of(item.features), lemmas_of(item.frame)):
-        if own.get(column):
-            return own[column]
+    for values in (dict(item.extra), lemmas_of(item.features), lemmas_of(item.frame)):
+        if values.get(column):
+            return values[column]
     return None
 
 

@@ -56,8 +56,8 @@ def position_shares(sizes: tuple[int, ...], group: int) -> list[float] | None:
 
 def _n_states(size: int, others: tuple[int, ...]) -> int:
     states = (size + 1) * (len(others) + 1)
-    for each in set(others):
-        states *= comb(others.count(each) + each, each)
+    for label in set(others):
+        states *= comb(others.count(label) + label, label)
     return states
 
 
@@ -139,10 +139,10 @@ def step_through(
 
 
 def _violations(order: list[int], constraints: Sequence[Constraint], a: int, b: int) -> int:
-    found = 0
-    for each in constraints:
-        found += each.violations(order, a) + each.violations(order, b)
-    return found
+    n = 0
+    for constraint in constraints:
+        n += constraint.violations(order, a) + constraint.violations(order, b)
+    return n
 
 
 # Counting takes some seconds for so many trials; beyond this a chain is faster. Where a group is
@@ -164,7 +164,9 @@ def draw_order(n: int, constraints: Sequence[Constraint], rng: random.Random) ->
     Raises:
         DesignError: No order that keeps the constraints exists, or none was found.
     """
-    spread = next((each for each in constraints if isinstance(each, Spread)), None)
+    spread = next(
+        (constraint for constraint in constraints if isinstance(constraint, Spread)), None
+    )
     order: list[int] | None
     if not constraints:
         return rng.sample(range(n), n)
@@ -189,7 +191,7 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
     group is spread over the session, in a way that one of a thousand proposals or more keeps.
     """
     apart = _neighbours(constraints)
-    spread = [each for each in constraints if isinstance(each, Spread)]
+    spread = [constraint for constraint in constraints if isinstance(constraint, Spread)]
     most = _MOST_WITH_SPREAD if spread else _MOST_COUNTED
     if n > most or len(apart) + len(spread) < len(constraints) or len(spread) > 1:
         return False
@@ -213,7 +215,9 @@ def groups_apart(n: int, constraints: Sequence[Constraint]) -> tuple[tuple[int, 
 
 def _neighbours(constraints: Sequence[Constraint]) -> tuple[Labels, ...]:
     return tuple(
-        each.labels for each in constraints if isinstance(each, Distance) and each.least == 2
+        constraint.labels
+        for constraint in constraints
+        if isinstance(constraint, Distance) and constraint.least == 2
     )
 
 
@@ -226,7 +230,7 @@ def _groups_apart(n: int, labelings: tuple[Labels, ...]) -> tuple[tuple[int, ...
         for index, label in enumerate(labels):
             if label is not None:
                 other = owner[first.setdefault(label, index)]
-                owner = [other if each == owner[index] else each for each in owner]
+                owner = [other if current == owner[index] else current for current in owner]
     members: dict[int, list[int]] = {}
     for index, group in enumerate(owner):
         members.setdefault(group, []).append(index)
@@ -269,7 +273,7 @@ def _freely(n: int, spread: Spread, rng: random.Random) -> list[int]:
 
 
 def _no_order(n: int, constraints: Sequence[Constraint]) -> DesignError:
-    asked = "; ".join(each.text for each in constraints)
+    asked = "; ".join(constraint.text for constraint in constraints)
     counts = Counter(
         label for labels in _neighbours(constraints) for label in labels if label is not None
     )

@@ -66,22 +66,22 @@ def _with_group(runs: Sequence[int], fewest: int, n: int) -> list[int]:
 def _shifted_back(coefficients: Sequence[int], most: int) -> list[int]:
     """Return the coefficients of p(y - 1) up to y^most, from those of p(y)."""
     # p(-1 - t) needs additions alone.
-    left = [(-1) ** power * each for power, each in enumerate(coefficients)][::-1]
-    found = list[int]()
+    left = [(-1) ** power * coefficient for power, coefficient in enumerate(coefficients)][::-1]
+    shifted = list[int]()
     for power in range(min(most + 1, len(coefficients))):
         left = list(accumulate(left))
-        found.append((-1) ** power * left.pop())
-    return found
+        shifted.append((-1) ** power * left.pop())
+    return shifted
 
 
 # Every session of a study asks for the same ones.
 @lru_cache(maxsize=1024)
 def _binomials(n: int, most: int) -> tuple[int, ...]:
     """Return C(n, 0), C(n, 1), ... up to C(n, most), each made from the one before."""
-    found = [1]
+    row = [1]
     for k in range(most):
-        found.append(found[-1] * (n - k) // (k + 1))
-    return tuple(found)
+        row.append(row[-1] * (n - k) // (k + 1))
+    return tuple(row)
 
 
 def draw_sequence(
@@ -120,9 +120,9 @@ def _steps_into(
     A step is what was alike before, the group's runs, and those between alike neighbours.
     """
     layer = count_layers(sizes, most_alike)[group]
-    found = list(_ways_into(sizes[group], alike, sum(sizes[:group]), layer))
-    upto = list(accumulate(ways for *_, ways in found))
-    return upto, [(before, k, l_) for before, k, l_, _ in found]
+    counts = list(_ways_into(sizes[group], alike, sum(sizes[:group]), layer))
+    upto = list(accumulate(ways for *_, ways in counts))
+    return upto, [(before, k, l_) for before, k, l_, _ in counts]
 
 
 def _ways_into(
@@ -203,7 +203,7 @@ def propose_spread(sizes: tuple[int, ...], n_spread: int, rng: random.Random) ->
     if not words:
         return None
     numbers = sorted(words)
-    alike = numbers[draw_weighted([words[each] * bounds[each] for each in numbers], rng)]
+    alike = numbers[draw_weighted([words[number] * bounds[number] for number in numbers], rng)]
     others = draw_sequence(sizes, alike, rng, most_alike=n_spread)
     placements = count_placements(tuple(alike_at(others)), len(others), n_spread)
     ways = sum(placements[0].values())
@@ -283,15 +283,15 @@ def _through_stretch(
     either, within = last + elsewhere, length - 2
     if length == 1:
         # The only position is the first and the last.
-        found = [(0, (elsewhere, 0)), (1, (elsewhere, 0))]
+        states = [(0, (elsewhere, 0)), (1, (elsewhere, 0))]
     else:
-        found = [
+        states = [
             (0, (either, either * within + elsewhere)),
             (1, (last, last * within + elsewhere)),
             *([(1, (0, either)), (2, (0, last))] if within else []),
         ]
     # Before the first stretch there is no border.
-    return [each for each in found if not first or each[0] == 0] + (
+    return [state for state in states if not first or state[0] == 0] + (
         [(1, (0, either))] if first and within > 0 else []
     )
 
@@ -315,7 +315,7 @@ def count_placements(
         start, end = number * total // n_spread, (number + 1) * total // n_spread
         for gap in range(max(0, start - number), min(n_others, end - 1 - number) + 1):
             if number == n_spread - 1:
-                n = int(not any(each > gap for each in alike))
+                n = int(not any(place > gap for place in alike))
             else:
                 must = _next_alike(alike, gap, n_others)
                 n = sum(w for later, w in ways[number + 1].items() if gap < later <= must)
@@ -328,7 +328,7 @@ def count_placements(
 
 def _next_alike(alike: Sequence[int], gap: int, n_others: int) -> int:
     """Return the next gap that must be taken, beyond the last gap where there is none."""
-    return next((each for each in alike if each > gap), n_others + 1)
+    return next((place for place in alike if place > gap), n_others + 1)
 
 
 def _placed(
@@ -342,7 +342,7 @@ def _placed(
         last = gaps[draw_weighted([ways[gap] for gap in gaps], rng)]
         taken.add(last)
     return [
-        each
+        place
         for gap in range(len(others) + 1)
-        for each in (*([-1] if gap in taken else []), *others[gap : gap + 1])
+        for place in (*([-1] if gap in taken else []), *others[gap : gap + 1])
     ]

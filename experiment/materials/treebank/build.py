@@ -83,16 +83,16 @@ def original_fillers(
     drawn = list(sentences)
     rng.shuffle(drawn)
     counts = {FILLER: 0, CONTROL: 0}
-    found: list[Original] = []
+    fillers: list[Original] = []
     for sentence in drawn:
-        if len(found) == number:
+        if len(fillers) == number:
             break
         if choices := list(_choices(sentence, paradigms, vocabulary, conventions)):
             target, bad = _choice(choices, sentence.tokens, counts[CONTROL] <= counts[FILLER], rng)
             label = CONTROL if _is_clear(sentence.tokens, target) else FILLER
-            found.append(Original(_filler(label, counts[label], sentence, target, bad), sentence))
+            fillers.append(Original(_filler(label, counts[label], sentence, target, bad), sentence))
             counts[label] += 1
-    return found
+    return fillers
 
 
 def _choices(
@@ -214,19 +214,19 @@ def build_test_set(
     """
     extraction = constructions_of(sentences, conventions)
     paradigms = Paradigms(sentences)
-    found = originals(extraction, paradigms, vocabulary, conventions)
-    left = extraction.left | found.left
-    if not found.sentences:
+    tested = originals(extraction, paradigms, vocabulary, conventions)
+    left = extraction.left | tested.left
+    if not tested.sentences:
         raise MaterialsError(
             f"no sentence can be tested ({_counts(left)})",
             where="the treebank and the vocabulary",
             expected="both forms of the target, and the words from cue to target, known",
             remedy="Give the model's vocabulary with the treebank's capitals, or none",
         )
-    used = {original.sentence.where for original in found.sentences}
+    used = {original.sentence.where for original in tested.sentences}
     fillers = original_fillers(
         (sentence for sentence in sentences if sentence.where not in used),
-        len(found.sentences) if with_fillers else 0,
+        len(tested.sentences) if with_fillers else 0,
         paradigms,
         vocabulary,
         conventions,
@@ -234,7 +234,7 @@ def build_test_set(
     )
     words = NonceWords(paradigms, vocabulary, conventions)
     return TestSet(
-        _with_nonce(found.sentences, words, conventions, seed),
+        _with_nonce(tested.sentences, words, conventions, seed),
         _with_nonce(fillers, words, conventions, seed),
         left | ({"fillers": len(fillers)} if with_fillers else {}),
     )

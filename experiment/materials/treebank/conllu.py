@@ -81,17 +81,17 @@ def _opened(path: Path) -> TextIO:
 
 def _sentences(file: TextIO, path: Path) -> Iterator[Sentence]:
     rows: list[_Row] = []
-    number, found = 1, False
+    number, has_sentence = 1, False
     for number, line in enumerate(file, start=1):
         line = line.rstrip("\r\n")
         if line and line[0] != "#":
             rows.append((number, _columns(line, f"{path}:{number}")))
         elif not line and rows:
             yield _sentence(rows, path)
-            rows, found = [], True
+            rows, has_sentence = [], True
     if rows:
         yield _sentence(rows, path)
-    elif not found:
+    elif not has_sentence:
         raise _not_conllu("the treebank has no sentences", f"{path}:{number}")
 
 

@@ -62,7 +62,7 @@ class NonceWords:
                     if alike and (entry.turned, other) in usable:
                         pairs.setdefault((entry, beginning(form)), []).append((form, other, lemma))
                         break
-        return {place: sorted(found) for place, found in pairs.items()}
+        return {place: sorted(of_place) for place, of_place in pairs.items()}
 
     def word(self, token: Token, rng: random.Random) -> str:
         """Return a word in a word's place; the word itself where no other qualifies."""

@@ -95,9 +95,9 @@ class OptionList(Options):
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
         """Return the columns of the other options."""
-        own = (Variant.BAD, Variant.DISTRACTOR)
+        columns = (Variant.BAD, Variant.DISTRACTOR)
         others = list(against) or [
-            str(name) for name in own if any(item.version(name) for item in items)
+            str(name) for name in columns if any(item.version(name) for item in items)
         ]
         note = f"{1 + len(others)} options: good against {', '.join(others)}."
         return {"against": others}, note

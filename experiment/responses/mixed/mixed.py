@@ -59,7 +59,7 @@ class Mixed(ResponseType):
         Raises:
             StudyError: Two tasks name one block, or a task names a block that is not there.
         """
-        named = [(block, task) for task, one in self.tasks.items() for block in one.blocks]
+        named = [(block, task) for task, of_task in self.tasks.items() for block in of_task.blocks]
         of_block = dict(named)
         for block, number in Counter(block for block, _ in named).items():
             where = f"study.toml, trial.parameters.tasks.{of_block[block]}.blocks"
@@ -86,13 +86,13 @@ class Mixed(ResponseType):
             StudyError: Neither says it, or the column names no task.
         """
         named = dict(item.extra).get(self.column, "").strip()
-        found = named or self._templates.get(item.template, "")
-        if found in self.tasks:
-            return found
+        task = named or self._templates.get(item.template, "")
+        if task in self.tasks:
+            return task
         known = ", ".join(self.tasks)
         raise StudyError(
-            f'the item "{item.item_id}" is of the task "{found}", which study.toml lacks'
-            if found
+            f'the item "{item.item_id}" is of the task "{task}", which study.toml lacks'
+            if task
             else f'nothing says which task the item "{item.item_id}" is of',
             expected=f'one of {known} in the column "{self.column}", or a task with the blocks of '
             "its items",
@@ -125,22 +125,22 @@ class Mixed(ResponseType):
     @cached_property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
         """What the answers to any of its tasks measure."""
-        return united({name: one.all_columns for name, one in self.types.items()}, (TASK,))
+        return united({name: type_.all_columns for name, type_ in self.types.items()}, (TASK,))
 
     @cached_property
     def trial_columns(self) -> tuple[Column, ...]:  # type: ignore[override]
         """What the tasks' trials have besides."""
-        return united({name: one.trial_columns for name, one in self.types.items()}, (TASK,))
+        return united({name: type_.trial_columns for name, type_ in self.types.items()}, (TASK,))
 
     @cached_property
     def step_table(self) -> TableSchema | None:  # type: ignore[override]
         """The table of steps of those tasks that are read step by step."""
-        return united_table({name: one.step_table for name, one in self.types.items()})
+        return united_table({name: type_.step_table for name, type_ in self.types.items()})
 
     @cached_property
     def gives(self) -> frozenset[Gives]:  # type: ignore[override]
         """What the answers to some task tell."""
-        return frozenset().union(*(one.gives for one in self.types.values()))
+        return frozenset().union(*(type_.gives for type_ in self.types.values()))
 
     # What is shown.
 
@@ -151,16 +151,16 @@ class Mixed(ResponseType):
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
         """Return the texts of a stored trial, and its task."""
         task, *rest = options
-        own = self.tasks[task].type
+        type_ = self.tasks[task].type
         if rest:
-            return self._of_task(item, own.show_options(item, rest, render))
+            return self._of_task(item, type_.show_options(item, rest, render))
         # A pair stores no options, and the side that counts is the caller's to give.
         return self.show(item, Side.FIRST, render)
 
     def show_arranged(self, item: Item, shown: Arrangement, render: Render) -> Shown:
         """Return the texts of a trial as it is stored, and its task."""
-        task, own = self.part_of(shown)
-        return self._of_task(item, self.tasks[task].type.show_arranged(item, own, render))
+        task, part = self.part_of(shown)
+        return self._of_task(item, self.tasks[task].type.show_arranged(item, part, render))
 
     def screens(self, item: Item, render: Render) -> tuple[Shown, ...]:
         """Return every screen that an item can have."""
@@ -186,41 +186,41 @@ class Mixed(ResponseType):
     @property
     def balanced_over(self) -> int:
         """Over how many places of a list all tasks are balanced."""
-        return math.lcm(*(one.balanced_over for one in self.types.values()))
+        return math.lcm(*(type_.balanced_over for type_ in self.types.values()))
 
     # How an answer is read and checked.
 
     @property
     def n_answers(self) -> int:
         """The most answers that a task offers."""
-        return max(one.n_answers for one in self.types.values())
+        return max(type_.n_answers for type_ in self.types.values())
 
     def n_offered(self, options: str | None) -> int:
         """Return how many answers a trial's task offers."""
-        own, rest = self._named(options)
-        return own.n_offered(rest)
+        type_, rest = self._named(options)
+        return type_.n_offered(rest)
 
     def accepts(self, given: Given, options: str | None) -> bool:
         """Return whether a trial's task can be answered so."""
-        own, rest = self._named(options)
-        return own.accepts(given, rest)
+        type_, rest = self._named(options)
+        return type_.accepts(given, rest)
 
     def judged(self, shown: Arrangement, given: Given) -> Judged:
         """Return what an answer says to the trial's task."""
-        task, own = self.part_of(shown)
-        return self.tasks[task].type.judged(own, given)
+        task, part = self.part_of(shown)
+        return self.tasks[task].type.judged(part, given)
 
     def faultless(self, shown: Arrangement) -> Given:
         """Return what somebody answers who makes no error in the trial's task."""
-        task, own = self.part_of(shown)
-        return self.tasks[task].type.faultless(own)
+        task, part = self.part_of(shown)
+        return self.tasks[task].type.faultless(part)
 
     def is_late(
         self, shown: Arrangement, rt_ms: float | None, steps: Steps | None = None
     ) -> bool | None:
         """Return whether an answer came after the deadline of the trial's task."""
-        task, own = self.part_of(shown)
-        return self.tasks[task].type.is_late(own, rt_ms, steps)
+        task, part = self.part_of(shown)
+        return self.tasks[task].type.is_late(part, rt_ms, steps)
 
     # What is exported.
 
@@ -232,42 +232,47 @@ class Mixed(ResponseType):
     def exported(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of the responses as the trial's task completes it."""
         task, _, rest = str(row["task"]).partition(" ")
-        own = self.tasks[task].type
+        type_ = self.tasks[task].type
         steps = row.pop("steps", None)
         assert isinstance(steps, Steps | None)
-        given = row | {"version": rest} | ({"steps": steps} if own.step_table else {})
-        return {**own.completed(given), **self._alien[task], "task": task}
+        of_task = row | {"version": rest} | ({"steps": steps} if type_.step_table else {})
+        return {**type_.completed(of_task), **self._alien[task], "task": task}
 
     @cached_property
     def _alien(self) -> dict[str, dict[str, None]]:
         """What rows of each task have empty, for it is other tasks' alone."""
-        names = {task: {one.name for one in own.all_columns} for task, own in self.types.items()}
+        names = {
+            task: {column.name for column in type_.all_columns}
+            for task, type_ in self.types.items()
+        }
         every = set().union(*names.values())
-        return {task: dict.fromkeys(sorted(every - own)) for task, own in names.items()}
+        return {task: dict.fromkeys(sorted(every - of_task)) for task, of_task in names.items()}
 
     @cached_property
     def _alien_steps(self) -> dict[str, dict[str, None]]:
         """Likewise, of the table of steps."""
-        tables = {task: own.step_table for task, own in self.types.items()}
-        names = {task: set(one.column_names) if one else set() for task, one in tables.items()}
+        tables = {task: type_.step_table for task, type_ in self.types.items()}
+        names = {
+            task: set(table.column_names) if table else set() for task, table in tables.items()
+        }
         every = set().union(*names.values())
-        return {task: dict.fromkeys(sorted(every - own)) for task, own in names.items()}
+        return {task: dict.fromkeys(sorted(every - of_task)) for task, of_task in names.items()}
 
     def step_rows(
         self, item: Item, shown: Arrangement, given: Given
     ) -> Iterator[dict[str, object]]:
         """Yield the rows of steps that the trial's task gives."""
-        task, own = self.part_of(shown)
+        task, part = self.part_of(shown)
         response = self.tasks[task].type
-        for row in response.step_rows(item, own, given):
+        for row in response.step_rows(item, part, given):
             yield {**self._alien_steps[task], **row}
 
     # How an item is checked.
 
     def flaws(self, items: Sequence[Item]) -> Iterator[tuple[Item, StudyError]]:
         """Yield what is wrong with the items of each task beside each other."""
-        for name, own in self.types.items():
-            yield from own.flaws([item for item in items if self.task_of(item) == name])
+        for name, type_ in self.types.items():
+            yield from type_.flaws([item for item in items if self.task_of(item) == name])
 
     # How it is simulated.
 
@@ -311,20 +316,20 @@ class Mixed(ResponseType):
 
     def said(self, shown: Arrangement, given: Given) -> str:
         """Return an answer in a word or two."""
-        task, own = self.part_of(shown)
-        return self.tasks[task].type.said(own, given)
+        task, part = self.part_of(shown)
+        return self.tasks[task].type.said(part, given)
 
     @property
     def example_note(self) -> str:
         """What `parallax study show` says above its examples."""
         return "each trial is of its item's task: " + "; ".join(
-            f"{name}: {one.example_note}" for name, one in self.types.items()
+            f"{name}: {type_.example_note}" for name, type_ in self.types.items()
         )
 
 
 def _by_type(items: Sequence[Item]) -> dict[str, list[Item]]:
     """Return items by the type that their column ``task`` names; none where one names no type."""
-    found: dict[str, list[Item]] = {}
+    by_type: dict[str, list[Item]] = {}
     for item in items:
-        found.setdefault(dict(item.extra).get("task", "").strip(), []).append(item)
-    return found if set(found) <= set(RESPONSE_TYPES) - {Mixed.name} else {}
+        by_type.setdefault(dict(item.extra).get("task", "").strip(), []).append(item)
+    return by_type if set(by_type) <= set(RESPONSE_TYPES) - {Mixed.name} else {}

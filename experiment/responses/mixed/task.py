@@ -72,13 +72,15 @@ def united(
     Raises:
         StudyError: Tasks measure different things under one name.
     """
-    found: dict[str, dict[str, Column]] = {}
+    of_tasks: dict[str, dict[str, Column]] = {}
     for task, columns in by_task.items():
         for column in columns:
-            found.setdefault(column.name, {})[task] = column
+            of_tasks.setdefault(column.name, {})[task] = column
     lead = tuple(leading)
-    own = (_one(name, of, len(by_task)) for name, of in found.items() if name not in _names(lead))
-    return (*lead, *own)
+    further = (
+        _one(name, of, len(by_task)) for name, of in of_tasks.items() if name not in _names(lead)
+    )
+    return (*lead, *further)
 
 
 def united_table(tables: Mapping[str, TableSchema | None]) -> TableSchema | None:
@@ -90,7 +92,7 @@ def united_table(tables: Mapping[str, TableSchema | None]) -> TableSchema | None
     columns = united({task: table.columns for task, table in known.items()})
     about = " ".join(dict.fromkeys(table.description for table in known.values()))
     # Keys come first, as tables have them.
-    keys = sorted(columns, key=lambda one: one.name not in first.primary_key)
+    keys = sorted(columns, key=lambda column: column.name not in first.primary_key)
     return TableSchema(first.name, about, first.primary_key, tuple(keys))
 
 
@@ -107,15 +109,15 @@ def _one(name: str, of: Mapping[str, Column], n_tasks: int) -> Column:
             where="study.toml, trial.parameters.tasks",
             expected="types of response whose columns of one name have one type and unit",
         )
-    said = dict.fromkeys(column.description for column in columns)
-    told = first.description
-    if len(said) > 1:
-        told = "; ".join(f"{task}: {column.description}" for task, column in of.items())
+    descriptions = dict.fromkeys(column.description for column in columns)
+    description = first.description
+    if len(descriptions) > 1:
+        description = "; ".join(f"{task}: {column.description}" for task, column in of.items())
     values = tuple(dict.fromkeys(value for column in columns for value in column.values))
     lacking = len(columns) < n_tasks
     return replace(
         first,
-        description=told,
+        description=description,
         optional=lacking or any(column.optional for column in columns),
         values=values if all(column.values for column in columns) else (),
     )

@@ -121,9 +121,9 @@ class Points(BaseModel):
     @classmethod
     def proposed_scale(cls, items: Sequence[Item], ends: tuple[str, str]) -> dict[str, object]:
         """Return a scale: what the items' own columns say of it, or one of seven points."""
-        given = dict(_scale(items))
-        points = int(given.pop("points", _POINTS))
-        return {"points": points, "lowest": ends[0], "highest": ends[1], **given}
+        scale = dict(_scale(items))
+        points = int(scale.pop("points", _POINTS))
+        return {"points": points, "lowest": ends[0], "highest": ends[1], **scale}
 
 
 class Rating(Points, Scale):
@@ -150,7 +150,11 @@ class Rating(Points, Scale):
 
 def rules_of_ratings(catch: Sequence[CatchTrials]) -> Iterator[str]:
     """Yield a rule about the catch trials that have two versions, or how one would look."""
-    names = [one.name for one in catch if one.both and one.trials >= _FEWEST_FOR_A_GAP]
+    names = [
+        construction.name
+        for construction in catch
+        if construction.both and construction.trials >= _FEWEST_FOR_A_GAP
+    ]
     for name in names:
         yield "# Who rates the good versions of the catch trials no higher than the others is"
         yield "# excluded from the analysis."

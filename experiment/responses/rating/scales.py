@@ -50,18 +50,18 @@ class Scales(Scale):
         """What an answer measures: the first scale's point, and that of each scale by its name."""
         named = (
             Column(f"{PREFIX}{name}", "integer", f"the point of the scale {name}, from 1: "
-                   f"{one.question}", unit="point")
-            for name, one in self.scales.items()
+                   f"{scale.question}", unit="point")
+            for name, scale in self.scales.items()
         )  # fmt: skip
-        found: list[Column] = []
+        columns: list[Column] = []
         for column in Scale.columns:
             if column.name == "rating":
                 first = next(iter(self.scales))
-                found += (replace(column, description=f"the point of the first scale, {first}"),)
-                found += named
+                columns += (replace(column, description=f"the point of the first scale, {first}"),)
+                columns += named
             else:
-                found.append(column)
-        return tuple(found)
+                columns.append(column)
+        return tuple(columns)
 
     @property
     def named_scales(self) -> Mapping[str, int]:
@@ -71,7 +71,7 @@ class Scales(Scale):
     @property
     def most_points(self) -> list[int]:
         """How many points each scale has."""
-        return [one.points for one in self.scales.values()]
+        return [scale.points for scale in self.scales.values()]
 
     @property
     def points(self) -> int:
@@ -104,8 +104,8 @@ class Scales(Scale):
         """Return the first scale's point and that of each; no rating is right or wrong."""
         points = self.points_of(given.rating or 0)
         first = next(iter(points.values()))
-        found = super().judged(shown, replace(given, rating=first))
-        return replace(found, ratings=tuple(points.items()))
+        of_first = super().judged(shown, replace(given, rating=first))
+        return replace(of_first, ratings=tuple(points.items()))
 
     def faultless(self, shown: Arrangement) -> Given:
         """Return the highest points for a good version, the lowest for another."""
@@ -153,7 +153,9 @@ class Scales(Scale):
     @property
     def example_note(self) -> str:
         """What `parallax study show` says above its examples."""
-        scales = ", ".join(f"{name} from 1 to {one.points}" for name, one in self.scales.items())
+        scales = ", ".join(
+            f"{name} from 1 to {scale.points}" for name, scale in self.scales.items()
+        )
         return f"a trial shows one of the texts, and asks for a point of each scale: {scales}"
 
 

@@ -34,9 +34,9 @@ def sentence_of(item: Item, version: str) -> str:
 
 def barred(item: Item, version: str) -> str:
     """Return a version's sentence with bars between its regions; empty where it names none."""
-    own = dict(item.extra)
-    found = own.get(f"{version}_regions", "")
-    return found or (own.get("regions", "") if version == Variant.GOOD else "")
+    columns = dict(item.extra)
+    with_bars = columns.get(f"{version}_regions", "")
+    return with_bars or (columns.get("regions", "") if version == Variant.GOOD else "")
 
 
 def divided(item: Item, version: str, unit: Unit) -> tuple[Step, ...]:

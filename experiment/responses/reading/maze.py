@@ -104,21 +104,21 @@ class Maze(Questioned, Read):
         Raises:
             StudyError: A word has none, or its own word as one.
         """
-        own = dict(item.extra)
-        text = own.get(f"{version}_distractors", "")
+        columns = dict(item.extra)
+        text = columns.get(f"{version}_distractors", "")
         if not text and version == Variant.GOOD:
-            text = own.get("distractors", "")
+            text = columns.get("distractors", "")
         words = [step.text for step in self.steps(item, version)]
-        found = text.split()
-        if len(found) != len(words):
+        written = text.split()
+        if len(written) != len(words):
             raise flaw(
                 item,
-                _how_many(words, found, sentence_of(item, version)),
+                _how_many(words, written, sentence_of(item, version)),
                 f'one for each word in the column "{version}_distractors", divided by spaces; '
                 f"{NO_WORD} for the first",
                 "`parallax maze distractors` makes them",
             )
-        same = [w for w, d in zip(words, found, strict=True) if _bare(w) == _bare(d)]
+        same = [w for w, d in zip(words, written, strict=True) if _bare(w) == _bare(d)]
         if same:
             raise flaw(
                 item,
@@ -126,8 +126,8 @@ class Maze(Questioned, Read):
                 "another word",
             )
         if self.punctuation:
-            found = [_punctuated(d, w) for d, w in zip(found, words, strict=True)]
-        return tuple(found)
+            written = [_punctuated(d, w) for d, w in zip(written, words, strict=True)]
+        return tuple(written)
 
     def versions(self, item: Item) -> tuple[str, ...]:
         """Return the versions of an item that may be shown, the good one first.
@@ -135,10 +135,10 @@ class Maze(Questioned, Read):
         Raises:
             StudyError: A word has no distractor.
         """
-        found = super().versions(item)
-        for version in found:
+        versions = super().versions(item)
+        for version in versions:
             self.distractors(item, version)
-        return found
+        return versions
 
     def plan(self, item: Item, version: str) -> str:
         """Return on which side each right word stands where nobody's session says it."""
@@ -262,8 +262,8 @@ class Maze(Questioned, Read):
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
         """Return whether the items have distractors."""
-        own = dict(items[0].extra).keys()
-        return bool(own & {"distractors", "good_distractors"})
+        columns = dict(items[0].extra).keys()
+        return bool(columns & {"distractors", "good_distractors"})
 
     @classmethod
     def proposed(
@@ -276,26 +276,26 @@ class Maze(Questioned, Read):
 def sides(n: int, rng: random.Random) -> str:
     """Return on which side each of n right words stands: half on each, none four times running."""
     left = n // 2 + (rng.choice((0, 1)) if n % 2 else 0)
-    found = ""
-    while len(found) < n:
-        rest = {LEFT: left - found.count(LEFT), RIGHT: n - left - found.count(RIGHT)}
+    drawn = ""
+    while len(drawn) < n:
+        rest = {LEFT: left - drawn.count(LEFT), RIGHT: n - left - drawn.count(RIGHT)}
         for side in (LEFT, RIGHT):
-            if found.endswith(side * _LONGEST_RUN):
+            if drawn.endswith(side * _LONGEST_RUN):
                 rest[side] = 0
         if not any(rest.values()):
             # The end would be a run of the same side: drawn again from the beginning.
-            found = ""
+            drawn = ""
             continue
-        found += rng.choices((LEFT, RIGHT), (rest[LEFT], rest[RIGHT]))[0]
-    return found
+        drawn += rng.choices((LEFT, RIGHT), (rest[LEFT], rest[RIGHT]))[0]
+    return drawn
 
 
-def _how_many(words: Sequence[str], found: Sequence[str], text: str) -> str:
-    if not found:
+def _how_many(words: Sequence[str], distractors: Sequence[str], text: str) -> str:
+    if not distractors:
         return f'no word of "{text}" has a distractor'
-    if len(found) < len(words):
-        return f'the word "{words[len(found)]}" of "{text}" has no distractor'
-    return f'"{text}" has {len(words)} words and {len(found)} distractors'
+    if len(distractors) < len(words):
+        return f'the word "{words[len(distractors)]}" of "{text}" has no distractor'
+    return f'"{text}" has {len(words)} words and {len(distractors)} distractors'
 
 
 def _bare(word: str) -> str:

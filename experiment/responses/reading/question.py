@@ -49,34 +49,34 @@ def question_of(item: Item) -> Question | None:
     Raises:
         StudyError: It does not say which answer is right.
     """
-    own = dict(item.extra)
-    text = own.get(QUESTION, "").strip()
+    columns = dict(item.extra)
+    text = columns.get(QUESTION, "").strip()
     if not text:
         return None
-    answers = tuple(part.strip() for part in own.get(ANSWERS, "").split(BAR) if part.strip())
+    answers = tuple(part.strip() for part in columns.get(ANSWERS, "").split(BAR) if part.strip())
     if answers and len(answers) != len(PAIR):
         raise flaw(
             item,
-            f'its question has {len(answers)} answers: "{own[ANSWERS]}"',
+            f'its question has {len(answers)} answers: "{columns[ANSWERS]}"',
             f'two, with a bar between them, such as "the cook {BAR} the guest"; nothing for yes '
             "and no",
         )
-    said = own.get(ANSWER, "").strip()
-    right = _place(said, answers)
+    expected = columns.get(ANSWER, "").strip()
+    right = _place(expected, answers)
     if right is None:
-        raise _without_key(item, said, answers)
+        raise _without_key(item, expected, answers)
     return Question(text, answers, right)
 
 
-def _place(said: str, answers: tuple[str, ...]) -> Side | None:
+def _place(expected: str, answers: tuple[str, ...]) -> Side | None:
     if not answers:
-        return _YES_NO.get(said.lower())
-    return PAIR[answers.index(said)] if said in answers else None
+        return _YES_NO.get(expected.lower())
+    return PAIR[answers.index(expected)] if expected in answers else None
 
 
-def _without_key(item: Item, said: str, answers: tuple[str, ...]) -> StudyError:
+def _without_key(item: Item, expected: str, answers: tuple[str, ...]) -> StudyError:
     among = " or ".join(f'"{answer}"' for answer in answers) or "yes or no"
-    what = f'says "{said}"' if said else "is empty"
+    what = f'says "{expected}"' if expected else "is empty"
     return flaw(
         item,
         f'its question has no right answer: the column "{ANSWER}" {what}',

@@ -82,8 +82,8 @@ class ReadThenRate(Points, Paced):
 
     def faultless(self, shown: Arrangement) -> Given:
         """Return steady reading, and the highest point for a good version."""
-        given = super().faultless(shown)
-        return replace(given, side=None, rating=self.points if shown.good_side else 1)
+        answer = super().faultless(shown)
+        return replace(answer, side=None, rating=self.points if shown.good_side else 1)
 
     def exported(self, row: dict[str, object]) -> dict[str, object]:
         """Return a row of the responses with what follows from its steps."""

@@ -138,10 +138,10 @@ class Read(OneVersion):
             StudyError: One cannot be read step by step, or its question has no right answer.
         """
         self.question(item)
-        found = super().versions(item)
-        for version in found:
+        versions = super().versions(item)
+        for version in versions:
             self.steps(item, version)
-        return found
+        return versions
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
         """Return the version with its plan, and where the right answer to a question stands."""

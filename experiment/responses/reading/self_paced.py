@@ -97,5 +97,5 @@ class SelfPaced(Questioned, Paced):
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
         """Return whether the items name regions."""
-        own = dict(items[0].extra).keys()
-        return bool(own & {"regions", "good_regions"})
+        columns = dict(items[0].extra).keys()
+        return bool(columns & {"regions", "good_regions"})

@@ -77,16 +77,16 @@ class YesNo(OneVersion):
         """
         if item.alternative:
             return YES if version == Variant.GOOD else NO
-        said = dict(item.extra).get(self.expected, "").strip()
-        if not said:
+        expected = dict(item.extra).get(self.expected, "").strip()
+        if not expected:
             return None
-        if said.lower() not in GOOD_WORDS | BAD_WORDS:
+        if expected.lower() not in GOOD_WORDS | BAD_WORDS:
             raise StudyError(
-                f'the column "{self.expected}" of the item "{item.item_id}" says "{said}"',
+                f'the column "{self.expected}" of the item "{item.item_id}" says "{expected}"',
                 where="response yes_no",
                 expected="yes or no, 1 or 0, good or bad, or nothing where no answer is expected",
             )
-        return YES if said.lower() in GOOD_WORDS else NO
+        return YES if expected.lower() in GOOD_WORDS else NO
 
     def versions(self, item: Item) -> tuple[str, ...]:
         """Return the versions of an item that may be shown, the good one first.
@@ -151,8 +151,8 @@ class YesNo(OneVersion):
         """Return the column that says what is expected of single sentences, where there is one."""
         note = "Each sentence is judged acceptable or not."
         for header, _ in items[0].extra:
-            said = {dict(item.extra).get(header, "").strip().lower() for item in items} - {""}
-            if key_of(header) in NAMES["version"] and said and said <= GOOD_WORDS | BAD_WORDS:
+            answers = {dict(item.extra).get(header, "").strip().lower() for item in items} - {""}
+            if key_of(header) in NAMES["version"] and answers and answers <= GOOD_WORDS | BAD_WORDS:
                 return {"expected": header}, f'{note} The column "{header}" says what is expected.'
         return {}, note
 

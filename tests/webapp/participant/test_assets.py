@@ -9,8 +9,7 @@ import pytest
 
 from tests.prerequisites import NODE
 from webapp.errors import WebappError
-from webapp.participant.assets import Assets
-from webapp.participant.bundle import joined
+from webapp.participant.assets import Assets, joined
 
 pytestmark = pytest.mark.one_database
 ROOT = Path(__file__).parents[3]

@@ -112,9 +112,17 @@ def test_what_cannot_be_meant_is_named(tmp_path, wording, said):
     ]
 
 
-def test_a_rule_on_a_question_of_some_is_refused(tmp_path):
-    rule = '\n[[exclusion]]\nrule = "not_native"\nquestion = "hurried"\naccepted = "no"\n'
-    report = check_folder(worded(tmp_path, _WORDING + rule), 1)
+@pytest.mark.parametrize(
+    "rule",
+    [
+        'rule = "not_native"\nquestion = "hurried"\naccepted = "no"',
+        'rule = "failed_comprehension"\nanswers = { hurried = "no" }',
+        'rule = "any"\nrules = [{ rule = "incomplete" },'
+        ' { rule = "failed_comprehension", answers = { hurried = "no" } }]',
+    ],
+)
+def test_a_rule_on_a_question_of_some_is_refused(tmp_path, rule):
+    report = check_folder(worded(tmp_path, f"{_WORDING}\n[[exclusion]]\n{rule}\n"), 1)
     assert any("only participants of one level" in str(error) for error in report.errors)
 
 

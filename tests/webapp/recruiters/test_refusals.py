@@ -36,7 +36,7 @@ from webapp.recruiters.prolific.settings import ProlificSettings
 from webapp.recruiters.prolific.workspace import Workspace
 from webapp.recruitment.publish import published
 from webapp.runs.answerable import refuse_unanswerable
-from webapp.server.pieces import read_piece
+from webapp.server.researcher_worker import read_piece
 from webapp.serverless.replay import Replay
 from webapp.sessions import consent_texts
 from webapp.sessions.consent import run_is_closed

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from webapp.database.engine import reading
 from webapp.database.models import Link
 from webapp.runs.links import make_links
-from webapp.sessions.links import SINGLE
+from webapp.sessions.lookup import SINGLE
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database

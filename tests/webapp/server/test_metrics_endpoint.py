@@ -10,7 +10,7 @@ from webapp import create_app
 from webapp.core.clock import utc_now
 from webapp.core.metrics import METRICS, Metrics
 from webapp.database.backup.routine import note
-from webapp.server.metrics_endpoint import collect_registry
+from webapp.server.private_port import collect_registry
 
 
 def test_a_database_that_does_not_answer_is_a_figure_too(app, sessions, instance):

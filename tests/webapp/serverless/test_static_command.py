@@ -9,7 +9,7 @@ from benchmarks.static_study import larger_minimal
 from experiment.errors import ParallaxError
 from parallax import cli
 from webapp.errors import WebappError
-from webapp.participant.bundle import bundle
+from webapp.participant.assets import bundle
 from webapp.serverless.stores import store_of
 
 _LINK = '[panel]\ncodes.completed = "C"\naddress = "https://p.example/back?{}"\n'

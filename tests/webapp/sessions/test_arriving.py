@@ -10,14 +10,12 @@ from experiment.participation import Ending
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Event, Run, Trial
 from webapp.erasures.entry import Deed
-from webapp.sessions import beside, consent, lease
-from webapp.sessions.beside import give_places
-from webapp.sessions.consent import Decision, NoRoomError, enroll
-from webapp.sessions.crowding import CrowdedError, Refusals
-from webapp.sessions.earlier_runs import refuse_earlier
+from webapp.sessions import consent, lease, waitlist
+from webapp.sessions.arrival_limits import CrowdedError, Refusals
+from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_earlier
 from webapp.sessions.lease import come_back, span
-from webapp.sessions.links import person_of
-from webapp.sessions.sharing import Counted, Sender, _counted
+from webapp.sessions.lookup import person_of
+from webapp.sessions.waitlist import Counted, Sender, _counted, give_places
 from webapp.sessions.withdraw import Wish, withdraw
 
 pytestmark = pytest.mark.one_database
@@ -109,7 +107,7 @@ def test_a_clock_that_was_set_ahead_ends_no_lease(monkeypatch):
 def test_nobody_who_has_gone_meanwhile_gets_a_place(people, places, monkeypatch):
     gone = people.person("withdrawn", list=0, place=0)
     turns = [Some(participant_id=id_, list=0, place=0) for id_ in (gone.id, gone.id + 1)]
-    monkeypatch.setattr(beside, "_turns", lambda *_: iter(turns))
+    monkeypatch.setattr(waitlist, "_turns", lambda *_: iter(turns))
     assert give_places(people.session, people.run, 1, NOW) == 0
     people.session.expire_all()
     assert {place.participant_id for place in places} == {None}

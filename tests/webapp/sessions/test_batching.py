@@ -5,7 +5,7 @@ from threading import Event, Semaphore
 import pytest
 
 from tests.patience import PATIENCE_S
-from webapp.sessions.batching import Batcher
+from webapp.sessions.record_batch import Batcher
 
 
 class CountingDesk:

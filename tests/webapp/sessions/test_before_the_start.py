@@ -16,12 +16,10 @@ from tests.webapp.participant.test_admission import COMPREHENSION, SCREENING
 from tests.webapp.sessions.people import NOW, People
 from webapp.database.models import Answer, Event
 from webapp.errors import RequestError
-from webapp.sessions.admission import Step, next_step, tries_used
-from webapp.sessions.assent import assent, has_assented
+from webapp.sessions.admission import Step, assent, has_assented, next_step, tries_used
 from webapp.sessions.consent import Decision
 from webapp.sessions.consent_texts import agreed_text
-from webapp.sessions.finish import asked_already
-from webapp.sessions.pasted import PASTED_FIELD, pasted_events
+from webapp.sessions.finish import PASTED_FIELD, asked_already, pasted_events
 from webapp.sessions.record import GivenAnswer, record
 
 pytestmark = pytest.mark.one_database

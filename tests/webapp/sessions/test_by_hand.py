@@ -11,8 +11,8 @@ from experiment.studies.study import Study
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Device, Event, Run, RunItem
 from webapp.sessions.answered import unanswered
+from webapp.sessions.consent import EarlierRunError, PartBeforeError, refuse_earlier
 from webapp.sessions.device import GivenDevice, note_device
-from webapp.sessions.earlier_runs import EarlierRunError, PartBeforeError, refuse_earlier
 from webapp.sessions.lease import expired, is_over, release_expired
 from webapp.sessions.leave import catch_errors, ending_of, note_late_work
 

@@ -16,7 +16,7 @@ from experiment.participation import State
 from tests.webapp.sessions.large_runs import fill
 from webapp.core.metrics import Metrics
 from webapp.database.models import Run
-from webapp.server.metrics_endpoint import collect_registry
+from webapp.server.private_port import collect_registry
 from webapp.sessions.consent import Decision, enroll, refuse_newcomers
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

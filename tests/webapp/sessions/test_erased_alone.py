@@ -20,8 +20,7 @@ from webapp.database.models import (
     Trial,
 )
 from webapp.errors import RequestError
-from webapp.sessions.summarised import unsummarise
-from webapp.sessions.withdraw import Wish, is_erased, nothing_is_stored, withdraw
+from webapp.sessions.withdraw import Wish, drop_summaries, is_erased, nothing_is_stored, withdraw
 
 pytestmark = pytest.mark.one_database
 
@@ -108,7 +107,7 @@ def test_others_summaries_no_longer_name_them(people):
     judged(elsewhere, person)
     for of in (run, other):
         people.add(RunSummary(run_id=of.id, made_at=NOW, took_s=1, responses=1))
-    unsummarise(session, person)
+    drop_summaries(session, person)
     session.expire_all()
     found = session.scalars(select(SessionSummary).order_by(SessionSummary.participant_id))
     assert {each.participant_id: [ref for ref, _ in each.judged["twins"]] for each in found} == {

@@ -10,10 +10,10 @@ from experiment.studies.load import load_study
 from experiment.trials.practice import Practice
 from tests.webapp.sessions.conftest import item
 from webapp.database.models import Run, RunItem, Trial
-from webapp.sessions import dealing, run_lists, session_payload
+from webapp.sessions import newcomer, run_lists, session_payload
 from webapp.sessions.assign import FreePlace
-from webapp.sessions.batching import Batcher, _Request
-from webapp.sessions.dealing import deal_trials
+from webapp.sessions.newcomer import deal_trials
+from webapp.sessions.record_batch import Batcher, _Request
 from webapp.sessions.run_lists import run_list
 from webapp.sessions.session_payload import Screen, composed, preview
 
@@ -143,8 +143,8 @@ def test_a_session_is_stored_as_it_was_drawn(people, study, several, monkeypatch
             DrawnTrial(2, names[1], Kind.TARGET, None, several.options, 7),
         ]
 
-    monkeypatch.setattr(dealing, "compose", drawn)
-    monkeypatch.setattr(dealing, "session_number", lambda _, *where: where)
+    monkeypatch.setattr(newcomer, "compose", drawn)
+    monkeypatch.setattr(newcomer, "session_number", lambda _, *where: where)
     here = [people.person(list=0, place=3) for _ in range(2)]
     people.person(list=0, place=2)
     people.person(list=1, place=3)
@@ -162,7 +162,7 @@ def test_a_session_is_stored_as_it_was_drawn(people, study, several, monkeypatch
 
 def test_of_those_who_wait_one_works_next(monkeypatch):
     slept = []
-    monkeypatch.setattr("webapp.sessions.batching.sleep", slept.append)
+    monkeypatch.setattr("webapp.sessions.record_batch.sleep", slept.append)
     batcher = Batcher(lambda take: take())
     assert batcher.submit(1) == 1 and slept == [0]
     done, *waiting = (_Request(number) for number in range(3))

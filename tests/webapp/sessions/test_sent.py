@@ -10,8 +10,8 @@ from tests.webapp.sessions.people import NOW
 from webapp.database.models import Device
 from webapp.errors import RequestError
 from webapp.sessions.device import GivenDevice, note_device
+from webapp.sessions.measurements import SentSteps, read_steps, stored_steps
 from webapp.sessions.record import GivenAnswer, read_answer
-from webapp.sessions.steps import SentSteps, read_steps, stored_steps
 
 pytestmark = pytest.mark.one_database
 

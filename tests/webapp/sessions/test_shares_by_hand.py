@@ -7,8 +7,7 @@ import pytest
 
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Verdict
-from webapp.sessions.beside import _may_hold, anybody_waits, give_places
-from webapp.sessions.crowding import (
+from webapp.sessions.arrival_limits import (
     CrowdedError,
     Refusals,
     TooManyArrivalsError,
@@ -17,7 +16,16 @@ from webapp.sessions.crowding import (
     forget_addresses,
     from_where,
 )
-from webapp.sessions.sharing import Counted, Sender, in_any_case, place_beside, who_holds_all
+from webapp.sessions.waitlist import (
+    Counted,
+    Sender,
+    _may_hold,
+    anybody_waits,
+    give_places,
+    in_any_case,
+    place_beside,
+    who_holds_all,
+)
 
 pytestmark = pytest.mark.one_database
 

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from tests.webapp.sessions.people import NOW, ago
 from webapp.database.models import Place
-from webapp.sessions.beside import anybody_waits, give_places
+from webapp.sessions.waitlist import anybody_waits, give_places
 
 pytestmark = pytest.mark.one_database
 

@@ -8,14 +8,19 @@ from tests.webapp.sessions.people import NOW, People, ago
 from webapp.database.models import ConsentText, Place, Run
 from webapp.errors import RequestError
 from webapp.sessions import consent
+from webapp.sessions.arrival_limits import CrowdedError
 from webapp.sessions.assign import assign, free_places, has_free_place
-from webapp.sessions.consent import Decision, NoRoomError, enroll, refuse_newcomers
+from webapp.sessions.consent import (
+    Decision,
+    EarlierRunError,
+    NoRoomError,
+    PartBeforeError,
+    enroll,
+    refuse_newcomers,
+)
 from webapp.sessions.consent_texts import agreed_text, agreed_text_id, consent_texts
-from webapp.sessions.crowding import CrowdedError
-from webapp.sessions.earlier_runs import EarlierRunError, PartBeforeError
-from webapp.sessions.links import is_of_link
-from webapp.sessions.lookup import find_participant, find_run
-from webapp.sessions.sharing import Sender, places_of
+from webapp.sessions.lookup import find_participant, find_run, is_of_link
+from webapp.sessions.waitlist import Sender, places_of
 
 pytestmark = pytest.mark.one_database
 

@@ -93,8 +93,8 @@ class LinkVisit(Base):
     @property
     def parameters(self) -> dict[str, str]:
         """What the link said, by the platform's own names."""
-        found: dict[str, str] = json.loads(self.said)
-        return found
+        parameters: dict[str, str] = json.loads(self.said)
+        return parameters
 
     @parameters.setter
     def parameters(self, said: dict[str, str]) -> None:
@@ -161,7 +161,7 @@ class Response(Base):
     pixel_ratio: Mapped[float | None]
     round_trip_ms: Mapped[float | None]
     recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    steps: Mapped[str | None]  # of what is read step by step: webapp.sessions.steps
+    steps: Mapped[str | None]  # of what is read step by step: webapp.sessions.measurements
     trace: Mapped[str | None]  # what happened within the trial: experiment.trials.trace
 
 

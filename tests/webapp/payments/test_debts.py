@@ -1,0 +1,140 @@
+"""Nobody's pay is forgotten quietly: whoever closes, archives or forgets reads who is owed."""
+
+import pytest
+from click.testing import CliRunner
+from sqlalchemy import select
+
+import parallax
+from tests.webapp.payments.conftest import REWARD_CENTS
+from tests.webapp.researcher.conftest import (  # noqa: F401 - fixtures
+    browser,
+    password_hash,
+    researcher,
+)
+from webapp.database.engine import reading
+from webapp.database.models import Participant, Payment, Project, Recruitment, Run
+from webapp.payments.debts import debts_in_words, debts_of
+from webapp.projects.projects import LIMITS
+from webapp.users.roles import Role
+
+
+@pytest.fixture
+def four(run, sessions, worked, clock):
+    """Four people worked in a published run: 1 and 2 wait for pay, 3 gave up, 4 is promised pay."""
+    with sessions.begin() as session:
+        session.add(Recruitment(run_id=run.id, endpoint="double", published_at=clock()))
+    worked(1)
+    worked(2, status=None)
+    worked(3, state="working", status="returned")
+    worked(4, state="working", status="returned")
+    with sessions.begin() as session:
+        person = session.scalars(select(Participant).where(Participant.ref == "ref4")).one()
+        session.add(
+            Payment(
+                run_id=run.id, participant_id=person.id, worker_id="AWORKER4", kind="compensation",
+                amount_minor=150, currency="USD", reason="The page broke", token="t4",
+                state="intended", made_at=clock(), answer="",
+            )
+        )  # fmt: skip
+    return run
+
+
+@pytest.fixture
+def shell(instance):
+    """Return a function that gives a command, with what is answered to its questions."""
+    runner = CliRunner(env={"PARALLAX_INSTANCE": str(instance)})
+    return lambda *words, answers="": runner.invoke(parallax.cli, words, input=answers)
+
+
+OWED = "3 people are still owed money: ref1 $0.20, ref2 $0.20, ref4 $1.50"
+
+
+def words_of(sessions, run) -> str:
+    with reading(sessions) as session:
+        return debts_in_words(debts_of(session, run))
+
+
+def test_who_finished_or_was_promised_pay_is_owed_it_until_it_is_paid(
+    four, sessions, pay_rewards, platform
+):
+    assert REWARD_CENTS == 20
+    assert words_of(sessions, four) == OWED
+    pay_rewards()
+    assert "ref1" not in words_of(sessions, four)
+    with sessions.begin() as session:
+        for line in session.scalars(select(Payment)):
+            line.state = "done"
+    assert words_of(sessions, four) == "1 person is still owed money: ref2 $0.20"
+
+
+def test_a_run_that_pays_nobody_owes_nobody(run, sessions, start):
+    start(run).answer_all()
+    assert words_of(sessions, run) == ""
+
+
+def test_of_many_the_first_twenty_are_named(four, sessions, worked):
+    for number in range(5, 30):
+        worked(number)
+    words = words_of(sessions, four)
+    assert words.startswith("28 people are still owed money: ref1 $0.20, ")
+    assert words.endswith("ref21 $0.20, and 8 more")
+
+
+def test_closing_says_who_is_owed_what_and_asks(four, sessions, shell):
+    asked = shell("close", four.ref, answers="n\n")
+    assert OWED in asked.output and "Close it all the same?" in asked.output
+    assert asked.exit_code == 1
+    with reading(sessions) as session:
+        assert session.get_one(Run, four.id).closed_at is None
+    assert OWED in shell("close", four.ref, "--yes").output
+    with reading(sessions) as session:
+        assert session.get_one(Run, four.id).closed_at is not None
+
+
+@pytest.mark.one_database
+def test_the_pages_close_and_archive_only_who_says_so_although_people_are_owed_money(
+    four,
+    sessions,
+    researcher,  # noqa: F811
+):
+    here, address = researcher(Role.RESEARCHER), f"/runs/{four.ref}"
+    for act in ("close", "archive"):
+        refused = here.post(f"{address}/{act}")
+        assert refused.status_code == 409
+        assert OWED in refused.text and "although people are owed money" in refused.text
+        assert here.post(f"{address}/{act}", although_owed="yes").status_code == 303
+    with reading(sessions) as session:
+        run = session.get_one(Run, four.id)
+        assert run.closed_at is not None and run.archived_at is not None
+
+
+def test_ending_a_project_says_who_is_owed_what_and_asks(
+    four,
+    sessions,
+    shell,
+    clock,
+    researcher,  # noqa: F811
+):
+    with sessions.begin() as session:
+        session.add(project := Project(name="lab", made_at=clock(), **dict.fromkeys(LIMITS, 0)))
+        session.flush()
+        run = session.get_one(Run, four.id)
+        run.project_id, run.closed_at = project.id, clock()
+        for person in session.scalars(select(Participant)):
+            person.state = "finished" if person.ref in ("ref1", "ref2") else "abandoned"
+    asked = shell("projects", "end", "lab", answers="n\n")
+    assert OWED in asked.output and asked.exit_code == 1
+    here = researcher(Role.OWNER)
+    refused = here.post("/projects/lab/end")
+    assert refused.status_code == 409 and OWED in refused.text
+    assert shell("projects", "end", "lab", "--yes").exit_code == 0
+
+
+def test_forgetting_says_what_somebody_is_owed_asks_and_never_refuses(four, sessions, shell):
+    asked = shell("forget", "ref1", answers="y\nn\n")
+    assert "1 person is still owed money: ref1 $0.20. Somebody who is forgotten" in asked.output
+    assert asked.exit_code == 1
+    done = shell("forget", "ref1", answers="y\ny\n")
+    assert "Forgotten: 1 participation(s)" in done.output
+    at_once = shell("forget", "ref4", "--yes")
+    assert "ref4 $1.50" in at_once.output and at_once.exit_code == 0

@@ -1,0 +1,160 @@
+"""What a request must be before anything looks at it: its origin, its host, its characters.
+
+A browser that was led here by another site must not change anything; no name but the server's own
+may stand in an address that it hands out; and redirects name no host at all: behind a web server
+that speaks TLS, an absolute one would lead from https back to http.
+
+PostgreSQL stores no NUL, and no file has one in its name. In addresses and forms the replacement
+character (U+FFFD) takes its place, as it does in pages. So what was made up is still seen not to be
+what it pretends to be.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from flask import Flask, Request, Response, request
+from werkzeug.datastructures import FileStorage, ImmutableMultiDict, iter_multi_items
+from werkzeug.http import parse_date
+
+from webapp.core.settings import Settings
+from webapp.errors import RequestError
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+# A name of labels of at most 63 letters, or an address in brackets, and a port.
+_HOST = re.compile(
+    r"(?:(?=[^:]{1,253}(?::|$))[\w-]{1,63}(?:\.[\w-]{1,63})*\.?|\[[0-9A-Fa-f:.%]{2,60}\])(?::\d{1,5})?",
+    re.ASCII,
+)
+_DATES = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_RANGE")
+_CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+# Health checks and the operator's own tools ask for these.
+_ALWAYS = ("localhost", "127.0.0.1", "[::1]")
+
+
+def guard_origins(app: Flask, settings: Settings) -> None:
+    """Refuse other hosts and other sites' forms, and make every redirect relative.
+
+    Args:
+        app: The app.
+        settings: The installation's: where ``public_url`` is given, its host, those of
+            ``allowed_hosts`` and this machine's own names are answered to, and no other.
+    """
+    if settings.public_url:
+        public = urlsplit(settings.public_url).hostname or ""
+        named = settings.allowed_hosts.split()
+        hosts = [public, *named, *_ALWAYS, settings.host]
+        app.config["TRUSTED_HOSTS"] = list(dict.fromkeys(hosts))
+    app.wsgi_app = _with_possible_headers(app.wsgi_app)  # type: ignore[method-assign,assignment]
+    app.before_request(_refuse_other_sites)
+    app.after_request(_lead_to_no_host)
+
+
+def _with_possible_headers(inner: "WSGIApplication") -> "WSGIApplication":
+    """Refuse a host that cannot be one, before anything takes its name apart.
+
+    A date that cannot be one is ignored, as RFC 9110 (section 13.1) says.
+    """
+
+    def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
+        host = environ.get("HTTP_HOST", "")
+        if host and not _is_possible(host):
+            start(
+                "400 Bad Request", [("Content-Type", "text/plain"), ("Cache-Control", "no-store")]
+            )
+            return [b"This is no host's name.\n"]
+        for name in _DATES:
+            if name in environ and not _is_read(environ[name]):
+                del environ[name]
+        return inner(environ, start)
+
+    return answer
+
+
+def _is_possible(host: str) -> bool:
+    if not _HOST.fullmatch(host):
+        return False
+    try:
+        host.encode("ascii").decode("idna")
+    except UnicodeError:
+        return False
+    return True
+
+
+def _is_read(date: str) -> bool:
+    try:
+        parse_date(date)
+    except OverflowError:  # a year of eleven digits
+        return False
+    return True
+
+
+def comes_from_another_site() -> bool:
+    """Return whether the browser says that another site made it send the present request."""
+    # Every present browser says so itself; the Origin of a page that tells no referrer is "null".
+    said = request.headers.get("Sec-Fetch-Site")
+    if said is not None:
+        return said not in ("same-origin", "none")
+    origin = request.headers.get("Origin", "null")
+    return origin != "null" and _netloc(origin) != request.host
+
+
+def _netloc(address: str) -> str:
+    try:
+        return urlsplit(address).netloc
+    except ValueError:  # a bracket that does not close, or what is no address in it
+        return ""
+
+
+def _refuse_other_sites() -> None:
+    if request.method in _CHANGES and comes_from_another_site():
+        raise RequestError(
+            "This was sent from another site, so nothing was done.", status=403, code="another_site"
+        )
+
+
+def _lead_to_no_host(response: Response) -> Response:
+    if response.location is not None:
+        response.location = response.location.removeprefix(request.host_url.rstrip("/")) or "/"
+    return response
+
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+_NUL, _NO_CHARACTER = "\0", "\ufffd"
+# As a path stands in the environment: each byte is a character.
+_IN_PATHS = _NO_CHARACTER.encode().decode("latin-1")
+
+
+class _Fields(ImmutableMultiDict[str, Any]):
+    def __init__(self, mapping: Any = ()) -> None:  # noqa: ANN401 - whatever Werkzeug has
+        items = iter_multi_items(mapping or ())
+        super().__init__([(_without(name), _without(value)) for name, value in items])
+
+
+class _Request(Request):
+    parameter_storage_class = _Fields
+
+
+def _without(value: Any) -> Any:  # noqa: ANN401 - a text, or a file
+    if isinstance(value, FileStorage):
+        value.filename = value.filename and value.filename.replace(_NUL, _NO_CHARACTER)
+    return value.replace(_NUL, _NO_CHARACTER) if isinstance(value, str) else value
+
+
+def keep_out_nul(app: Flask) -> None:
+    """Let an app look at nothing in addresses and forms that not every database can store."""
+    app.request_class = _Request
+    app.wsgi_app = _with_whole_paths(app.wsgi_app)  # type: ignore[method-assign,assignment]
+
+
+def _with_whole_paths(inner: "WSGIApplication") -> "WSGIApplication":
+    def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
+        environ["PATH_INFO"] = environ["PATH_INFO"].replace(_NUL, _IN_PATHS)
+        return inner(environ, start)
+
+    return answer

@@ -1,0 +1,94 @@
+"""Whom a run still owes money: said before it is closed or archived, or a person forgotten."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from experiment.money import in_words
+from experiment.payment.payment import SETTLED_FOR_GOOD, PaymentKind
+from webapp.database.models import Project, Run
+from webapp.payments.accounts import PayeeAccount, accounts
+from webapp.payments.ledger import payments_of
+from webapp.payments.reconciliation.statement import owed_minor, paid_minor
+from webapp.recruitment.publish import recruitment_of
+from webapp.runs.runs import study_as_launched
+
+_MOST_NAMED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Debt:
+    """What one person is still owed.
+
+    Attributes:
+        run_ref: The run.
+        payee: The participant's reference.
+        amount_minor: How much; None where the study's rule has not decided yet.
+        currency: The code of its currency.
+    """
+
+    run_ref: str
+    payee: str
+    amount_minor: int | None
+    currency: str
+
+    def __str__(self) -> str:
+        if self.amount_minor is None:
+            return f"{self.payee} (an amount that is not decided yet)"
+        return f"{self.payee} {in_words(self.amount_minor, self.currency)}"
+
+
+def debts_of(session: Session, run: Run, only: Sequence[int] | None = None) -> list[Debt]:
+    """Return what each participant of a published run is still owed, in order of arrival.
+
+    It is what the study's rule owes beyond what the ledger calls done, or what was promised and is
+    not paid, whichever is more.
+
+    Args:
+        session: An open session.
+        run: The run; one that was never published on a paying platform owes nobody.
+        only: The ids of some participants; None for all.
+    """
+    if recruitment_of(session, run) is None:
+        return []
+    study, debts = study_as_launched(session, run), list[Debt]()
+    for account in accounts(session, run, only):
+        owed, paid = owed_minor(account, study), paid_minor(account.payments)
+        promised = _promised_minor(account)
+        left = None if owed is None else max(owed - paid, promised)
+        if left is None or left > 0:
+            debts.append(Debt(run.ref, account.participant.ref, left, run.currency))
+    if only is None:
+        strangers = (line for line in payments_of(session, run) if line.participant_id is None)
+        debts += [
+            Debt(run.ref, f"payment {line.id}", line.amount_minor, line.currency)
+            for line in strangers
+            if line.kind != PaymentKind.REJECTION and line.state not in SETTLED_FOR_GOOD
+        ]
+    return debts
+
+
+def owed_in_project(session: Session, project: Project) -> str:
+    """Return whom the runs of a project still owe what, as ``debts_in_words`` says it."""
+    runs = session.scalars(select(Run).where(Run.project_id == project.id).order_by(Run.id)).all()
+    return debts_in_words([debt for run in runs for debt in debts_of(session, run)])
+
+
+def debts_in_words(debts: Sequence[Debt]) -> str:
+    """Return who is owed what, as a sentence without its full stop; empty where nobody is."""
+    if not debts:
+        return ""
+    named = ", ".join(map(str, debts[:_MOST_NAMED]))
+    more = f", and {len(debts) - _MOST_NAMED} more" if len(debts) > _MOST_NAMED else ""
+    people = "1 person is" if len(debts) == 1 else f"{len(debts)} people are"
+    return f"{people} still owed money: {named}{more}"
+
+
+def _promised_minor(account: PayeeAccount) -> int:
+    return sum(
+        line.amount_minor
+        for line in account.payments
+        if line.kind != PaymentKind.REJECTION and line.state not in SETTLED_FOR_GOOD
+    )

@@ -1,0 +1,187 @@
+"""Limits on how many people may arrive from one network address.
+
+So many arrive from an address within an hour, and no more; ``webapp.sessions.waitlist`` says how a
+full run's places are shared among addresses. Visitors with a personal link, or for whom a platform
+vouches, are not counted, nor are those whose address is unknown. All servers of a database count
+together; each process remembers whom it has just refused, so that a flood does not reach the
+database.
+
+Where somebody came from is forgotten after an hour. That they are counted is not, while they may
+still take part: whoever waits for an hour and then wants a place is counted where they are then.
+"""
+
+from datetime import datetime, timedelta
+from functools import cache
+from hashlib import sha256
+from threading import Lock
+
+from sqlalchemy import (
+    Dialect,
+    Integer,
+    String,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from webapp.core.i18n import gettext
+from webapp.core.settings import Settings
+from webapp.database.locks import advisory_lock
+from webapp.database.models import ArrivalAddress, Participant
+from webapp.database.models.base import UtcDateTime
+from webapp.database.prepared import Prepared
+from webapp.errors import RequestError
+
+KEPT_FOR = timedelta(hours=1)
+_MAY_GO_ON = (State.ARRIVED, State.WORKING, State.ANSWERED, State.ABANDONED)
+_REFUSED_FOR = timedelta(seconds=5)
+_MOST_REMEMBERED = 10_000
+
+
+class CrowdedError(RequestError):
+    """Too many people come from one address at this moment."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            gettext("Many people are taking part right now. Please reload the page in a minute."),
+            status=429,
+            code="busy",
+        )
+
+
+class Refusals:
+    """The addresses from which too many came a moment ago, in one process."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, datetime] = {}
+        self._lock = Lock()
+
+    def check(self, digest: str, now: datetime) -> None:
+        """Let visitors from other addresses pass.
+
+        Raises:
+            CrowdedError: Somebody from the address was refused within the last seconds.
+        """
+        if self._until.get(digest, now) > now:
+            raise CrowdedError
+
+    def note(self, digest: str, now: datetime) -> None:
+        """Refuse everybody from an address for some seconds."""
+        with self._lock:
+            if len(self._until) >= _MOST_REMEMBERED:
+                self._until.clear()
+            self._until[digest] = now + _REFUSED_FOR
+
+
+class TooManyArrivalsError(CrowdedError):
+    """So many came from one address within an hour that nobody from there is looked at."""
+
+
+def wait_for_others(session: Session, digest: str) -> None:
+    """Wait for whoever comes from the same address at the same moment, so that they are counted."""
+    if session.get_bind().dialect.name == "postgresql":
+        key = int.from_bytes(sha256(digest.encode()).digest()[:8], signed=True)
+        advisory_lock(session.connection(), key, wait=True)
+
+
+def count_arrival(
+    session: Session, participant: Participant, digest: str, settings: Settings, now: datetime
+) -> None:
+    """Count new arrivals, in the caller's transaction.
+
+    Args:
+        session: An open session that writes.
+        participant: The new participant, or one who declined before and agrees now; for anybody
+            else nothing happens.
+        digest: Where they come from; empty where nobody knows.
+        settings: The installation's: they hold the limit.
+        now: The time, at which a newcomer arrived or agreed.
+
+    Raises:
+        TooManyArrivalsError: Too many came from there within an hour.
+    """
+    if not digest or now not in (participant.arrived_at, participant.consented_at):
+        return
+    wait_for_others(session, digest)
+    if from_where(session, participant) is not None:
+        return
+    connection = session.connection()
+    statements = _statements(connection.dialect)
+    [(recent,)] = statements.recent.find(connection, digest=digest, since=now - KEPT_FOR)
+    most = settings.arrivals_per_hour
+    if most and recent >= most:
+        raise TooManyArrivalsError
+    came = {"participant_id": participant.id, "digest": digest, "at": now}
+    statements.note.do(connection, [came])
+
+
+def forget_addresses(session: Session, now: datetime) -> int:
+    """Delete where people came from once an hour is over, and return of how many.
+
+    Of those who may still take part it stays that they are counted.
+    """
+    old = ArrivalAddress.at <= now - KEPT_FOR
+    may_go_on = exists().where(
+        Participant.id == ArrivalAddress.participant_id, Participant.state.in_(_MAY_GO_ON)
+    )
+    gone = delete(ArrivalAddress).where(old, ~may_go_on)
+    emptied = update(ArrivalAddress).where(old, ArrivalAddress.digest != "").values(digest="")
+    return sum(
+        len(session.execute(each.returning(ArrivalAddress.participant_id)).all())
+        for each in (gone, emptied)
+    )
+
+
+def counted_now(session: Session, participant: Participant, digest: str, now: datetime) -> str:
+    """Return what stands for where somebody is counted who came before, empty of who is not.
+
+    Where they came from longer ago than an hour is forgotten: they are counted where they are now.
+
+    Args:
+        session: An open session that writes.
+        participant: Who came before.
+        digest: Where they are now; empty where nobody knows.
+        now: The time.
+    """
+    came = from_where(session, participant)
+    if came != "" or not digest:
+        return came or ""
+    of_them = ArrivalAddress.participant_id == participant.id
+    session.execute(update(ArrivalAddress).where(of_them).values(digest=digest, at=now))
+    return digest
+
+
+class _Statements:
+    """What every arrival waits for, in one database's words."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        who = bindparam("who", type_=Integer)
+        same = ArrivalAddress.digest == bindparam("digest", type_=String)
+        since = bindparam("since", type_=UtcDateTime)
+        self.came = Prepared(
+            select(ArrivalAddress.digest).where(ArrivalAddress.participant_id == who), dialect
+        )
+        self.recent = Prepared(select(func.count()).where(same, ArrivalAddress.at > since), dialect)
+        self.note = Prepared(insert(ArrivalAddress), dialect, ("participant_id", "digest", "at"))
+
+
+# Made once for each kind of database.
+_statements = cache(_Statements)
+
+
+def from_where(session: Session, participant: Participant) -> str | None:
+    """Return what stands for where a participant came from.
+
+    Returns:
+        None of whoever is not counted; an empty text where it was longer ago than an hour.
+    """
+    session.flush()
+    connection = session.connection()
+    came = _statements(connection.dialect).came.find(connection, who=participant.id)
+    return came[0][0] if came else None

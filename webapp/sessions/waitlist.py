@@ -1,0 +1,324 @@
+"""How a run's places are shared among network addresses.
+
+Nobody is refused because many come from where they come from, and nobody who began is sent away for
+others. But an address holds only what it may hold: ``unanswered_places`` of the run (at most half
+of its places), and as many again for each minute after the first since they came from there.
+
+Who comes from there beyond that begins at once too, beside the places: the trials are those of a
+free place, which stays free for everybody else. Once they are at work, that is after a minute with
+an answer, or when they finished in no less, a job gives them a place of their list as far as their
+address may hold one and one is free; what they did counts in any case.
+
+So a program that opens any number of browsers holds so few places, however it answers, and a class
+is in at once, even behind the address of that program, which a count by address cannot tell from
+it. The price: while many come from one address, more may take part than there are places.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Dialect,
+    Integer,
+    ScalarSelect,
+    Select,
+    String,
+    bindparam,
+    case,
+    exists,
+    func,
+    select,
+)
+from sqlalchemy.orm import Session
+
+from experiment.participation import State
+from webapp.database.models import (
+    ArrivalAddress,
+    Participant,
+    Place,
+    Response,
+    Run,
+    RunCount,
+    Trial,
+    Verdict,
+)
+from webapp.database.prepared import Prepared
+from webapp.database.row_counts import PLACES
+from webapp.sessions.arrival_limits import wait_for_others
+from webapp.sessions.assign import FreePlace, take
+
+# Of a small run too, somebody and whoever sits beside them can begin.
+_ALWAYS = 2
+# How many people of one address a run takes for each of its places, so that they end somewhere.
+_MOST_FOR_EACH_PLACE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Where a newcomer comes from, and what an address holds.
+
+    Attributes:
+        digest: What stands for the address; empty of somebody who is not counted.
+        holds: How many places of a run it holds in any case; 0 where it holds any number.
+    """
+
+    digest: str
+    holds: int
+
+
+class Counted(NamedTuple):
+    """How many people of a run came from an address, the places they hold, and all of the run."""
+
+    came: int
+    held: int
+    places: int
+
+
+def who_holds_all(session: Session, run: Run, sender: Sender | None) -> Counted | None:
+    """Return who came from a newcomer's address, if it holds all that it may now."""
+    if sender is None or not (sender.digest and sender.holds):
+        return None
+    wait_for_others(session, sender.digest)
+    counted = _counted(session, run, sender)
+    return counted if counted.held >= in_any_case(sender.holds, counted.places) else None
+
+
+def place_beside(
+    session: Session, run: Run, counted: Counted, only: int | None = None
+) -> FreePlace | None:
+    """Return the free place whose trials a newcomer gets who does not hold it.
+
+    It is one that the fewest people have, so that lists and sides stay even; which of these, chance
+    says, or a program that comes in step with a class would leave it one list.
+
+    Args:
+        session: An open session.
+        run: The run.
+        counted: Who came from where they come from.
+        only: The list of which the place must be, if it must.
+
+    Returns:
+        None where none is free, or five times as many came from there as there are places.
+    """
+    if counted.came >= _MOST_FOR_EACH_PLACE * counted.places:
+        return None
+    connection = session.connection()
+    statement = _fewest(connection.dialect, only is not None)
+    found = statement.find(connection, run=run.id, list=only)
+    for id_, list_, place in found:
+        return FreePlace(id_, list_, place, is_beside=True)
+    return None
+
+
+@cache
+def _fewest(dialect: Dialect, is_of_list: bool) -> Prepared:
+    """Return what finds a free place that the fewest people have, perhaps of one list alone."""
+    free = (
+        select(Place.id, Place.list, Place.place)
+        .outerjoin(
+            Participant,
+            (Participant.run_id == Place.run_id)
+            & (Participant.list == Place.list)
+            & (Participant.place == Place.place),
+        )
+        .where(Place.run_id == bindparam("run", type_=Integer), Place.participant_id.is_(None))
+        .group_by(Place.id, Place.list, Place.place)
+        .order_by(func.count(Participant.id), func.random())
+        .limit(1)
+    )
+    if is_of_list:
+        free = free.where(Place.list == bindparam("list", type_=Integer))
+    return Prepared(free, dialect)
+
+
+def free_of(run: Run) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """Return what is true of a run's free places."""
+    return Place.run_id == run.id, Place.participant_id.is_(None)
+
+
+def in_any_case(holds: int, places: int) -> int:
+    """Return how many of a run's places an address holds whatever happens there."""
+    return min(holds, max(_ALWAYS, places // 2))
+
+
+def places_of(session: Session, run: Run) -> int:
+    """Return how many places a run has."""
+    return session.scalar(select(_n_places(run.id))) or 0
+
+
+def _counted(session: Session, run: Run, sender: Sender) -> Counted:
+    session.flush()
+    connection = session.connection()
+    statement = _counting(connection.dialect)
+    [(came, held, places)] = statement.find(connection, run=run.id, digest=sender.digest)
+    return Counted(came, held, places or 0)
+
+
+def _n_places(run: int | BindParameter[int]) -> ScalarSelect[int]:
+    of_run = RunCount.run_id == run, RunCount.subject == PLACES
+    return select(func.sum(RunCount.n)).where(*of_run).scalar_subquery()
+
+
+@cache
+def _counting(dialect: Dialect) -> Prepared:
+    """Return what every counted arrival waits for, in one database's words; made once for each."""
+    run = bindparam("run", type_=Integer)
+    counted = (
+        select(func.count(Participant.list), func.count(Place.id), _n_places(run))
+        .select_from(ArrivalAddress)
+        .join(Participant, Participant.id == ArrivalAddress.participant_id)
+        .outerjoin(Place, Place.participant_id == Participant.id)
+        .where(
+            Participant.run_id == run, ArrivalAddress.digest == bindparam("digest", type_=String)
+        )
+    )
+    return Prepared(counted, dialect)
+
+
+AT_WORK_AFTER = timedelta(minutes=1)
+_TAKES_PART = (State.WORKING, State.ANSWERED, State.FINISHED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Came:
+    """Somebody who came from a counted address, and takes part."""
+
+    participant_id: int
+    list: int
+    place: int
+    has_place: bool
+    did: tuple[int, timedelta]
+    at_work: bool
+    came_at: datetime
+
+
+def anybody_waits(session: Session, run: Run, holds: int, now: datetime) -> bool:
+    """Return whether ``give_places`` would have something to give."""
+    return any(True for _ in _turns(session, run, holds, now))
+
+
+def give_places(session: Session, run: Run, holds: int, now: datetime) -> int:
+    """Give places to people at work beside them, and return how many.
+
+    Of two addresses, the one that holds fewer comes first; of its people, those who did most. No
+    more than an answer a minute counts, or a program that answers all at once would come first.
+
+    Args:
+        session: An open session that writes.
+        run: The run, locked.
+        holds: How many places an address holds in any case.
+        now: The time.
+    """
+    given = 0
+    for person in _turns(session, run, holds, now):
+        locked = select(Participant).where(Participant.id == person.participant_id)
+        participant = session.scalar(
+            locked.with_for_update(skip_locked=True).execution_options(populate_existing=True)
+        )
+        if participant is None or participant.state not in _TAKES_PART:
+            continue
+        their_own = case((Place.place == person.place, 0), else_=1)
+        free = session.execute(
+            select(Place.id, Place.list, Place.place)
+            .where(*free_of(run), Place.list == person.list)
+            .order_by(their_own, Place.place)
+            .limit(1)
+            .with_for_update(skip_locked=True)
+        ).first()
+        if free is not None:
+            take(session, FreePlace(*free), participant.id)
+            given += 1
+    session.flush()
+    return given
+
+
+def _turns(session: Session, run: Run, holds: int, now: datetime) -> Iterator[_Came]:
+    """Yield whose turn it is to get a place, as long as one is free that they may hold."""
+    lists = select(Place.list, func.count()).where(*free_of(run)).group_by(Place.list)
+    free = Counter(dict(session.execute(lists).all()))
+    if not free:
+        return
+    places = places_of(session, run)
+    share = in_any_case(holds, places) if holds else places
+    may_hold, held, waiting = Counter[str](), Counter[str](), dict[str, list[_Came]]()
+    for digest, people in _by_address(session, run, now).items():
+        may_hold[digest] = _may_hold([each.came_at for each in people], share, now)
+        held[digest] = sum(each.has_place for each in people)
+        of_them = (each for each in people if each.at_work and not each.has_place)
+        waiting[digest] = sorted(of_them, key=lambda each: (each.did, -each.participant_id))
+    while theirs := [d for d, people in waiting.items() if people and held[d] < may_hold[d]]:
+        digest = min(theirs, key=lambda each: (held[each], each))
+        person = waiting[digest].pop()
+        if free[person.list] > 0:
+            free[person.list] -= 1
+            held[digest] += 1
+            yield person
+
+
+def _may_hold(came: Sequence[datetime], share: int, now: datetime) -> int:
+    """Return how many places an address may hold.
+
+    Of those who came since any moment it is the share, and as many again for each minute after the
+    first: one browser that came early makes no room for many that come at once.
+    """
+    minutes = ((now - at) // AT_WORK_AFTER for at in sorted(came))
+    return min(before + share * (1 + max(0, since - 1)) for before, since in enumerate(minutes))
+
+
+def _by_address(session: Session, run: Run, now: datetime) -> dict[str, list[_Came]]:
+    came = defaultdict[str, list[_Came]](list)
+    for row in session.execute(_all(run)).mappings():
+        # Who fell silent, and whose lease was over, begins anew here when they are back.
+        back = row["returned_at"] or row["consented_at"]
+        began = max(row["consented_at"], back)
+        worked = (row["finished_at"] or now) - began
+        has_answered = row["answers"] > 0 or row["finished_at"] is not None
+        lasted = (row["finished_at"] or row["answered_at"] or began) - began
+        came[row["digest"]].append(
+            _Came(
+                participant_id=row["id"],
+                list=row["list"],
+                place=row["place"],
+                has_place=row["held"] is not None,
+                did=(min(row["answers"], lasted // AT_WORK_AFTER), lasted),
+                at_work=has_answered and worked >= AT_WORK_AFTER,
+                came_at=max(row["at"], back),
+            )
+        )
+    return came
+
+
+def _all(run: Run) -> Select[Any]:
+    """Return everybody of a run who came from a counted address, takes part and is not excluded."""
+
+    def of_answers(what: ColumnElement[Any]) -> ScalarSelect[Any]:
+        found = select(what).select_from(Response).join(Trial, Trial.id == Response.trial_id)
+        of_them = found.where(Trial.participant_id == Participant.id)
+        return of_them.correlate(Participant).scalar_subquery()
+
+    excluded = exists().where(Verdict.participant_id == Participant.id, Verdict.kept.is_(False))
+    return (
+        select(
+            ArrivalAddress.digest,
+            ArrivalAddress.at,
+            Participant.id,
+            Participant.list,
+            Participant.place,
+            Participant.consented_at,
+            Participant.returned_at,
+            Participant.finished_at,
+            Place.id.label("held"),
+            of_answers(func.count(Response.id)).label("answers"),
+            of_answers(func.max(Response.recorded_at)).label("answered_at"),
+        )
+        .join(Participant, Participant.id == ArrivalAddress.participant_id)
+        .outerjoin(Place, Place.participant_id == Participant.id)
+        .where(Participant.run_id == run.id, Participant.state.in_(_TAKES_PART), ~excluded)
+        .where(ArrivalAddress.digest != "")
+    )
