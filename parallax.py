@@ -120,7 +120,7 @@ _ANALYSIS = {
         "analysis.compare:command", "Compare the people of an exported run with models."
     ),
     "power": Lazy(
-        "analysis.commands.power", "Simulate STUDY to find how many participants it needs."
+        "analysis.power.command", "Simulate STUDY to find how many participants it needs."
     ),
     "take": Lazy(
         "analysis.commands.take",
