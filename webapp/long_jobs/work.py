@@ -64,7 +64,7 @@ def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState
         alive = now().isoformat()
         jobs.changed(job_id, state=JobState.WORKING, at_step=number, alive_at=alive)
         folder = str(jobs.folder(job_id))
-        arguments = [each.replace("{folder}", folder) for each in step.arguments]
+        arguments = [argument.replace("{folder}", folder) for argument in step.arguments]
         state, text = _step(instance, jobs, job_id, arguments, now)
         if state is not JobState.DONE:
             return _ended(jobs, job, state, told(instance, text) if text else "")

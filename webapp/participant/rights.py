@@ -24,7 +24,7 @@ from webapp.participant.data_notice import consent_text as text_of_consent
 from webapp.participant.leaving import OVER, finished_before, is_shut, report_ending
 from webapp.participant.lookup import requested_participant, requested_run
 from webapp.participant.session import page_of
-from webapp.privacy.corrections import answers_of, correct, correctable, release, restrict
+from webapp.privacy.amendments import answers_of, correct, correctable, release, restrict
 from webapp.privacy.own_data import own_data, participant_of_code
 from webapp.recruiters.arrivals import Landing
 from webapp.recruiters.endings import Departure

@@ -19,7 +19,7 @@ from webapp import create_app
 from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
 from webapp.database.engine import DatabaseAwayError, failures_in_words
-from webapp.database.use import hold
+from webapp.database.exclusive_access import hold
 from webapp.errors import WebappError
 from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import away, register_error_handlers

@@ -16,7 +16,7 @@ from webapp.core.i18n import gettext
 from webapp.database.models import Link, Participant, Run
 from webapp.errors import RequestError
 from webapp.gate.gate import refuse
-from webapp.gate.premises import Act
+from webapp.gate.installation import Operation
 from webapp.projects.limits import refuse_another_participant
 from webapp.sessions.assign import FreePlace, has_free_place, next_place, take
 from webapp.sessions.consent_texts import agreed_text_id
@@ -78,7 +78,7 @@ def enroll(
     if known is not None and not (decision is Decision.ACCEPT and may_still_agree(known)):
         return known
     connection = session.connection()
-    refuse(Act.ADMIT, connection)
+    refuse(Operation.ADMIT, connection)
     if is_closed(connection, run.id):
         raise run_is_closed()
     if known is not None:
@@ -237,7 +237,7 @@ def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
         NoRoomError: The run is closed or has no free place, and no lease is over.
         GateError: Nobody is admitted until something is mended.
     """
-    refuse(Act.ADMIT, session.connection())
+    refuse(Operation.ADMIT, session.connection())
     refuse_another_participant(session, run)
     if run.closed_at is not None:
         raise run_is_closed()
