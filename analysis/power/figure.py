@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.figures.drawing import GUIDE, PAGE_INCHES, PEOPLE, STYLE, TEXT, bare, new_figure
-from analysis.statistics.power import OVERALL
+from analysis.power.simulated_choices import OVERALL
 
 _HEIGHT_INCHES = 2.6
 
@@ -21,7 +21,7 @@ def power_figure(
     """Draw half the width of intervals and power, a thin line per construction, all in bold.
 
     Args:
-        found: A summary of ``analysis.statistics.power``.
+        found: A summary of ``analysis.power.simulated_choices``.
         difference: The difference to be detected.
         wanted_width: Half the width that is asked for; drawn as a dashed line.
         single: What the thin lines are.

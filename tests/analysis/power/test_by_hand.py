@@ -9,12 +9,14 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from analysis.errors import AnalysisError
-from analysis.statistics import power, power_scale, reading_power
+from analysis.power import simulated_choices as power
+from analysis.power import simulated_reading as reading_power
+from analysis.power import simulated_scales as power_scale
+from analysis.power.simulated_choices import Assumptions, Design
+from analysis.power.simulated_reading import ReadDesign, Spread
+from analysis.power.simulated_scales import Planned, Scale, simulate_scale, summary_of_scale
 from analysis.statistics.clustered import clustered_intervals
 from analysis.statistics.contrasts import contrasts
-from analysis.statistics.power import Assumptions, Design
-from analysis.statistics.power_scale import Planned, Scale, simulate_scale, summary_of_scale
-from analysis.statistics.reading_power import ReadDesign, Spread
 from experiment.design.lists import ListEntry
 from experiment.materials.read import item_from_row
 from experiment.records import Kind, Side

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from analysis.commands.power import power
 from analysis.errors import AnalysisError
-from analysis.statistics.power import Assumptions
-from analysis.statistics.power_scale import Scale, _points
+from analysis.power.command import power
+from analysis.power.simulated_choices import Assumptions
+from analysis.power.simulated_scales import Scale, _points
 
 RATINGS = Path("tests/data/presentations/ratings")
 MEANS = "condition,version,mean\nshort,good,{}\nshort,bad,{}\nlong,good,{}\nlong,bad,{}\n"

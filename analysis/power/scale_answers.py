@@ -14,7 +14,7 @@ from analysis.errors import AnalysisError
 from analysis.findings.contrasts import planned
 from analysis.findings.design import crossed, with_units
 from analysis.findings.effects import with_repeats
-from analysis.statistics.power_scale import Planned
+from analysis.power.simulated_scales import Planned
 from experiment.design.counterbalancing import arrangements
 from experiment.design.lists import BuiltLists, ListEntry
 from experiment.errors import why_unread

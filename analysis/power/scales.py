@@ -1,108 +1,70 @@
 """``parallax power`` of ratings and of yes or no: how many participants each contrast needs."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
+from dataclasses import replace
 
 import click
 import pandas as pd
-from matplotlib.figure import Figure
 from tqdm import tqdm
 
-from analysis.commands.power_rows import answers_of, plans, with_means
 from analysis.data.scales import rules_of_scale, scales_of, study_of_scale
 from analysis.errors import AnalysisError
-from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
-from analysis.figures.drawing import save_figure
-from analysis.figures.power import power_figure
-from analysis.statistics.power import Assumptions
-from analysis.statistics.power_scale import Scale, simulate_scale, summary_of_scale
+from analysis.power.base import (
+    NAME,
+    Asked,
+    Outcome,
+    enough_participants,
+    session_note,
+    study_origin,
+)
+from analysis.power.figure import power_figure
+from analysis.power.scale_answers import answers_of, plans, with_means
+from analysis.power.simulated_scales import Scale, simulate_scale, summary_of_scale
 from analysis.tables.accuracy_table import Column, Table
-from analysis.tables.render import FORMATS as TABLE_FORMATS
-from analysis.tables.render import save_table, to_text
 from experiment.design.lists import BuiltLists
 from experiment.records import PAIR
 from experiment.responses.base import Balance, Gives
 from experiment.responses.registry import response_of
 from experiment.studies.study import Study
-from experiment.tables.atomic_write import atomic_folder
-from experiment.version import code_version
 
-NAME = "power"
-# Consent, instructions and questionnaire, in minutes.
-AROUND_MIN = 3.0
-_SUFFIXES = (*TABLE_FORMATS, *(f".{suffix}" for suffix in FIGURE_FORMATS))
-_WRITTEN = frozenset(f"{NAME}{suffix}" for suffix in _SUFFIXES)
-_ENOUGH = 0.8
 _NO_MEANS = "the scale's middle; of two versions .8 and .2 of the way up"
+_RULES = (
+    "Rules that name another scale were left out; those that name none read this one's "
+    "points, where in the study they exclude only who fails on every scale."
+)
 
 
-@dataclass(frozen=True, slots=True)
-class ScaleOptions:
-    """What the command was asked for; see its options.
-
-    Attributes:
-        people: What is supposed of the people.
-        sd_effects: How much participants, and frames, differ in each cell besides.
-        means: The table of expected means, or None.
-        sizes: Participants per list.
-        simulations: How many studies.
-        difference: The difference to detect, or None for that of the type.
-        width: The wanted half-width, or None for the difference.
-        each: What a participant costs, or None.
-        minutes: How long a session takes.
-        seed: The seed of every draw.
-    """
-
-    people: Assumptions
-    sd_effects: float
-    means: Path | None
-    sizes: tuple[int, ...]
-    simulations: int
-    difference: float | None
-    width: float | None
-    each: float | None
-    minutes: float
-    seed: int
-
-
-def power_of_scales(
-    study: Study, built: BuiltLists, asked: ScaleOptions, out: Path | None, scale: str | None
-) -> None:
-    """Print the power of each contrast, on each of a trial's scales or on the named one.
+def power_of_scales(study: Study, built: BuiltLists, asked: Asked) -> Iterator[Outcome]:
+    """Yield the power of each contrast, on each of a trial's scales or on the named one.
 
     Raises:
         click.UsageError: There is no such scale, or means are given and it is not said of which.
-        AnalysisError: See ``power_of_scale``.
+        AnalysisError: See ``_power_of_scale``.
     """
     several = scales_of(study)
     names = list(several.scales) if several else []
-    if scale is not None and scale not in names:
+    if asked.scale is not None and asked.scale not in names:
         raise click.UsageError(
-            f'the study has no scale "{scale}". Expected one of: {", ".join(names)}.'
+            f'the study has no scale "{asked.scale}". Expected one of: {", ".join(names)}.'
             if names
             else "--scale chooses among several scales, and the study's trials do not have them."
         )
     if several is None:
-        power_of_scale(study, built, asked, out)
+        yield _power_of_scale(study, built, asked)
         return
-    if asked.means is not None and scale is None:
+    if asked.means is not None and asked.scale is None:
         raise click.UsageError("--means are of one scale; say which with --scale.")
-    for name in [scale] if scale is not None else names:
-        click.echo(f"Scale {name}, as if it stood alone:\n")
-        folder = None if out is None else out if scale is not None else out / name
+    planned = [asked.scale] if asked.scale is not None else names
+    for name in planned:
         rules = rules_of_scale(study, name)
         alone = study_of_scale(study, several, name).model_copy(update={"exclusion": rules})
-        power_of_scale(alone, built, asked, folder)
-        click.echo("")
-    if study.exclusion:
-        click.echo(
-            "Rules that name another scale were left out; those that name none read this one's "
-            "points, where in the study they exclude only who fails on every scale."
-        )
+        outcome = _power_of_scale(alone, built, asked)
+        closing = _RULES if study.exclusion and name == planned[-1] else ""
+        yield replace(outcome, scale=name, closing=closing)
 
 
-def power_of_scale(study: Study, built: BuiltLists, asked: ScaleOptions, out: Path | None) -> None:
-    """Print the power of each contrast that a study of single sentences plans.
+def _power_of_scale(study: Study, built: BuiltLists, asked: Asked) -> Outcome:
+    """Return the power of each contrast that a study of single sentences plans.
 
     Raises:
         AnalysisError: Its trials do not ask for points or for yes or no, no construction has two
@@ -138,19 +100,16 @@ def power_of_scale(study: Study, built: BuiltLists, asked: ScaleOptions, out: Pa
         Scale(points, asked.people, asked.sd_effects), answers.keeps(study), asked.sizes, numbers,
         difference=difference, seed=asked.seed,
     ))  # fmt: skip
-    table = _table(study, power, asked, difference, unit)
-    click.echo(to_text(table))
-    for line in _answers(study, power, difference, unit, asked.means is not None):
-        click.echo(line)
-    if out:
-        lines = power.assign(construction=power["construction"] + ": " + power["contrast"])
-        write_power(out, table, power_figure(lines, difference=difference, wanted_width=width,
-                                             single="each difference and interaction"))  # fmt: skip
+    lines = power.assign(construction=power["construction"] + ": " + power["contrast"])
+    return Outcome(
+        _table(study, power, asked, difference, unit),
+        list(_sentences(study, power, difference, unit, known=asked.means is not None)),
+        power_figure(lines, difference=difference, wanted_width=width,
+                     single="each difference and interaction"),
+    )  # fmt: skip
 
 
-def _table(
-    study: Study, power: pd.DataFrame, asked: ScaleOptions, difference: float, unit: str
-) -> Table:
+def _table(study: Study, power: pd.DataFrame, asked: Asked, difference: float, unit: str) -> Table:
     titles = {one.name: one.title for one in study.constructions}
     title = power["construction"].map(titles).fillna(power["construction"])
     frame = power.assign(
@@ -166,8 +125,8 @@ def _table(
     ]
     if asked.means is not None:
         columns.append(Column("power_of_effect", "power for the effect", "number"))
-    if asked.each is not None:
-        frame["cost"] = frame["participants"] * asked.each
+    if asked.cost is not None:
+        frame["cost"] = frame["participants"] * asked.cost
         columns.append(Column("cost", "cost", "number"))
     effect = " Power for the effect: to tell the expected value from nothing."
     people = asked.people
@@ -180,46 +139,29 @@ def _table(
         notes=(
             f"Power for {difference:g}: to tell a contrast from a value {difference:g} {unit} "
             f"below it.{effect if asked.means is not None else ''}",
-            f"A session takes about {asked.minutes:.0f} minutes, of which {AROUND_MIN:.0f} for "
-            "consent, instructions and questionnaire.",
+            session_note(study),
         ),
         origin=(
             f"Cumulative logit model with sd {people.sd_participants:g} between participants, "
             f"{people.sd_items:g} between frames and {asked.sd_effects:g} of both in each "
             f"condition (logits), lapse rate {people.lapse:g}, {people.guessing:.0%} of "
             "participants guessing; the study's exclusion rules.",
-            f"Means: {asked.means or _NO_MEANS}. Study {study.name}, "
-            f"version {study.study.version}; seed {asked.seed}; code {code_version()}.",
+            study_origin(study, asked.seed, f"Means: {asked.means or _NO_MEANS}. "),
         ),
     )
 
 
-def _answers(
-    study: Study, power: pd.DataFrame, difference: float, unit: str, known: bool
-) -> list[str]:
-    lines = []
+def _sentences(
+    study: Study, power: pd.DataFrame, difference: float, unit: str, *, known: bool
+) -> Iterator[str]:
+    """Yield how many participants each comparison needs; ``known``: its effect is expected."""
     goals = [("power", f"a difference of {difference:g} {unit}")]
     if known:
         goals.append(("power_of_effect", "the effect that is expected"))
     for (construction, contrast), rows in power.groupby(["construction", "contrast"], sort=False):
         for column, goal in goals:
             if column == "power_of_effect" and abs(rows["truth"].iloc[0]) < 1e-9:
-                lines.append(f"{construction}, {contrast}: no effect is expected.")
+                yield f"{construction}, {contrast}: no effect is expected."
                 continue
-            enough = rows.loc[rows[column] >= _ENOUGH, "per_list"]
-            size = "more participants than were tried"
-            if len(enough):
-                n = int(enough.min())
-                size = f"{n * study.design.n_lists} participants ({n} per list)"
-            lines.append(
-                f"{construction}, {contrast}: for a power of .80 to detect {goal}: {size}."
-            )
-    return lines
-
-
-def write_power(out: Path, table: Table, figure: Figure) -> None:
-    """Write the table and the figure to a folder, and say where."""
-    with atomic_folder(out, _WRITTEN) as folder:
-        save_table(table, folder)
-        save_figure(figure, folder, NAME)
-    click.echo(f"Table and figure: {out}")
+            size = enough_participants(rows, column, study.design.n_lists)
+            yield f"{construction}, {contrast}: for a power of .80 to detect {goal}: {size}."

@@ -22,8 +22,8 @@ from scipy.optimize import brentq
 from scipy.special import expit
 
 from analysis.errors import AnalysisError
+from analysis.power.simulated_choices import Assumptions
 from analysis.statistics.contrasts import Weights, contrasts
-from analysis.statistics.power import Assumptions
 from analysis.statistics.resample import Floats, codes, numpy_generator
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)

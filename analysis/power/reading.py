@@ -1,7 +1,6 @@
 """The part of ``parallax power`` for studies that are read step by step."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import click
 import pandas as pd
@@ -11,7 +10,8 @@ from analysis.data.own_columns import in_namespace
 from analysis.errors import AnalysisError
 from analysis.findings.contrasts import planned
 from analysis.findings.design import cell_names, crossing
-from analysis.statistics.reading_power import (
+from analysis.power.base import NAME, Asked, Outcome, enough_participants, study_origin
+from analysis.power.simulated_reading import (
     MAZE,
     SELF_PACED,
     ReadDesign,
@@ -20,16 +20,12 @@ from analysis.statistics.reading_power import (
     summary,
 )
 from analysis.tables.accuracy_table import Column, Table
-from analysis.tables.render import FORMATS, save_table, to_text
-from experiment.design.lists import ListEntry
+from experiment.design.lists import BuiltLists, ListEntry
 from experiment.materials.read import item_row
 from experiment.records import Kind, Variant
 from experiment.studies.study import Study
-from experiment.tables.atomic_write import atomic_folder
-from experiment.version import code_version
 
 _PERCENT = 100.0
-_STRONG = 0.8
 _USUAL_PERCENT = 5.0
 _PARTS = 5
 
@@ -56,26 +52,16 @@ def spread_of(study: Study, given: str) -> Spread:
     return Spread(*parts)
 
 
-def power_of_reading(
-    study: Study,
-    lists: Sequence[Sequence[ListEntry]],
-    sizes: Sequence[int],
-    simulations: int,
-    out: Path | None,
-    seed: int,
-    *,
-    slowdown_percent: float | None,
-    log_sds: str,
-) -> None:
-    """Print the power of each planned contrast of each construction, and write the table.
+def power_of_reading(study: Study, built: BuiltLists, asked: Asked) -> Iterator[Outcome]:
+    """Yield the power of each planned contrast of each construction.
 
     Raises:
         AnalysisError: No construction has two conditions.
         click.BadParameter: The standard deviations are not five numbers.
     """
-    percent = slowdown_percent or _USUAL_PERCENT
-    spread = spread_of(study, log_sds)
-    designs = list(_designs(study, lists))
+    percent = asked.slowdown_percent or _USUAL_PERCENT
+    spread = spread_of(study, asked.log_sds)
+    designs = list(_designs(study, built.lists))
     if not designs:
         raise AnalysisError(
             "no construction of the targets has two conditions, so no times are compared",
@@ -83,42 +69,37 @@ def power_of_reading(
             expected="two conditions or more in the column condition",
             remedy="Write the items of another condition",
         )
-    numbers = tqdm(range(simulations), desc="Simulating", unit=" studies", disable=None)
+    numbers = tqdm(range(asked.simulations), desc="Simulating", unit=" studies", disable=None)
     slowdown = percent / _PERCENT
-    found = summary(simulate(designs, spread, sizes, numbers, slowdown=slowdown, seed=seed))
+    power = summary(
+        simulate(designs, spread, asked.sizes, numbers, slowdown=slowdown, seed=asked.seed)
+    )
     titles = {one.name: one.title for one in study.constructions}
-    table = _table(study, found, titles, spread, percent, simulations, seed)
-    click.echo(to_text(table))
-    for line in _answers(found, titles, study.design.n_lists, percent):
-        click.echo(line)
-    if out:
-        with atomic_folder(out, frozenset(f"power{suffix}" for suffix in FORMATS)) as folder:
-            save_table(table, folder)
-        click.echo(f"Table: {out}")
+    sentences = list(_sentences(power, titles, study.design.n_lists, percent))
+    yield Outcome(_table(study, power, titles, spread, asked, percent), sentences)
 
 
 def _table(
     study: Study,
-    found: pd.DataFrame,
+    power: pd.DataFrame,
     titles: dict[str, str],
     spread: Spread,
-    slowdown_percent: float,
-    simulations: int,
-    seed: int,
+    asked: Asked,
+    percent: float,
 ) -> Table:
     frame = pd.DataFrame(
         {
-            "group": found["construction"].map(titles) + ": " + found["contrast"],
-            "label": found["per_list"].astype(str),
-            "participants": found["per_list"] * study.design.n_lists,
-            "percent": found["half_width"] * _PERCENT,
-            "power": found["power"],
+            "group": power["construction"].map(titles) + ": " + power["contrast"],
+            "label": power["per_list"].astype(str),
+            "participants": power["per_list"] * study.design.n_lists,
+            "percent": power["half_width"] * _PERCENT,
+            "power": power["power"],
         }
     )
     return Table(
-        name="power",
+        name=NAME,
         title="Power",
-        caption=f"What {study.name} would find in one region, over {simulations} simulated "
+        caption=f"What {study.name} would find in one region, over {asked.simulations} simulated "
         "studies.",
         frame=frame,
         columns=(
@@ -128,15 +109,14 @@ def _table(
             Column("power", "power", "number"),
         ),
         notes=(
-            f"Power: to tell a difference of {slowdown_percent:g} % of the reading time from none, "
+            f"Power: to tell a difference of {percent:g} % of the reading time from none, "
             "in a region that was named beforehand; without a correction for others.",
         ),
         origin=(
             f"Logarithms of times with sd {spread.participants:g} between participants, "
             f"{spread.their_effect:g} between their effects, {spread.frames:g} between frames, "
             f"{spread.frames_effect:g} between their effects and {spread.residual:g} residual.",
-            f"Study {study.name}, version {study.study.version}; seed {seed}; "
-            f"code {code_version()}.",
+            study_origin(study, asked.seed),
         ),
     )
 
@@ -174,12 +154,9 @@ def _targets(entries: Sequence[ListEntry]) -> pd.DataFrame:
     return frame.assign(cell=cell_names(frame))
 
 
-def _answers(
-    found: pd.DataFrame, titles: dict[str, str], n_lists: int, percent: float
+def _sentences(
+    power: pd.DataFrame, titles: dict[str, str], n_lists: int, percent: float
 ) -> Iterator[str]:
-    for (name, contrast), rows in found.groupby(["construction", "contrast"], sort=False):
-        enough = rows.loc[rows["power"] >= _STRONG, "per_list"]
-        size = "more participants than were tried"
-        if len(enough):
-            size = f"{enough.min() * n_lists} participants ({enough.min()} per list)"
+    for (name, contrast), rows in power.groupby(["construction", "contrast"], sort=False):
+        size = enough_participants(rows, "power", n_lists)
         yield f"{titles[str(name)]}, {contrast}: a power of .80 to tell {percent:g} % needs {size}."

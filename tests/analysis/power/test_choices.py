@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from analysis.commands.power import power
 from analysis.errors import AnalysisError
-from analysis.statistics.power import (
+from analysis.power.command import power
+from analysis.power.simulated_choices import (
     OVERALL,
     Assumptions,
     Expected,
