@@ -8,6 +8,8 @@ from experiment.design.counterbalancing import arrangements
 from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.exclusion.base import ExclusionRule, PlannedStudy
 from experiment.exclusion.rules import flaws, load_rule, needs, needs_everyone, reads_targets
+from experiment.exclusion.selection import Selection
+from experiment.records import Kind
 from experiment.responses.base import Arrangement, ResponseType
 from experiment.responses.registry import response_of
 from experiment.studies.study import Rule
@@ -30,7 +32,7 @@ def blind_channels(examined: Examined) -> Iterator[ParallaxError]:
         ways.append('who gets a bonus (bonus = "kept")')
     for number, rule in enumerate(study.exclusion):
         loaded = _loaded(rule)
-        if loaded is not None and reads_targets(loaded):
+        if loaded is not None and _reads_targets(loaded, examined):
             yield StudyNote(
                 f'the rule "{rule.rule}" depends on the answers to targets, so these tell of the'
                 f" results while the run is blind: {'; '.join(ways)}",
@@ -38,6 +40,16 @@ def blind_channels(examined: Examined) -> Iterator[ParallaxError]:
                 expected='a rule of catch trials alone (kind = "catch"), of times, devices or the'
                 " questionnaire; or that you accept it",
             )
+
+
+def _reads_targets(rule: ExclusionRule, examined: Examined) -> bool:
+    """Return whether a rule depends on answers to targets, as far as the lists have any for it."""
+    if not reads_targets(rule):
+        return False
+    if not isinstance(rule, Selection) or examined.built is None:
+        return True
+    entries = (entry for entries in examined.built.lists for entry in entries)
+    return any(entry.kind == Kind.TARGET and rule.counts(entry) for entry in entries)
 
 
 def sound_rules(examined: Examined) -> list[Rule]:
