@@ -27,8 +27,8 @@ from analysis.readers.sources import read_source
 from analysis.scores.scoring_inputs import Materials, find_materials
 from experiment.errors import ParallaxError
 from experiment.materials.formats.files import open_materials
-from experiment.materials.formats.lm_eval import AFTER_SPACE
-from experiment.materials.formats.published_pairs import is_colorless_green
+from experiment.materials.formats.published.gulordava import is_gulordava
+from experiment.materials.formats.published.lm_eval import AFTER_SPACE
 from experiment.materials.read import item_table, materials_hash
 from experiment.records import Item
 from experiment.tables.atomic_write import atomic_folder
@@ -93,7 +93,7 @@ def scores(
     own, earlier = refuse_replacing(out, replace=replace)
     if earlier:
         click.echo(earlier)
-    if not is_samples(file) and is_colorless_green(read_scores(file).columns):
+    if is_gulordava(file):
         published = read_colorless_green(read_source(file).table, file)
         with atomic_folder(out, own) as folder:
             write_published_scores(published, folder)

@@ -3,7 +3,7 @@
 import csv
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -13,35 +13,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from analysis.errors import AnalysisError
-from analysis.readers import pcibex, recorded, tables
-from analysis.readers.colorless_green import COLUMNS as COLORLESS_GREEN
+from analysis.readers import json_trials
+from analysis.readers.colorless_green import COLUMNS as PUBLISHED_COLUMNS
 from analysis.readers.delimited import read_delimited
+from analysis.readers.program import programs
 from experiment.errors import why_unread
 from experiment.materials.formats.delimited import open_text
 
 # The number of a result within its file, where a folder of files is read.
 WITHIN_FILE = "result_in_file"
-_ARCHIVES = (".zip", ".jrzip")
-# A format's name, and the columns by which its table is known; the first that fits counts.
-_BY_COLUMNS: Mapping[str, Collection[str]] = MappingProxyType(
-    {
-        "Gulordava et al. (2018)": COLORLESS_GREEN,
-        "MTurk batch results": ("WorkerId", "AssignmentId"),
-        "oTree": ("participant.code", "session.code"),
-        "Gorilla": ("Participant Private ID",),
-        "Qualtrics": ("ResponseId",),
-        "jsPsych": ("trial_type", "trial_index"),
-    }
-)
-_TIDY: Mapping[str, Callable[[pd.DataFrame], pd.DataFrame]] = MappingProxyType(
-    {
-        "MTurk batch results": tables.mturk,
-        "Gorilla": tables.gorilla,
-        "Qualtrics": tables.qualtrics,
-        "oTree": tables.otree,
-        "jsPsych": tables.jspsych,
-    }
-)
+# A published table with its items; ``colorless_green.py`` reads what is in it.
+_PUBLISHED = "Gulordava et al. (2018)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +47,7 @@ class Source:
     @property
     def is_colorless_green(self) -> bool:
         """Whether this is the published table that holds its items."""
-        return self.format == "Gulordava et al. (2018)"
+        return self.format == _PUBLISHED
 
 
 def read_source(path: Path) -> Source:
@@ -124,25 +106,25 @@ def _together(folder: Path) -> Source:
 
 def _named_by_file(source: Source) -> pd.DataFrame:
     """Return a file's table, whose result is the file, however many results stand in it."""
-    table = source.table.rename(columns={recorded.RESULT: WITHIN_FILE})
-    return table.assign(**{recorded.RESULT: source.path.name})
+    table = source.table.rename(columns={json_trials.RESULT: WITHIN_FILE})
+    return table.assign(**{json_trials.RESULT: source.path.name})
 
 
 def _read(path: Path) -> Source:
     if path.suffix == ".parquet":
         frame = pq.read_table(path).to_pandas()
-        return _named(path, recorded.as_text(frame.to_dict("records")), "table")
-    if path.suffix in _ARCHIVES:
-        return Source(path, "JATOS", tables.jspsych(recorded.read_archive(path)))
+        return _named(path, json_trials.as_text(frame.to_dict("records")), "table")
+    for program in programs():
+        if path.suffix in program.suffixes:
+            return Source(path, program.name, program.read_file(path))
     file = open_text(path)
     head = file.head()
-    if pcibex.is_results(head):
-        frame = pcibex.read_results(file.whole())
-        return Source(path, "PCIbex" if "PennElementType" in frame else "Ibex", frame)
-    if recorded.is_psiturk(head):
-        return Source(path, "psiTurk", recorded.psiturk(file.whole()))
+    for program in programs():
+        if program.recognises(head):
+            table, name = program.read_text(file.whole())
+            return Source(path, name, table)
     if head.lstrip().startswith(("[", "{")):
-        frame, several = recorded.read_json(file.whole())
+        frame, several = json_trials.read_json(file.whole())
         return Source(path, "JATOS", frame) if several else _named(path, frame, "JSON")
     delimited = read_delimited(file)
     left_out = {"lines before the headers": delimited.before} if delimited.before else {}
@@ -160,8 +142,11 @@ def _named(
     notes: tuple[str, ...] = (),
 ) -> Source:
     columns = set(frame.columns)
-    name = next((one for one, needed in _BY_COLUMNS.items() if set(needed) <= columns), otherwise)
-    table = _TIDY.get(name, pd.DataFrame.copy)(frame)
+    if set(PUBLISHED_COLUMNS) <= columns:
+        return Source(path, _PUBLISHED, frame, left_out, notes)
+    known = (each for each in programs() if each.columns and set(each.columns) <= columns)
+    program = next(known, None)
+    name, table = (program.name, program.tidy(frame)) if program else (otherwise, frame)
     if (fewer := len(frame) - len(table)) > 0:
         left_out = {**left_out, f"what {name} writes beside its results": fewer}
     return Source(path, name, table, left_out, notes)
@@ -177,5 +162,5 @@ def _apart(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
     if not again.any():
         return frame, 0
     numbers = (again.cumsum() + 1).astype(str)
-    found = frame.assign(**{recorded.RESULT: numbers})[~again].reset_index(drop=True)
+    found = frame.assign(**{json_trials.RESULT: numbers})[~again].reset_index(drop=True)
     return found, int(again.sum())

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analysis.errors import AnalysisError
-from analysis.readings.table import Readings, number, readings, unread
+from analysis.readings.table import Readings, TimesFormat, number, readings, unread
 
 
 def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
@@ -88,3 +88,18 @@ def _rows(file: Path, divider: str, columns: Sequence[str]) -> Iterator[tuple[in
                 yield reader.line_num, row
     except (OSError, UnicodeDecodeError) as error:
         raise unread(file, error) from error
+
+
+FORMAT = (
+    TimesFormat(
+        ("natural-stories",),
+        "| `natural-stories` | `processed_RTs.tsv`, and with `--texts` the words "
+        "in `all_stories.tok` |",
+        read_natural_stories,
+    ),
+    TimesFormat(
+        ("frank2013",),
+        "| `frank2013` | `selfpacedreading.RT.txt` of Frank et al. (2013) |",
+        read_frank,
+    ),
+)

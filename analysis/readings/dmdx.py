@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analysis.errors import AnalysisError
-from analysis.readings.table import Readings, number, readings, unread
+from analysis.readings.table import Readings, TimesFormat, number, readings, unread
 
 _SUBJECT = re.compile(r"^Subject (\d+)")
 _TIMED = re.compile(r"^\s*(\d{4,})\s+(-?\d+(?:\.\d+)?)\s*$")
@@ -108,3 +108,12 @@ def _lines(file: Path) -> list[str]:
         return file.read_text(encoding="latin-1").splitlines()
     except OSError as error:
         raise unread(file, error) from error
+
+
+FORMAT = TimesFormat(
+    ("dmdx",),
+    "| `dmdx` | results of DMDX (.azk or text), and with `--texts` the item "
+    "file of each list, as Witzel et al. (2012) used them for the G-maze, the L-maze and "
+    "self-paced reading |",
+    read_dmdx,
+)

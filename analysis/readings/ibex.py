@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from analysis.errors import AnalysisError
-from analysis.readings.table import Readings, number, readings, unread
+from analysis.readings.table import Readings, TimesFormat, number, readings, unread
 
 _MAZE, _SPR, _QUESTION = "Maze", "DashedSentence", "Question"
 # Of a word that was not seen.
@@ -99,3 +99,12 @@ def _lines(file: Path) -> Iterator[tuple[int, list[str]]]:
         fields = [unquote(field).strip() for field in line.split(",")]
         if len(fields) > 7 and _WHOSE.match(fields[0]):
             yield number_, fields
+
+
+FORMAT = TimesFormat(
+    ("ibex", "pcibex"),
+    "| `ibex`, `pcibex` | results of the controllers `Maze` and "
+    "`DashedSentence` (self-paced reading), with the answers of `Question`. PCIbex runs "
+    "them inside its own elements |",
+    read_ibex,
+)

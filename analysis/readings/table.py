@@ -1,12 +1,13 @@
 """The one table that every reader of reading times gives."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from analysis.errors import AnalysisError
+from experiment.discovery import offered_in
 from experiment.errors import why_unread
 
 # ``parallax lm reading-times`` knows the first five by these names.
@@ -38,6 +39,27 @@ class Readings:
 
     frame: pd.DataFrame
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TimesFormat:
+    """A format of reading times; ``FORMAT`` of a module in this folder, or a tuple of several.
+
+    Attributes:
+        names: What it is called on the command line.
+        documentation: Its row in docs/reading.md.
+        read: From its files, and those of the texts that were read, to the table.
+    """
+
+    names: tuple[str, ...]
+    documentation: str
+    read: Callable[[Sequence[Path], Sequence[Path]], Readings]
+
+
+def times_formats() -> dict[str, TimesFormat]:
+    """Return every format by its names."""
+    formats = offered_in("analysis.readings", "FORMAT", TimesFormat)
+    return {name: each for each in formats for name in each.names}
 
 
 def readings(rows: Sequence[dict[str, object]], notes: Sequence[str], where: Path) -> Readings:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from threading import Lock
+from typing import TypeGuard
 
 from lm.errors import LmError
 from lm.servers.images import tokens_at_most
@@ -174,5 +175,5 @@ def _tokens(usage: object) -> tuple[int, int] | None:
     return read, max(written, total - read) if _is_count(total) else written
 
 
-def _is_count(value: object) -> bool:
+def _is_count(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -7,8 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.lm_eval import SUFFIXES as TASK_SUFFIXES
-from experiment.materials.formats.published_pairs import PICKLES, is_marked_lines
+from experiment.materials.formats.format import format_of, formats
 from experiment.materials.formats.raw import SUFFIXES
 from experiment.materials.formats.read import read_materials
 from experiment.materials.read import read_items
@@ -41,7 +40,8 @@ def is_materials(named: str) -> bool:
     path = Path(named)
     if path.is_dir():
         return not (path / _STUDY).is_file() and bool(materials_files(path))
-    return path.suffix.lower() in (*SUFFIXES, *PICKLES, ".parquet")
+    own = [suffix for each in formats() for suffix in each.suffixes]
+    return path.suffix.lower() in (*SUFFIXES, *own, ".parquet")
 
 
 def materials_files(path: Path) -> list[Path]:
@@ -52,11 +52,10 @@ def materials_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     inside = sorted(one for one in path.iterdir() if one.is_file() and one.name[0] not in "._")
-    tasks = [one for one in inside if one.suffix.lower() in TASK_SUFFIXES]
+    published = {one: format_of(one) for one in inside}
+    tasks = [one for one, format_ in published.items() if format_ and format_.names_its_data]
     return tasks or [
-        one
-        for one in inside
-        if one.suffix.lower() in (*_IN_FOLDERS, *PICKLES) or is_marked_lines(one)
+        one for one, format_ in published.items() if format_ or one.suffix.lower() in _IN_FOLDERS
     ]
 
 

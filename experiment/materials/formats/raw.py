@@ -17,7 +17,7 @@ from experiment.materials.formats.delimited import (
 from experiment.materials.formats.workbooks import lost_word, sheet, telling_word
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
-SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json", ".yaml", ".yml")
+SUFFIXES = (*TEXT_SUFFIXES, ".xlsx", ".jsonl", ".json")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from experiment.materials.formats.columns import (
 )
 from experiment.materials.formats.crossing import CONDITION, cross_factors, named_factors
 from experiment.materials.formats.dealing import join_lists
+from experiment.materials.formats.format import Terms, format_of
 from experiment.materials.formats.items import make_items
-from experiment.materials.formats.lm_eval import is_task, read_task
 from experiment.materials.formats.options import options_against, order_options
 from experiment.materials.formats.pairs import (
     Draft,
@@ -25,18 +25,8 @@ from experiment.materials.formats.pairs import (
     read_pairs,
     read_sentences,
 )
-from experiment.materials.formats.published_pairs import (
-    is_colorless_green,
-    is_marked_lines,
-    is_templates,
-    read_colorless_green,
-    read_marked_lines,
-    read_templates,
-)
 from experiment.materials.formats.raw import RawTable, read_raw
 from experiment.materials.formats.regions import from_region_columns, without_bars
-from experiment.materials.formats.suite import is_suite
-from experiment.materials.formats.syntaxgym import read_suite
 from experiment.materials.read import read_items
 from experiment.records import Item
 from experiment.tables.schemas import ITEMS
@@ -82,8 +72,7 @@ def read_materials(
     """Return the items of a file in any of the formats.
 
     Args:
-        path: A table (.csv, .tsv, .tab, .txt, .xlsx, .jsonl), a SyntaxGym suite (.json), a task
-            of lm-evaluation-harness (.yaml), pairs of CLAMS, or a pickle of LM_syneval.
+        path: A table (.csv, .tsv, .tab, .txt, .xlsx, .jsonl), or a file of a published format.
         named: Our column to the file's header, where the header does not say it; ``condition`` to
             several headers with a plus sign between them, where they make the condition together.
         identical: Whether a pair's two sentences may be the same.
@@ -95,26 +84,13 @@ def read_materials(
     Raises:
         MaterialsError: The file cannot be read, or does not say what the pairs are.
     """
-    if is_suite(path):
-        drafts, notes = read_suite(path)
-        return _found(drafts, path, "a SyntaxGym suite", notes)
-    if is_task(path):
-        drafts, notes, rendering = read_task(path)
-        found = _found(drafts, path, "a task of lm-evaluation-harness", notes)
-        return replace(found, rendering=rendering)
-    if is_marked_lines(path):
-        marked, said = read_marked_lines(path)
-        return _found(marked, path, "pairs as CLAMS has them", said)
-    if is_templates(path):
-        made, said = read_templates(path)
-        return _found(made, path, "templates of LM_syneval", said)
+    if published := format_of(path):
+        read = published.read(path, Terms(language, identical))
+        items = _found(read.drafts, path, published.name, read.notes)
+        return replace(items, rendering=read.rendering)
     table = read_raw(path, language)
     if not named and set(ITEMS.column_names) <= set(table.columns) and path.suffix != ".xlsx":
         return Found(tuple(read_items(path)), "a table of items", table.notes)
-    if is_colorless_green(table.columns):
-        drafts, left_out = read_colorless_green(table, identical=identical)
-        notes = [*table.notes, *left_out]
-        return _found(drafts, path, "a table of Gulordava et al. (2018)", notes)
     columns = table.columns
     if regions is not False:
         table = from_region_columns(table)

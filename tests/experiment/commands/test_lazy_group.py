@@ -91,11 +91,11 @@ def test_a_library_that_is_not_installed_is_named_with_its_extra(
     )
 
 
-def test_a_module_of_ours_that_is_absent_stays_a_fault_of_the_program(
-    group: LazyGroup, tmp_path: Path
-):
+def test_a_part_of_parallax_that_is_absent_is_named(group: LazyGroup, tmp_path: Path):
     (tmp_path / "lazily_imported.py").write_text("import experiment.absent\n")
-    assert isinstance(CliRunner().invoke(group, ["greet"]).exception, ModuleNotFoundError)
+    error = CliRunner().invoke(group, ["greet"]).exception
+    assert isinstance(error, ParallaxError)
+    assert "experiment.absent, a part of Parallax that is not in this installation" in str(error)
 
 
 def test_an_earlier_name_is_answered_with_the_present_one():

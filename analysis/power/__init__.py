@@ -1,0 +1,1 @@
+"""How many participants a study needs: the command and what it simulates."""

@@ -1,0 +1,150 @@
+"""The power of choices: how many participants tell an accuracy from one below it."""
+
+from collections.abc import Iterator
+
+import click
+import pandas as pd
+from tqdm import tqdm
+
+from analysis.data.takers import item_choices
+from analysis.power.base import (
+    ENOUGH,
+    NAME,
+    TYPICAL_RT_MS,
+    Asked,
+    Outcome,
+    session_note,
+    study_origin,
+)
+from analysis.power.figure import power_figure
+from analysis.power.simulated_choices import (
+    OVERALL,
+    Design,
+    Expected,
+    design_of,
+    like_items,
+    needed,
+    simulate,
+    summary,
+)
+from analysis.tables.accuracy_table import Column, Table
+from experiment.design.lists import BuiltLists
+from experiment.errors import ParallaxError
+from experiment.simulation.responders import accuracy_of
+from experiment.studies.published import read_published
+from experiment.studies.study import Study
+
+_DIFFERENCE = 0.05
+
+
+def power_of_choices(study: Study, built: BuiltLists, asked: Asked) -> Iterator[Outcome]:
+    """Yield the power of people's accuracy, of all judgments and of each construction.
+
+    Raises:
+        click.UsageError: Both --like and --accuracy are given.
+        ParallaxError: Neither they nor published accuracies say how hard items are.
+    """
+    difference, width = asked.difference or _DIFFERENCE, asked.width or _DIFFERENCE
+    design = design_of(built.lists)
+    expected = _expected(study, design, asked)
+    numbers = tqdm(range(asked.simulations), desc="Simulating", unit=" studies", disable=None)
+    power = summary(
+        simulate(
+            design, expected, asked.people, study.exclusion, asked.sizes, numbers,
+            difference=difference, seed=asked.seed,
+        )
+    )  # fmt: skip
+    figure = power_figure(power, difference=difference, wanted_width=width)
+    sentences = _sentences(power, len(design.lists), difference, width)
+    yield Outcome(_table(study, power, asked, difference), sentences, figure)
+
+
+def _expected(study: Study, design: Design, asked: Asked) -> Expected:
+    if asked.like is None:
+        return Expected([_accuracy(study, name, asked.accuracy) for name in design.constructions])
+    if asked.accuracy is not None:
+        raise click.UsageError("Give either --like or --accuracy: each says how hard items are.")
+    median_ms = study.simulation.median_rt_ms or TYPICAL_RT_MS
+    return like_items(design, item_choices(asked.like), asked.people, median_ms)
+
+
+def _accuracy(study: Study, construction: str, accuracy: float | None) -> float:
+    if accuracy is not None:
+        return accuracy
+    try:
+        return accuracy_of(read_published(study))(construction, "")
+    except ParallaxError as error:
+        error.remedy = "Give one for all constructions with --accuracy"
+        raise
+
+
+def _table(study: Study, power: pd.DataFrame, asked: Asked, difference: float) -> Table:
+    overall = power[power["construction"] == OVERALL]
+    single = power[power["construction"] != OVERALL].groupby("per_list")
+    frame = pd.DataFrame(
+        {
+            "group": "",
+            "label": overall["per_list"].astype(str),
+            "participants": overall["per_list"] * study.design.n_lists,
+            "kept": overall["kept"].round(),
+            "half_width": overall["half_width"],
+            "widest": overall["per_list"].map(single["half_width"].max()),
+            "power": overall["power"],
+            "weakest": overall["per_list"].map(single["power"].min()),
+        }
+    ).reset_index(drop=True)
+    columns = [
+        Column("label", "per list", "text"),
+        Column("participants", "recruited", "count"),
+        Column("kept", "kept", "count"),
+        Column("half_width", "all", "number", spanner="Half the 95% interval"),
+        Column("widest", "widest construction", "number", spanner="Half the 95% interval"),
+        Column("power", "all", "number", spanner="Power"),
+        Column("weakest", "weakest construction", "number", spanner="Power"),
+    ]
+    if asked.cost is not None:
+        frame["cost"] = frame["participants"] * asked.cost
+        columns.append(Column("cost", "cost", "number"))
+    people = asked.people
+    items = f"{people.sd_items:g} between items"
+    if asked.like is not None:
+        items = f"items as hard as for the model in {asked.like}"
+    return Table(
+        name=NAME,
+        title="Power",
+        caption=f"What {study.name} would find, over {asked.simulations} simulated studies.",
+        frame=frame,
+        columns=tuple(columns),
+        notes=(
+            f"Power: to distinguish people's accuracy from a value {difference:g} below it.",
+            session_note(study),
+        ),
+        origin=(
+            f"Logistic model with sd {people.sd_participants:g} between participants and "
+            f"{items} (logits), lapse rate {people.lapse:g}, "
+            f"{people.guessing:.0%} of participants guessing; the study's exclusion rules.",
+            study_origin(study, asked.seed),
+        ),
+    )
+
+
+def _sentences(power: pd.DataFrame, lists: int, difference: float, width: float) -> list[str]:
+    narrow = needed(power, lambda rows: rows["half_width"] <= width)
+    strong = needed(power, lambda rows: rows["power"] >= ENOUGH)
+    return [
+        _sentence(f"an interval of at most +/- {width:g}", narrow, lists),
+        _sentence(f"a power of .80 to detect a difference of {difference:g}", strong, lists),
+    ]
+
+
+def _sentence(goal: str, enough: pd.DataFrame, lists: int) -> str:
+    is_overall = enough["construction"] == OVERALL
+    [overall] = enough.loc[is_overall, "per_list"]
+    largest = enough.loc[~is_overall, "per_list"].max(skipna=False)
+    parts = [
+        "more than were tried"
+        if pd.isna(size)
+        else f"{size * lists} participants ({size} per list)"
+        for size in (overall, largest)
+    ]
+    return f"For {goal}: {parts[0]} over all judgments, {parts[1]} in every construction."

@@ -1,0 +1,202 @@
+"""``parallax power``: how many participants a study needs."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import cast
+
+import click
+
+from analysis.errors import AnalysisError
+from analysis.figures.drawing import FORMATS as FIGURE_FORMATS
+from analysis.figures.drawing import save_figure
+from analysis.power.base import NAME, Asked, Outcome, Power
+from analysis.power.simulated_choices import Assumptions
+from analysis.tables.render import FORMATS as TABLE_FORMATS
+from analysis.tables.render import save_table, to_text
+from experiment.design.lists import build_lists
+from experiment.materials.read import load_items
+from experiment.responses.base import Gives
+from experiment.responses.registry import response_of
+from experiment.studies.load import load_study
+from experiment.studies.study import Study
+from experiment.tables.atomic_write import atomic_folder
+
+_SIZES = "5,10,15,20,30"
+_SHARE = click.FloatRange(0, 1)
+_SUFFIXES = (*TABLE_FORMATS, *(f".{suffix}" for suffix in FIGURE_FORMATS))
+_WRITTEN = frozenset(f"{NAME}{suffix}" for suffix in _SUFFIXES)
+# Loaded where they are wanted: each simulates with libraries of its own.
+_POWERS = {
+    "choices": "analysis.power.choices:power_of_choices",
+    "points": "analysis.power.scales:power_of_scales",
+    "times": "analysis.power.reading:power_of_reading",
+}
+
+
+class Sizes(click.ParamType[tuple[int, ...]]):
+    """Whole numbers from 2, separated by commas, in rising order once read."""
+
+    name = "N,N,..."
+
+    def convert(
+        self, value: str | tuple[int, ...], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """Return the numbers."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            sizes = tuple(sorted({int(size) for size in value.split(",")}))
+        except ValueError:
+            self.fail(f'"{value}" is not a list of whole numbers such as {_SIZES}', param, ctx)
+        if sizes[0] < 1:
+            self.fail(f"{sizes[0]} participants per list are too few", param, ctx)
+        return sizes
+
+
+@click.command()
+@click.argument("study")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="A folder to write the table and the figure to."
+)
+@click.option("--per-list", "sizes", type=Sizes(), default=_SIZES, show_default=True,
+              help="The numbers of participants per list to try.")  # fmt: skip
+@click.option("--simulations", default=100, show_default=True, type=click.IntRange(min=2),
+              help="How many studies to simulate.")  # fmt: skip
+@click.option("--difference", type=click.FloatRange(min=0, min_open=True),
+              help=("The difference to detect.  [default: .05 in accuracy, .5 points of a rating, "
+                    ".1 in the share of yes]"))  # fmt: skip
+@click.option("--width", type=click.FloatRange(min=0, min_open=True),
+              help="The wanted half-width of the intervals.  [default: --difference]")  # fmt: skip
+@click.option("--sd-participants", default=0.5, show_default=True, help="In logits.")
+@click.option("--sd-items", default=0.5, show_default=True, help="In logits; of ratings, frames.")
+@click.option("--sd-effects", default=0.2, show_default=True,
+              help=("Of ratings and of --means: how much participants, and frames, differ in each "
+                    "condition besides, in logits."))  # fmt: skip
+@click.option("--means", type=click.Path(path_type=Path),
+              help=("Of ratings and yes/no: a table with the expected mean (of yes, the share) of "
+                    "each condition."))  # fmt: skip
+@click.option("--scale",
+              help=("Of several scales this one, in points of its own.  [default: each in "
+                    "turn]"))  # fmt: skip
+@click.option("--lapse", default=0.02, show_default=True, type=_SHARE,
+              help="Lapse rate: the share of trials answered at random.")  # fmt: skip
+@click.option("--guessing", default=0.1, show_default=True, type=_SHARE,
+              help="Share of participants who answer every trial at random.")  # fmt: skip
+@click.option("--accuracy", type=_SHARE,
+              help=("The expected accuracy of every construction.  [default: the published "
+                  "ones]"))  # fmt: skip
+@click.option("--like", type=click.Path(path_type=Path),
+              help=("A reading's folder of `parallax take`: each item is as hard for people as for "
+                    "this model."))  # fmt: skip
+@click.option("--slowdown", "slowdown_percent", type=click.FloatRange(min=0, min_open=True),
+              help=("Of what is read: the difference of times to detect, in per cent.  "
+                    "[default: 5]"))  # fmt: skip
+@click.option("--log-sds", default="",
+              help=("Of what is read: five standard deviations of log times.  [default: "
+                    "those of Witzel et al., 2012]"))  # fmt: skip
+@click.option("--reward", type=click.FloatRange(min=0), help="What each participant is paid.")
+@click.option("--fee-percent", default=0.0, show_default=True, help="The platform's fee, on top.")
+@click.option("--seed", default=1, show_default=True, help="The seed of every draw.")
+def power(
+    study: str,
+    out: Path | None,
+    sizes: tuple[int, ...],
+    simulations: int,
+    difference: float | None,
+    width: float | None,
+    sd_participants: float,
+    sd_items: float,
+    sd_effects: float,
+    means: Path | None,
+    scale: str | None,
+    lapse: float,
+    guessing: float,
+    accuracy: float | None,
+    like: Path | None,
+    slowdown_percent: float | None,
+    log_sds: str,
+    reward: float | None,
+    fee_percent: float,
+    seed: int,
+) -> None:
+    """Simulate STUDY to find how many participants it needs.
+
+    It also tells what they cost and how long the study takes.
+
+    Power is the share of simulated studies whose 95% interval excludes a value that lies
+    --difference below people's true accuracy; of ratings, and of yes/no with --means, below the
+    true value of each difference and interaction that the design plans. Of a study that is read
+    step by step, it is the share that tells a --slowdown of one region from none.
+    """
+    loaded = load_study(study)
+    asked = Asked(
+        people=Assumptions(sd_participants, sd_items, lapse, guessing),
+        sizes=sizes, simulations=simulations, seed=seed, difference=difference, width=width,
+        sd_effects=sd_effects, means=means, scale=scale, accuracy=accuracy, like=like,
+        slowdown_percent=slowdown_percent, log_sds=log_sds,
+        cost=None if reward is None else reward * (1 + fee_percent / 100),
+    )  # fmt: skip
+    built = build_lists(loaded, load_items(loaded), seed)
+    for outcome in _power_of(loaded, asked)(loaded, built, asked):
+        _tell(outcome, out, of_several=scale is None)
+
+
+def _power_of(study: Study, asked: Asked) -> Power:
+    """Return how the study's type of response is planned for: by its choices, points or times.
+
+    Times are planned for where nothing else is asked of what is read: before a rating only with
+    --slowdown. Points are where no choice is right, or expected means are given.
+
+    Raises:
+        AnalysisError: The sessions have several tasks.
+        click.UsageError: A slowdown is asked for where nothing is read.
+    """
+    response = response_of(study)
+    if response.types:
+        raise AnalysisError(
+            "the sessions have several tasks, and power is of one",
+            where=str(study.folder),
+            expected="a study of one type of response",
+            remedy="Copy the folder for each task, with its items and its response alone",
+        )
+    if response.step_table is None and asked.slowdown_percent is not None:
+        raise click.UsageError(
+            "--slowdown is of what is read step by step; this study has no times."
+        )
+    is_right = Gives.RIGHT in response.gives
+    if response.step_table and asked.means is None and (is_right or asked.slowdown_percent):
+        return _loaded("times")
+    if is_right and asked.means is None:
+        return _loaded("choices")
+    if asked.accuracy is not None or asked.like is not None:
+        raise click.UsageError("--accuracy and --like say how often choices are right; of the "
+                               "points of a scale, --means says what is expected.")  # fmt: skip
+    return _loaded("points")
+
+
+def _loaded(name: str) -> Power:
+    module, _, attribute = _POWERS[name].partition(":")
+    return cast(Power, getattr(import_module(module), attribute))
+
+
+def _tell(outcome: Outcome, out: Path | None, *, of_several: bool) -> None:
+    """Print an outcome and write it to a folder; one of several scales to a folder below it."""
+    if outcome.scale:
+        click.echo(f"Scale {outcome.scale}, as if it stood alone:\n")
+    click.echo(to_text(outcome.table))
+    for sentence in outcome.sentences:
+        click.echo(sentence)
+    if out is not None:
+        _write(outcome, out / outcome.scale if of_several else out)
+    if outcome.scale:
+        click.echo("")
+    if outcome.closing:
+        click.echo(outcome.closing)
+
+
+def _write(outcome: Outcome, out: Path) -> None:
+    with atomic_folder(out, _WRITTEN) as folder:
+        save_table(outcome.table, folder)
+        if outcome.figure is not None:
+            save_figure(outcome.figure, folder, NAME)
+    click.echo(f"{'Table' if outcome.figure is None else 'Table and figure'}: {out}")

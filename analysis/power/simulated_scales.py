@@ -1,0 +1,200 @@
+"""Power of ratings and of yes or no: a design's contrasts, answered many times by imagined people.
+
+The answer of participant p to frame f in a cell c is a point of a scale of K points; yes or no is
+one of two. It follows the cumulative logit model with crossed random effects (Christensen 2019,
+the ordinal package for R), with lapses:
+
+    eta = b_c + u_p + v_f + w_pc + z_fc,  P(point <= k) = logistic(t_k - eta),
+
+where the bounds t_k lie a logit apart. u, v, w and z are normal. ``b_c`` is chosen so that the
+points average to the mean that is expected of the cell; a share ``lapse`` of the answers, and all
+answers of a share of the participants, fall on any point alike. Intervals are those that
+``analysis.statistics.contrasts`` prints.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from analysis.errors import AnalysisError
+from analysis.power.simulated_choices import Assumptions
+from analysis.statistics.contrasts import Weights, contrasts
+from analysis.statistics.resample import Floats, codes, numpy_generator
+
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(61)
+_FURTHEST = 40.0
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What is answered, and what is supposed of the people.
+
+    Attributes:
+        points: How many points the scale has; 2 for no and yes.
+        people: What is supposed of them; ``sd_items`` is that of frames.
+        sd_effects: How much participants, and frames, differ in each cell besides, in logits.
+    """
+
+    points: int
+    people: Assumptions
+    sd_effects: float
+
+    @property
+    def bounds(self) -> Floats:
+        """The bounds between the points, in logits."""
+        return np.arange(self.points - 1, dtype=np.float64) - (self.points - 2) / 2
+
+    @property
+    def _spread(self) -> float:
+        own = (self.people.sd_participants, self.people.sd_items, self.sd_effects, self.sd_effects)
+        return float(np.sqrt(np.sum(np.square(own))))
+
+    def mean(self, eta: float) -> float:
+        """Return the mean point of everybody but who guesses, at ``b_c = eta``."""
+        above = expit(eta + self._spread * _NODES[:, None] - self.bounds).sum(axis=1)
+        attentive = 1 + float(_WEIGHTS @ above) / float(_WEIGHTS.sum())
+        lapse = self.people.lapse
+        return lapse * (self.points + 1) / 2 + (1 - lapse) * attentive
+
+    def place(self, mean: float) -> float:
+        """Return the ``b_c`` at which the points average to a mean.
+
+        Raises:
+            AnalysisError: None does.
+        """
+        low, high = self.mean(-_FURTHEST), self.mean(_FURTHEST)
+        if not low < mean < high:
+            raise AnalysisError(
+                f"a mean of {mean:g} cannot be reached on a scale from 1 to {self.points} with a "
+                f"lapse rate of {self.people.lapse:g}",
+                expected=f"means between {low:.2f} and {high:.2f}",
+            )
+        return float(brentq(lambda eta: self.mean(eta) - mean, -_FURTHEST, _FURTHEST))
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A construction's answers, and the contrasts that its design plans.
+
+    Attributes:
+        rows: The place of each of its answers among all.
+        answers: Those answers, with cell, participant, unit, and perhaps ``also`` and ``group``.
+        wanted: Each contrast's weights of cells.
+        truth: Each contrast's value if all people were attentive.
+    """
+
+    rows: NDArray[np.intp]
+    answers: pd.DataFrame
+    wanted: Mapping[str, Weights]
+    truth: Mapping[str, float]
+
+
+def simulate_scale(
+    answers: pd.DataFrame,
+    planned: Mapping[str, Planned],
+    scale: Scale,
+    keeps: Callable[[NDArray[np.intp]], set[int]],
+    sizes: Iterable[int],
+    simulations: Iterable[int],
+    *,
+    difference: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Return what each simulated study would have found: a row per study, size and contrast.
+
+    Smaller sizes are a simulated study's first participants of each list.
+
+    Args:
+        answers: All answers of the largest study: participant (from 0), place (in the list), unit,
+            cell and mean, what is expected on average.
+        planned: The constructions that are analysed.
+        scale: The scale and the people.
+        keeps: Returns which participants the study's rules keep, by the points of all answers.
+        sizes: Participants per list.
+        simulations: The numbers of the studies to simulate.
+        difference: How far from the truth lies the value to be told apart from it.
+        seed: The seed of every draw.
+
+    Returns:
+        ``simulation``, ``per_list``, ``construction``, ``contrast``, ``kept``, ``estimate``,
+        ``half_width``, ``detected`` (the interval excludes truth - difference), ``not_zero``.
+    """
+    etas = {mean: scale.place(mean) for mean in answers["mean"].unique()}
+    base = answers["mean"].map(etas).to_numpy(dtype=float)
+    person = answers["participant"].to_numpy(dtype=np.intp)
+    unit, cell = (codes(answers[name].astype(str))[0] for name in ("unit", "cell"))
+    place = answers["place"].to_numpy()
+    found = []
+    for number in simulations:
+        rng = numpy_generator(seed, "power of a scale", number)
+        points = _points(base, person, unit, cell, scale, rng)
+        kept = np.isin(person, list(keeps(points)))
+        for size in sizes:
+            there = kept & (place < size)
+            for name, one in planned.items():
+                rows = _row(one, points, there, difference).assign(construction=name)
+                n_kept = len(np.unique(person[there]))
+                found.append(rows.assign(simulation=number, per_list=size, kept=n_kept))
+    return pd.concat(found, ignore_index=True)
+
+
+def _points(
+    base: Floats,
+    person: NDArray[np.intp],
+    unit: NDArray[np.intp],
+    cell: NDArray[np.intp],
+    scale: Scale,
+    rng: np.random.Generator,
+) -> NDArray[np.intp]:
+    people, n_cells = scale.people, int(cell.max()) + 1
+    n_people, n_units = int(person.max()) + 1, int(unit.max()) + 1
+    eta = base + rng.normal(0, people.sd_participants, n_people)[person]
+    eta += rng.normal(0, people.sd_items, n_units)[unit]
+    eta += rng.normal(0, scale.sd_effects, (n_people, n_cells))[person, cell]
+    eta += rng.normal(0, scale.sd_effects, (n_units, n_cells))[unit, cell]
+    points = 1 + np.searchsorted(scale.bounds, eta + rng.logistic(size=len(eta)))
+    at_random = rng.random(len(eta)) < people.lapse
+    at_random |= (rng.random(n_people) < people.guessing)[person]
+    return np.where(at_random, rng.integers(1, scale.points + 1, len(eta)), points)
+
+
+def _row(
+    one: Planned, points: NDArray[np.intp], there: NDArray[np.bool_], difference: float
+) -> pd.DataFrame:
+    own = there[one.rows]
+    answers = one.answers[own].assign(point=points[one.rows][own].astype(float))
+    found = contrasts(answers, "point", one.wanted)
+    truth = found["contrast"].map(one.truth)
+    low, high = found["low"], found["high"]
+    return pd.DataFrame(
+        {
+            "contrast": found["contrast"],
+            "truth": truth,
+            "estimate": found["estimate"],
+            "half_width": (high - low) / 2,
+            "detected": (low > truth - difference) | (high < truth - difference),
+            "not_zero": (low > 0) | (high < 0),
+        }
+    )
+
+
+def summary_of_scale(found: pd.DataFrame) -> pd.DataFrame:
+    """Return what was found on average, for each construction, contrast and size.
+
+    Returns:
+        Besides these: ``truth``, ``kept``, ``half_width`` (means), ``power`` and
+        ``power_of_effect`` (shares of studies).
+    """
+    grouped = found.groupby(["construction", "contrast", "per_list"], sort=False)
+    return grouped.agg(
+        truth=("truth", "first"),
+        kept=("kept", "mean"),
+        half_width=("half_width", "mean"),
+        power=("detected", "mean"),
+        power_of_effect=("not_zero", "mean"),
+    ).reset_index()

@@ -1,0 +1,101 @@
+"""Trials as browsers record them in JSON."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeGuard
+
+import pandas as pd
+
+RESULT = "result"
+
+
+def as_text(trials: Iterable[Mapping[Any, object]]) -> pd.DataFrame:
+    """Return trials as a table of texts, a missing value as empty text.
+
+    What is nested is named by its path: ``{"response": {"Q0": "a"}}`` has the column
+    ``response.Q0``.
+    """
+    rows = [dict(_flat(trial)) for trial in trials]
+    # As objects: whole numbers next to missing ones would become decimals, "1" in one file and
+    # "1.0" in the next.
+    table = pd.DataFrame(rows, dtype=object)
+    return table.map(lambda value: "" if _missing(value) else _text(value))
+
+
+def _flat(trial: Mapping[Any, object], before: str = "") -> Iterator[tuple[str, object]]:
+    for key, value in trial.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
+
+
+def _missing(value: object) -> bool:
+    return value is None or value != value
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list) else str(value)
+
+
+def read_json(text: str) -> tuple[pd.DataFrame, bool]:
+    """Return the trials of JSON, and whether there were several results, one below the other.
+
+    A result is a list of trials, a trial, or an object that holds the list under ``trials`` or
+    ``data``. JATOS writes one result after the other, each on lines of its own; the column
+    ``result`` numbers them. Single trials, one after the other, are not numbered.
+    """
+    results = list(_documents(text))
+    single = [one for one in results if _is_trial(one)]
+    if 1 < len(single) == len(results):
+        # Whose trials they are, their order does not tell.
+        return as_text(single), False
+    return numbered(results), len(results) > 1
+
+
+def _is_trial(document: object) -> TypeGuard[dict[str, object]]:
+    return isinstance(document, dict) and not any(_is_trials(one) for one in document.values())
+
+
+def numbered(results: Iterable[object]) -> pd.DataFrame:
+    """Return the trials of several results, with the column ``result`` from 1."""
+    return as_text(
+        {RESULT: number} | trial
+        for number, one in enumerate(results, start=1)
+        for trial in trials_of(one)
+    )
+
+
+def trials_of(result: object) -> Iterator[dict[str, object]]:
+    """Yield the trials of a result, whichever list or object holds them.
+
+    Raises:
+        ValueError: It holds something else.
+    """
+    if isinstance(result, list):
+        for one in result:
+            yield from trials_of(one)
+    elif isinstance(result, dict):
+        held = next(
+            (result[key] for key in ("trials", "data") if _is_trials(result.get(key))), None
+        )
+        if held is None:
+            yield result
+            return
+        shared = {key: value for key, value in result.items() if value is not held}
+        for trial in trials_of(held):
+            yield {**shared, **trial}
+    else:
+        raise ValueError(f"a trial must be a JSON object, not {str(result)[:40]}")
+
+
+def _is_trials(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def _documents(text: str) -> Iterator[object]:
+    decoder, place = json.JSONDecoder(), 0
+    while rest := text[place:].lstrip():
+        place = len(text) - len(rest)
+        found, place = decoder.raw_decode(text, place)
+        yield found

@@ -1,0 +1,19 @@
+"""Gorilla: a row for each event, and a line that ends the file."""
+
+import pandas as pd
+
+from analysis.readers.program import Program
+
+
+def _events(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the events, without the line that ends the file."""
+    return table[table.iloc[:, 0] != "END OF FILE"].reset_index(drop=True)
+
+
+PROGRAM = Program(
+    name="Gorilla",
+    documentation="| Gorilla | the data of a task of Task Builder 1 or 2 as CSV, including the "
+    "spreadsheet's columns |",
+    columns=("Participant Private ID",),
+    tidy=_events,
+)

@@ -1,0 +1,80 @@
+"""JATOS: an archive of results, each of them JSON or CSV."""
+
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from io import StringIO
+from pathlib import Path, PurePosixPath
+
+import pandas as pd
+
+from analysis.readers.json_trials import as_text, trials_of
+from analysis.readers.program import Program
+from analysis.readers.programs.jspsych import jspsych
+
+_STUDY_RESULT = re.compile(r"study_result_(\d+)")
+# What the archive's description says of a study result, under the names it uses.
+_DESCRIBED = ("workerId", "studyState")
+
+
+def _read_archive(path: Path) -> pd.DataFrame:
+    """Return the trials of every component result of an archive.
+
+    ``study_result`` tells the participants apart; ``workerId`` and ``studyState`` stand next to it
+    where the archive describes its results.
+
+    Raises:
+        ValueError: The archive holds no result, or one that is neither JSON nor CSV.
+    """
+    trials: list[dict[str, object]] = []
+    with zipfile.ZipFile(path) as archive:
+        described = _described(archive)
+        for name in sorted(archive.namelist(), key=_by_numbers):
+            result = _STUDY_RESULT.search(name)
+            if result and PurePosixPath(name).name == "data.txt":
+                about = {"study_result": result[1], **described.get(result[1], {})}
+                text = archive.read(name).decode("utf-8-sig")
+                trials += [about | trial for trial in _trials(text, name)]
+    if not trials:
+        raise ValueError("the archive holds no study_result_.../.../data.txt with trials")
+    return jspsych(as_text(trials))
+
+
+def _by_numbers(name: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", name)]
+
+
+def _trials(text: str, name: str) -> Iterator[dict[str, object]]:
+    if not text.strip():
+        return
+    if text.lstrip().startswith(("[", "{")):
+        decoder, place = json.JSONDecoder(), 0
+        # A component may have appended several texts.
+        while rest := text[place:].lstrip():
+            found, place = decoder.raw_decode(text, len(text) - len(rest))
+            yield from trials_of(found)
+    elif "," in text.split("\n", 1)[0]:
+        frame = pd.read_csv(StringIO(text), dtype=str, keep_default_na=False)
+        yield from frame.rename(columns=str).to_dict("records")  # type: ignore[misc]
+    else:
+        raise ValueError(f"{name} holds neither JSON nor CSV")
+
+
+def _described(archive: zipfile.ZipFile) -> Mapping[str, dict[str, object]]:
+    """Return what metadata.json says of each study result, by its number."""
+    if "metadata.json" not in archive.namelist():
+        return {}
+    content = json.loads(archive.read("metadata.json"))
+    results = [one for study in content.get("data", []) for one in study.get("studyResults", [])]
+    return {str(one["id"]): {k: one[k] for k in _DESCRIBED if k in one} for one in results}
+
+
+PROGRAM = Program(
+    name="JATOS",
+    documentation="| JATOS 3 | a results archive (`.jrzip`, `.zip`), where `study_result` "
+    "identifies participants; or plain text (`.txt`) with one result after the other (JSON or "
+    "CSV), numbered in `result` |",
+    suffixes=(".zip", ".jrzip"),
+    read_file=_read_archive,
+)

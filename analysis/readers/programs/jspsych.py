@@ -1,0 +1,19 @@
+"""jsPsych: a row for each trial; its CSV writes "null" where nobody answered."""
+
+import pandas as pd
+
+from analysis.readers.program import Program
+
+
+def jspsych(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the trials with empty cells where nobody answered; its CSV writes "null" there."""
+    return table.replace("null", "")
+
+
+PROGRAM = Program(
+    name="jsPsych",
+    documentation="| jsPsych 6 to 8 | JSON (a list of trials, or a list of such lists) and CSV; "
+    "trials without an answer are left out |",
+    columns=("trial_type", "trial_index"),
+    tidy=jspsych,
+)

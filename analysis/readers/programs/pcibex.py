@@ -1,0 +1,83 @@
+"""Results of PCIbex and of Ibex, whose comments name their columns."""
+
+import csv
+import re
+from itertools import takewhile
+from urllib.parse import unquote
+
+import pandas as pd
+
+from analysis.readers.program import Program
+
+_FIRST = "# Results on "
+# "1. Name." of a list, or "Col. 1: Name." of the list of one line among several.
+_COLUMN = re.compile(r"(Col\. )?(\d+)[.:] (.*?)\.?")
+_GROUPS = re.compile(r"The lines below this comment are in groups of \d+\.")
+_LINE = re.compile(r"Line \d+:")
+# Before each line: "...First 7... [8] Answer -- [9] Time taken to answer".
+_ONE_LINE = re.compile(r"\.\.\.First 7\.\.\. (.*)")
+_SEVEN = (
+    "Time results were received", "MD5 hash that hopefully uniquely identifies participant",
+    "Controller name", "Item number", "Element number", "Type", "Group",
+)  # fmt: skip
+
+
+def _is_results(text: str) -> bool:
+    """Return whether a text begins as results of PCIbex and Ibex do.
+
+    Before the line that says when, there are empty comments and, from PCIbex, one that says which
+    submissions the file holds.
+    """
+    comments = takewhile(lambda line: line.startswith("#") or not line.strip(), text.splitlines())
+    return any(line.startswith(_FIRST) for line in comments)
+
+
+def _read(text: str) -> tuple[pd.DataFrame, str]:
+    """Return the rows, whose columns the comments above them name.
+
+    Ibex writes three kinds of comments: one list for the lines below; lists for lines that take
+    turns; or, with SIMPLE_RESULTS_FILE_COMMENTS, a comment for each line. Commas within a cell are
+    written ``%2C``; "NULL" stands where a cell is empty.
+    """
+    lists: list[list[str]] = [[]]
+    rows: list[dict[str, str]] = []
+    turn = 0
+    for line in text.splitlines():
+        if line.startswith("#"):
+            lists, turn = _named(line[1:].strip(), lists), 0
+        elif line.strip():
+            cells = map(_plain, next(csv.reader([line])))
+            names = lists[turn % len(lists)] if lists else []
+            rows.append(dict(zip(names, cells, strict=False)))
+            turn += 1
+    table = pd.DataFrame(rows).fillna("")
+    return table, "PCIbex" if "PennElementType" in table else "Ibex"
+
+
+def _named(comment: str, lists: list[list[str]]) -> list[list[str]]:
+    """Return the lists of columns, as a comment goes on with them."""
+    if _GROUPS.fullmatch(comment):
+        return []
+    if _LINE.fullmatch(comment):
+        return [*lists, []]
+    if one_line := _ONE_LINE.fullmatch(comment):
+        return [[*_SEVEN, *re.split(r" -- \[\d+\] ", " -- " + one_line[1])[1:]]]
+    if column := _COLUMN.fullmatch(comment):
+        # A list of columns begins again at 1, or goes on below where it differs.
+        last = lists[-1] if lists else []
+        before = lists[:-1] if column[1] else []
+        return [*before, [*last[: int(column[2]) - 1], column[3]]]
+    return lists
+
+
+def _plain(cell: str) -> str:
+    return "" if cell == "NULL" else unquote(cell)
+
+
+PROGRAM = Program(
+    name="PCIbex",
+    documentation="| PCIbex, Ibex | the results file, whose comments name the columns, in any "
+    "of the three forms that Ibex writes |",
+    recognises=_is_results,
+    read_text=_read,
+)

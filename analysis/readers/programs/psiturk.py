@@ -1,0 +1,44 @@
+"""psiTurk: trialdata.csv has no header; what was recorded is JSON in the last column."""
+
+import csv
+import json
+from io import StringIO
+
+import pandas as pd
+
+from analysis.readers.json_trials import as_text
+from analysis.readers.program import Program
+
+_COLUMNS = ("uniqueid", "current_trial", "recorded_ms", "data")
+
+
+def _is_trial_data(text: str) -> bool:
+    """Return whether a text is psiTurk's trial data: four columns, JSON in the last."""
+    first = next(csv.reader(StringIO(text)), [])
+    return len(first) == len(_COLUMNS) and first[-1].startswith(("{", "["))
+
+
+def _trials(text: str) -> tuple[pd.DataFrame, str]:
+    """Return psiTurk's trials: its own columns, then what the experiment recorded of each.
+
+    What was recorded as a list has the columns ``data_1``, ``data_2`` and so on.
+    """
+    rows = [dict(zip(_COLUMNS, row, strict=True)) for row in csv.reader(StringIO(text)) if row]
+    table = as_text([row | _recorded(json.loads(row.pop("data"))) for row in rows])
+    return table, PROGRAM.name
+
+
+def _recorded(data: object) -> dict[str, object]:
+    if isinstance(data, dict):
+        return data
+    values = data if isinstance(data, list) else [data]
+    return {f"data_{number}": value for number, value in enumerate(values, start=1)}
+
+
+PROGRAM = Program(
+    name="psiTurk",
+    documentation="| psiTurk | `trialdata.csv`: `uniqueid`, `current_trial`, `recorded_ms` and "
+    "all names that the experiment recorded (for lists `data_1`, `data_2`, ...) |",
+    recognises=_is_trial_data,
+    read_text=_trials,
+)

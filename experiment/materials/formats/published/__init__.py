@@ -1,0 +1,1 @@
+"""Formats of published materials: one module for each."""

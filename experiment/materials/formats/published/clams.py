@@ -1,0 +1,60 @@
+"""Pairs of CLAMS: lines of ``True<TAB>sentence``, each followed by the same one with ``False``.
+
+Mueller, A., Nicolai, G., Petrou-Zeniou, P., Talmina, N., & Linzen, T. (2020). Cross-linguistic
+syntactic evaluation of word prediction models. ACL 2020.
+"""
+
+from pathlib import Path
+
+from experiment.errors import MaterialsError
+from experiment.materials.formats.format import Drafts, Format, Terms
+from experiment.materials.formats.pairs import Draft
+from experiment.materials.formats.raw import read_text
+
+_TEXTS = (".txt", ".tsv", ".tab")
+
+
+def _is_marked_lines(path: Path) -> bool:
+    """Return whether a file begins with a line that is marked True or False, and has no headers."""
+    if path.suffix.lower() not in _TEXTS or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        first = file.readline().removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+    return first.startswith(("True\t", "False\t"))
+
+
+def _read(path: Path, terms: Terms) -> Drafts:
+    """Return the pairs of a file of marked lines.
+
+    Raises:
+        MaterialsError: The file is no text, or a line is not followed by its counterpart.
+    """
+    text, notes = read_text(path, terms.language)
+    lines = [(n, one) for n, one in enumerate(text.splitlines(), start=1) if one.strip()]
+    drafts = []
+    for (number, good), other in zip(lines[::2], [*lines[1::2], None], strict=False):
+        mark, _, sentence = good.partition("\t")
+        wrong_mark, _, wrong = other[1].partition("\t") if other else ("", "", "")
+        if (mark, wrong_mark) != ("True", "False") or not (sentence.strip() and wrong.strip()):
+            raise MaterialsError(
+                f'"{good[:60]}" is not followed by its counterpart',
+                where=f"{path}, line {number}",
+                expected="True, a tab and a sentence; in the next line False, a tab and the same "
+                "sentence made wrong",
+            )
+        place = f"{path}, line {number}"
+        drafts.append(
+            Draft(place, sentence.strip(), wrong.strip(), construction=path.stem,
+                  condition=path.stem)
+        )  # fmt: skip
+    note = "Read as CLAMS writes pairs: each True line with the False one below."
+    return Drafts(drafts, (*notes, note))
+
+
+FORMAT = Format(
+    name="pairs as CLAMS has them",
+    documentation="| CLAMS (`.txt`) | lines that begin with `True` or `False` and a tab | each "
+    "`True` line and the `False` line below it are a pair; the file's name is the construction |",
+    recognises=_is_marked_lines,
+    read=_read,
+)

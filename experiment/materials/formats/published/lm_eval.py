@@ -1,0 +1,214 @@
+"""Tasks of lm-evaluation-harness: a YAML file that says how rows of data become choices.
+
+Read are tasks of two choices without examples, over data in files. Templates are Jinja's, in a
+sandbox; a task that names a function of its own (``!function``) is refused: nothing is executed.
+"""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jinja2 import StrictUndefined, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
+
+from experiment.errors import MaterialsError
+from experiment.materials.formats.format import Drafts, Format, Terms
+from experiment.materials.formats.pairs import Draft
+from experiment.materials.formats.raw import json_lines, read_raw, read_text
+
+_SUFFIXES = (".yaml", ".yml")
+# How a text is given to a model if the delimiter of choices, a space, stands at its very beginning.
+AFTER_SPACE = "after_space"
+_TEMPLATES = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
+_MOST_INCLUDES = 10
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML whose tags name code; the code is never looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    name: str
+
+
+_Loader.add_constructor("!function", lambda loader, node: _Code(str(node.value)))
+
+
+def _read(path: Path, _: Terms) -> Drafts:
+    """Return a task's pairs, what was decided, and the rendering that the harness would use.
+
+    Raises:
+        MaterialsError: The file is no such task, or its data are not there.
+    """
+    task = _Task(_loaded(path), path)
+    drafts = [task.draft(place, row) for place, row in task.rows()]
+    if not drafts:
+        raise MaterialsError("the task has no data", where=str(path), expected="one row per item")
+    alone = not any(draft.context for draft in drafts)
+    notes = [f"Read as the task {task.name} of lm-evaluation-harness."]
+    rendering = AFTER_SPACE if alone and task.delimiter == " " else ""
+    if rendering:
+        notes.append("As in the harness, a space precedes each text (its target_delimiter).")
+    return Drafts(drafts, notes, rendering)
+
+
+def _loaded(path: Path, depth: int = 0) -> dict[str, Any]:
+    if not path.is_file() or depth > _MOST_INCLUDES:
+        raise MaterialsError(
+            "there is no such file" if depth <= _MOST_INCLUDES else "the files include each other",
+            where=str(path),
+            expected="a task of lm-evaluation-harness, with the files it includes beside it",
+        )
+    try:
+        found = yaml.load(read_text(path)[0], _Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise MaterialsError(
+            f"the file is not YAML ({getattr(error, 'problem', None) or 'no text of Unicode'})",
+            where=f"{path}, line {mark.line + 1}" if mark else str(path),
+        ) from error
+    if not isinstance(found, dict):
+        raise MaterialsError(
+            "the file is not a task", where=str(path), expected='keys such as "task: blimp_island"'
+        )
+    included = found.pop("include", [])
+    base: dict[str, Any] = {}
+    for name in included if isinstance(included, list) else [included]:
+        base |= _loaded(path.parent / str(name), depth + 1)
+    return base | found
+
+
+class _Task:
+    def __init__(self, config: Mapping[str, Any], path: Path) -> None:
+        self._config, self._path = config, path
+        self.name = str(config.get("task") or path.stem)
+        self.delimiter = str(config.get("target_delimiter", " "))
+        self._refuse_unreadable()
+
+    def _refuse_unreadable(self) -> None:
+        code = [key for key, value in self._config.items() if isinstance(value, _Code)]
+        if code:
+            raise self._error(
+                f"{code[0]} names the function {self._config[code[0]].name}, but Parallax "
+                "runs no code of a task",
+                "templates, columns' names and lists",
+            )
+        if self._config.get("output_type", "") != "multiple_choice":
+            raise self._error(
+                f"its output_type is {self._config.get('output_type', 'generate_until')}",
+                "multiple_choice: a text and two choices",
+            )
+        if self._config.get("num_fewshot"):
+            raise self._error(
+                f"it shows {self._config['num_fewshot']} examples first", "num_fewshot: 0"
+            )
+
+    def _error(self, problem: str, expected: str, where: str = "", remedy: str = "") -> Exception:
+        return MaterialsError(
+            f"no items can be made of the task {self.name}: {problem}",
+            where=where or str(self._path),
+            expected=expected,
+            remedy=remedy,
+        )
+
+    def rows(self) -> Iterator[tuple[str, dict[str, object]]]:
+        for path in self._data_files():
+            if path.suffix.lower() in (".jsonl", ".json"):
+                yield from json_lines(read_text(path)[0], path)
+            else:
+                for row in read_raw(path).rows:
+                    yield row.place, {**row.values}
+
+    def _data_files(self) -> list[Path]:
+        named = (self._config.get("dataset_kwargs") or {}).get("data_files")
+        if isinstance(named, dict):
+            splits = [self._config.get(f"{one}_split") for one in ("test", "validation")]
+            split = next((one for one in splits if one in named), next(iter(named)))
+            named = named[split]
+        files = [Path(str(one)) for one in (named if isinstance(named, list) else [named]) if one]
+        found = [one if one.is_file() else self._path.parent / one for one in files]
+        if not found or not all(path.is_file() for path in found):
+            missing = next((str(path) for path in found if not path.is_file()), "")
+            raise self._error(
+                "its data were not found "
+                f"({missing or self._config.get('dataset_path', 'unnamed')})",
+                "dataset_path: json, and under dataset_kwargs the data_files beside the task",
+                remedy="Save the data set as JSON lines and name the file there",
+            )
+        return found
+
+    def draft(self, place: str, row: Mapping[str, object]) -> Draft:
+        choices = self._choices(row, place)
+        if len(choices) != 2:
+            raise self._error(f"it has {len(choices)} choices", "two choices", place)
+        target = self._target(row, choices, place)
+        context = f"{self._config.get('description') or ''}{self._text('doc_to_text', row, place)}"
+        if context.strip() and not self.delimiter and not context[-1].isspace():
+            raise self._error(
+                "its choices follow the text without a space", 'target_delimiter: " "', place
+            )
+        good, bad = (" ".join(choices[n].split()) for n in (target, 1 - target))
+        extra = {name: value for name, value in row.items() if isinstance(value, str)}
+        return Draft(
+            place, good, bad, " ".join(context.split()), construction=self.name, extra=extra
+        )
+
+    def _choices(self, row: Mapping[str, object], place: str) -> list[str]:
+        named = self._config.get("doc_to_choice")
+        if isinstance(named, str):
+            named = row[named] if named in row else self._literal(named, row, place)
+        if isinstance(named, dict):
+            named = list(named.values())
+        if not isinstance(named, list):
+            raise self._error("doc_to_choice gives no list", "a list of two choices", place)
+        return [self._filled(str(one), row, place) for one in named]
+
+    def _literal(self, template: str, row: Mapping[str, object], place: str) -> object:
+        text = self._filled(template, row, place)
+        try:
+            return ast.literal_eval(text)
+        except (ValueError, SyntaxError) as error:
+            raise self._error(f"doc_to_choice gives {text[:80]}", "a list", place) from error
+
+    def _target(self, row: Mapping[str, object], choices: list[str], place: str) -> int:
+        named = self._config.get("doc_to_target")
+        found = row[named] if isinstance(named, str) and named in row else named
+        text = self._filled(str(found), row, place)
+        if text.strip().isdecimal() and int(text) < len(choices):
+            return int(text)
+        if text in choices:
+            return choices.index(text)
+        raise self._error(f'doc_to_target gives "{text}"', "the number of a choice, or one", place)
+
+    def _text(self, key: str, row: Mapping[str, object], place: str) -> str:
+        named = self._config.get(key, "")
+        if not isinstance(named, str):
+            raise self._error(f"{key} is {named!r}", "a template or a column's name", place)
+        return str(row[named]) if named in row else self._filled(named, row, place)
+
+    def _filled(self, template: str, row: Mapping[str, object], place: str) -> str:
+        try:
+            return _TEMPLATES.from_string(template).render(row)
+        # A template may compute whatever its author thought of.
+        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
+            raise self._error(
+                f"its template {template[:80]!r} cannot be filled ({error})",
+                f"columns among {', '.join(row)}",
+                place,
+            ) from error
+
+
+FORMAT = Format(
+    name="a task of lm-evaluation-harness",
+    documentation="| task of lm-evaluation-harness (`.yaml`) | the file's ending | tasks with two "
+    "choices and no few-shot examples, over data in files (`dataset_kwargs: data_files`). "
+    "Templates are filled in a sandbox. A task that names code (`!function`) is refused |",
+    recognises=lambda path: path.suffix.lower() in _SUFFIXES,
+    read=_read,
+    suffixes=_SUFFIXES,
+    names_its_data=True,
+)

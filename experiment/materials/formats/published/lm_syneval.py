@@ -1,0 +1,84 @@
+"""Templates of LM_syneval: a pickled dictionary from conditions to lists of pairs or triples.
+
+Marvin, R., & Linzen, T. (2018). Targeted syntactic evaluation of language models. EMNLP 2018. The
+second sentence of a triple is the intrusive one.
+"""
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+from experiment.errors import MaterialsError, shown
+from experiment.materials.formats.format import Drafts, Format, Terms
+from experiment.materials.formats.pairs import Draft
+
+_SUFFIXES = (".pickle", ".pkl")
+_TRIPLE = 3
+
+
+class _Plain(pickle.Unpickler):
+    """Reads lists, tuples, dictionaries and texts, and refuses whatever names a class."""
+
+    def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401
+        raise pickle.UnpicklingError(f"it names {module}.{name}, which is not run")
+
+
+def _read(path: Path, _: Terms) -> Drafts:
+    """Return the items of a pickle of LM_syneval. Nothing in it is run.
+
+    Raises:
+        MaterialsError: It is not such a pickle.
+    """
+    try:
+        with path.open("rb") as file:
+            found = _Plain(file, encoding="utf-8").load()
+    # A damaged pickle fails with an error of any kind.
+    except Exception as error:
+        raise _no_templates(f"the pickle cannot be read ({error})", str(path)) from error
+    if not isinstance(found, dict):
+        raise _no_templates(f"the pickle holds {shown(found)}", str(path))
+    drafts = [
+        _draft(path, condition, number, versions)
+        for condition, every in found.items()
+        for number, versions in enumerate(
+            every if isinstance(every, list | tuple) else [every], start=1
+        )
+    ]
+    triples = sum(bool(one.distractor) for one in drafts)
+    note = (
+        f"{triples:,} items have three versions: the first is read as good, the second as "
+        "distractor, the third as bad."
+    )
+    return Drafts(drafts, ("Read as templates of LM_syneval.", *([note] if triples else [])))
+
+
+def _no_templates(problem: str, where: str) -> MaterialsError:
+    return MaterialsError(
+        problem,
+        where=where,
+        expected="a dictionary from conditions to lists of pairs or triples of sentences, as "
+        "LM_syneval has them",
+    )
+
+
+def _draft(path: Path, condition: object, number: int, versions: object) -> Draft:
+    place = f"{path}, {condition}, {number}"
+    several = versions if isinstance(versions, list | tuple) else []
+    # Nothing that would have to be written out as a text is taken for one.
+    texts = [text for text in (condition, *several) if isinstance(text, str)]
+    if len(texts) < 1 + len(several) or len(several) not in (_TRIPLE - 1, _TRIPLE):
+        raise _no_templates(f"{shown(versions)} is no pair and no triple of sentences", place)
+    name, good, *others = texts
+    bad, distractor = others[-1], others[0] if len(several) == _TRIPLE else ""
+    return Draft(place, good, bad, distractor=distractor, construction=path.stem, condition=name)
+
+
+FORMAT = Format(
+    name="templates of LM_syneval",
+    documentation="| templates of LM_syneval (`.pickle`) | the file's ending | a dictionary from "
+    "conditions to pairs or triples; of a triple the second sentence is the distractor. Nothing "
+    "that a pickle names is run |",
+    recognises=lambda path: path.suffix.lower() in _SUFFIXES,
+    read=_read,
+    suffixes=_SUFFIXES,
+)

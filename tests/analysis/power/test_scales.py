@@ -1,0 +1,113 @@
+"""Power of ratings and of yes or no: the model's means, and the command from a study's folder."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from analysis.errors import AnalysisError
+from analysis.power.command import power
+from analysis.power.simulated_choices import Assumptions
+from analysis.power.simulated_scales import Scale, _points
+
+RATINGS = Path("tests/data/presentations/ratings")
+MEANS = "condition,version,mean\nshort,good,{}\nshort,bad,{}\nlong,good,{}\nlong,bad,{}\n"
+
+
+@pytest.mark.parametrize(("points", "mean"), [(7, 5.5), (2, 1.3), (5, 1.6)])
+def test_answers_average_to_the_mean_that_is_expected(points, mean):
+    scale = Scale(points, Assumptions(0.8, 0.6, 0.05, 0), 0.4)
+    rng, n = np.random.default_rng(1), 60_000
+    own = np.arange(n)
+    drawn = _points(np.full(n, scale.place(mean)), own, own, own % 1, scale, rng)
+    assert set(drawn) == set(range(1, points + 1))
+    assert drawn.mean() == pytest.approx(mean, abs=4 * drawn.std() / np.sqrt(n))
+
+
+def test_a_mean_beyond_the_scale_is_named():
+    with pytest.raises(AnalysisError, match="mean of 7 cannot be reached on a scale from 1 to 7"):
+        Scale(7, Assumptions(), 0.2).place(7)
+
+
+def asked(folder, *options):
+    given = ["--simulations", "20", "--guessing", "0", "--per-list", "6,24", *options]
+    return CliRunner().invoke(power, [str(folder), *given], catch_exceptions=True)
+
+
+def powers(text, contrast, column):
+    """The numbers below a contrast's heading: rows of the two sizes."""
+    rows = text.partition(contrast.upper() + "\n")[2].splitlines()[:2]
+    return [float(row.split()[column]) for row in rows]
+
+
+def test_more_people_tell_an_expected_effect_of_ratings_and_nothing_is_no_effect(tmp_path):
+    (tmp_path / "means.csv").write_text(MEANS.format(6, 2.5, 5, 1.5))
+    done = asked(RATINGS, "--means", str(tmp_path / "means.csv"), "--reward", "2")
+    assert done.exit_code == 0, done.output
+    few, many = powers(done.output, "Extraction: condition: short - long", 3)
+    assert many < few
+    assert powers(done.output, "Extraction: version: expected - other", 5) == [1.0, 1.0]
+    few, many = powers(done.output, "Extraction: condition: short - long", 5)
+    assert few <= many
+    assert many > 0.7
+    assert "Interaction: (expected: short - long) - (other: short - long): no effect is" in (
+        done.output
+    )
+    assert "96.00" in done.output
+
+
+def test_yes_or_no_is_planned_by_its_shares(tmp_path):
+    folder = shutil.copytree(RATINGS, tmp_path / "answers")
+    text = (folder / "study.toml").read_text().replace('"rating"', '"yes_no"')
+    parameters = text.index("[trial.parameters]"), text.index("[simulation]")
+    (folder / "study.toml").write_text(text[: parameters[0]] + text[parameters[1] :])
+    (tmp_path / "means.csv").write_text(MEANS.format(0.9, 0.5, 0.9, 0.5))
+    done = asked(folder, "--means", str(tmp_path / "means.csv"))
+    assert done.exit_code == 0, done.output
+    assert powers(done.output, "Extraction: version: expected - other", 5)[1] > 0.9
+    assert "a difference of 0.1 in the share of yes" in done.output
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("condition,mean\nshort,5\n", "no mean is expected of condition = long"),
+        ("size,mean\nshort,5\n", 'the study has no column "size"'),
+        ("condition,mean\nshort,five\n", "the expected means cannot be read"),
+        ("condition,mean\nshort,5\nshort,4\n", "two rows are about the same answers"),
+    ],
+)
+def test_a_table_of_means_that_does_not_fit_is_said(tmp_path, table, said):
+    (tmp_path / "means.csv").write_text(table)
+    done = asked(RATINGS, "--means", str(tmp_path / "means.csv"))
+    assert isinstance(done.exception, AnalysisError)
+    assert said in str(done.exception)
+
+
+def test_a_study_of_one_condition_has_nothing_to_plan(tmp_path):
+    shutil.copytree(RATINGS, tmp_path / "ratings")
+    table = tmp_path / "ratings" / "items.csv"
+    rows = [line.split(",") for line in table.read_text().splitlines() if "-long," not in line]
+    for row in rows[1:]:
+        row[9] = ""
+    table.write_text("\n".join(map(",".join, rows)) + "\n")
+    study = tmp_path / "ratings" / "study.toml"
+    study.write_text(study.read_text())
+    done = asked(tmp_path / "ratings")
+    assert "no construction of targets has two conditions, so there is" in str(done.exception)
+
+
+def test_each_of_several_scales_is_planned_in_points_of_its_own(tmp_path):
+    several = Path("docs/examples/scales")
+    done = asked(several, "--scale", "plausibility", "--out", str(tmp_path / "power"))
+    assert done.exit_code == 0, done.output
+    assert "Scale plausibility, as if it stood alone" in done.output
+    assert "acceptability" not in done.output
+    assert (tmp_path / "power" / "power.csv").exists()
+    unknown = asked(several, "--scale", "plausible").output
+    assert 'no scale "plausible". Expected one of: acceptability, plausibility' in unknown
+    assert "trials do not have them" in asked(RATINGS, "--scale", "plausibility").output
+    means = asked(several, "--means", "means.csv").output
+    assert "--means are of one scale; say which with --scale" in means

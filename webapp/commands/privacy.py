@@ -1,0 +1,283 @@
+"""``parallax forget``, ``erase``, ``correct``, ``restrict``: people's rights over their data.
+
+``parallax study privacy`` drafts what a data protection officer asks, from the study's settings;
+what no setting says is in brackets, for a person to complete.
+"""
+
+import getpass
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import click
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from experiment.studies.load import load_study
+from experiment.studies.study import Study
+from experiment.tables.atomic_write import atomic_write
+from webapp.commands.database import scrub_and_tell
+from webapp.commands.options import open_sessions, with_instance
+from webapp.core.clock import utc_now
+from webapp.core.instance import open_instance
+from webapp.database.engine import reading
+from webapp.database.models import Participant, Run
+from webapp.database.models.identity import sealer_of
+from webapp.database.retry import in_transaction
+from webapp.database.scrub import empty_log
+from webapp.erasures.record import Record
+from webapp.errors import RunError, WebappError
+from webapp.participant.data_notice import rights_notice, stored_data
+from webapp.payments.debts import Debt, debts_in_words, debts_of
+from webapp.privacy.amendments import correct as correct_answers
+from webapp.privacy.amendments import correctable, release, restrict
+from webapp.privacy.forget import Person, find_person, forget, why_unpaid
+from webapp.runs.runs import named_run, study_as_launched
+from webapp.sessions.withdraw import Wish, withdraw
+from webapp.users.audit_log import record_act
+
+
+@click.command("forget")
+@click.argument("who")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option(
+    "--although-unpaid",
+    is_flag=True,
+    help="Do not ask about money that they are still owed.",
+)
+@with_instance
+def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
+    """Remove all data that identify WHO.
+
+    WHO is a participant's reference, their own code, or a platform's id of them. Their answers are
+    erased. What the books must keep no longer identifies anybody. If an older backup is restored,
+    they are forgotten again. Somebody who is forgotten can no longer be paid, so the command says
+    what they are still owed, and asks.
+    """
+    if not yes:
+        click.confirm("This cannot be undone. Forget them?", abort=True)
+    who, now = who.strip(), utc_now()
+    sessions = open_sessions(instance)
+    with reading(sessions) as session:
+        unpaid = _unpaid(session, find_person(session, who))
+    if unpaid:
+        click.echo(f"{unpaid}. Somebody who is forgotten can no longer be paid.")
+        if not (yes or although_unpaid):
+            click.confirm("Forget them all the same?", abort=True)
+    with sessions.begin() as session:
+        person = find_person(session, who)
+        if person.is_nobody:
+            raise RunError(
+                "no participant has that reference, code or id",
+                expected="a participant's reference, their own code, or a platform's id of them",
+            )
+        refs = [
+            (participant.ref, session.get_one(Run, participant.run_id).ref)
+            for participant in person.participants
+        ]
+        record = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
+        forget(session, person, now, record)
+        after = {"participations": str(len(refs)), "payments kept": str(len(person.payments))}
+        record_act(session, getpass.getuser(), "person forgotten", now, after=after)
+    scrub_and_tell(open_instance(instance))
+    click.echo(
+        f"Forgotten: {len(refs)} participation(s), {len(person.assignments)} assignment(s); "
+        f"{len(person.payments)} ledger entries no longer identify anyone."
+    )
+    for ref, run in refs:
+        click.echo(f"In exports of run {run} made earlier, delete the rows of participant {ref}.")
+
+
+def _unpaid(session: Session, person: Person) -> str:
+    """Return what a person is still owed, or why their money is not settled; empty if it is."""
+    debts = list[Debt]()
+    for participant in person.participants:
+        debts += debts_of(session, session.get_one(Run, participant.run_id), [participant.id])
+    return debts_in_words(debts) or why_unpaid(person)
+
+
+@click.command()
+@click.argument("run")
+@click.argument("code")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@with_instance
+def erase(run: str, code: str, yes: bool, instance: Path) -> None:
+    """Erase what a participant of RUN gave, by their CODE.
+
+    CODE is the one that their last page showed. Answers, times, devices and events are gone
+    for good; what paying them needs stays. Exports made before still hold their rows.
+    """
+    if not yes:
+        click.confirm("This cannot be undone. Erase it?", abort=True)
+    with open_sessions(instance).begin() as session:
+        stored_run = named_run(session, run)
+        participant = session.scalar(
+            select(Participant)
+            .where(Participant.run_id == stored_run.id, Participant.code == code.strip().lower())
+            .with_for_update()
+        )
+        if participant is None:
+            raise RunError(
+                f'no participant of the run "{run}" has that code',
+                expected="the code that a participant's last page showed them",
+            )
+        record = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
+        withdraw(session, participant, Wish.ERASE, utc_now(), record)
+        reference = participant.ref
+    scrub_and_tell(open_instance(instance))
+    click.echo(f"Erased. In exports made earlier, delete the rows of participant {reference}.")
+
+
+_REASON = click.option("--reason", required=True, help="How they asked for it; it is kept.")
+
+
+@click.command("correct")
+@click.argument("who")
+@click.argument("field")
+@click.argument("value")
+@_REASON
+@with_instance
+def correct_(who: str, field: str, value: str, reason: str, instance: Path) -> None:
+    """Put VALUE in the place of WHO's answer to the question FIELD.
+
+    WHO is a participant's reference or their own code. The earlier answer is not kept. If an older
+    backup is restored, it is corrected again.
+    """
+
+    def change(session: Session, run: Run, person: Participant, record: Record) -> None:
+        questions = correctable(session, study_as_launched(session, run), person)
+        names = [question.name for question in questions]
+        if field not in names:
+            raise RunError(
+                f'the participant was asked no question "{field}"',
+                expected=f"one of: {', '.join(names) or 'none, because they answered none'}",
+            )
+        given, now = {field: value}, utc_now()
+        if problems := correct_answers(session, person, questions, given, now, record):
+            raise RunError(f"the new answer to {field} cannot be stored: {problems[field]}")
+        _note(session, run, person, "answer corrected", reason, field=field)
+
+    _change(who, instance, change)
+    click.echo(f"The answer to {field} is corrected. Exports made earlier still have the other.")
+
+
+@click.command("restrict")
+@click.argument("who")
+@click.option("--lift", is_flag=True, help="Use the data again; tell the participant before.")
+@_REASON
+@with_instance
+def restrict_(who: str, lift: bool, reason: str, instance: Path) -> None:
+    """Keep WHO's data without using them, until they allow it again.
+
+    WHO is a participant's reference or their own code. No export, rule, report or page has their
+    answers meanwhile; what they are owed can be paid. A restored backup keeps it so.
+    """
+
+    def change(session: Session, run: Run, person: Participant, record: Record) -> None:
+        act, done = ("data used again", release) if lift else ("data restricted", restrict)
+        if done(session, person, utc_now(), record):
+            _note(session, run, person, act, reason)
+
+    _change(who, instance, change)
+    effect = "may be used again" if lift else "are stored and not used. Delete them in exports"
+    click.echo(f"The participant's data {effect}.")
+
+
+def _change(
+    who: str, instance: Path, change: Callable[[Session, Run, Participant, Record], None]
+) -> None:
+    def work(session: Session) -> None:
+        named = or_(Participant.ref == who.strip(), Participant.code == who.strip().lower())
+        person = session.scalar(select(Participant).where(named).with_for_update(of=Participant))
+        if person is None:
+            raise RunError(
+                "no participant has that reference or code",
+                expected="a participant's reference, or the code that only they were shown",
+            )
+        record = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
+        change(session, session.get_one(Run, person.run_id), person, record)
+
+    sessions = open_sessions(instance)
+    in_transaction(sessions, work)
+    empty_log(sessions.kw["bind"])
+
+
+def _note(
+    session: Session, run: Run, person: Participant, act: str, reason: str, **after: str
+) -> None:
+    details = {"participant": person.ref, **after, "reason": reason}
+    record_act(session, getpass.getuser(), act, utc_now(), run_ref=run.ref, after=details)
+
+
+@click.command()
+@click.argument("study")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder to write to; without it, the documents are printed.",
+)
+def privacy(study: str, out: Path | None) -> None:
+    """Draft STUDY's consent annex, record of processing and data flow.
+
+    They are Markdown, from the study's own settings. What no setting tells stands in brackets.
+    Files that stand there already are left alone.
+    """
+    loaded = load_study(study)
+    stored = stored_data(loaded, known_to_platform=bool(platform_of(loaded)))
+    drafts = privacy_drafts(loaded, [*stored, rights_notice()])
+    if out is None:
+        for text in drafts.values():
+            click.echo(text)
+        return
+    if there := [name for name in drafts if (out / name).exists()]:
+        raise WebappError(
+            f"{', '.join(there)} already exist, and may have been completed by hand",
+            where=str(out),
+            expected="a folder without these files",
+            remedy="Choose another folder, and compare the files",
+        )
+    for name, text in drafts.items():
+        with atomic_write(out / name) as temporary:
+            temporary.write_text(text, encoding="utf-8", newline="\n")
+        click.echo(out / name)
+    click.echo("Complete the parts in brackets before you hand the documents on.")
+
+
+DRAFTS = ("consent_annex.md", "record_of_processing.md", "data_flow.md")
+
+
+def privacy_drafts(study: Study, stored: Iterable[str]) -> Mapping[str, str]:
+    """Return each draft's text by its file's name.
+
+    Args:
+        study: The study.
+        stored: What the consent page says is stored of people.
+    """
+    pages = Environment(
+        loader=PackageLoader("webapp", "templates/privacy"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    platform = platform_of(study)
+    facts = {
+        "study": study.study,
+        "stored": list(stored),
+        "questions": [*study.screening, *study.questionnaire],
+        "identifying": list(study.privacy.identifying_questions),
+        "days": study.privacy.keep_identifying_days,
+        "platform": platform,
+        "paid": study.recruitment is not None,
+        "currency": study.currency,
+        "places": study.design.n_places,
+    }
+    return {name: pages.get_template(name).render(facts) for name in DRAFTS}
+
+
+def platform_of(study: Study) -> str:
+    """Return who recruits, as far as the study says; empty for nobody."""
+    if study.panel is not None:
+        return study.panel.preset or "[recruiting platform]"
+    return "[recruiting platform]" if study.recruitment is not None else ""

@@ -1,0 +1,312 @@
+"""Starting and stopping the web server: gunicorn, in the foreground or in the background.
+
+A background server leaves ``server.json`` in the instance folder, and all its processes hold a
+lock on ``server.lock`` while they live. So a server that died is known for dead, and a program
+that got its process number since is never taken for it.
+"""
+
+import errno
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import httpx
+
+from experiment.machine import has_forking_server
+from webapp.core.instance import open_instance
+from webapp.core.settings import INSTANCE_VARIABLE
+from webapp.core.worker_count import with_researcher_worker
+from webapp.database.engine import DatabaseAwayError, open_database
+from webapp.database.locks import FileLock
+from webapp.errors import WebappError
+from webapp.opening import installation_keys
+from webapp.recruiters.settings import load_settings
+
+# A server that cannot start ends, which is known at once; these are for a busy machine.
+_READY_WITHIN_S = 300.0
+_STOPPED_WITHIN_S = 120.0  # gunicorn itself lets requests end for up to 30 s
+_BACKLOG = 1024
+_PACKAGES = Path(__file__).resolve().parents[2]
+_GUNICORN_SETTINGS = Path(__file__).resolve().with_name("gunicorn_settings.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server in the background.
+
+    Attributes:
+        pid: The number of its first process.
+        url: Where it answers.
+    """
+
+    pid: int
+    url: str
+
+
+def serve(
+    instance: Path, host: str, port: int, workers: int | None = None, connections: int | None = None
+) -> NoReturn:
+    """Become the web server: this process goes on as gunicorn until it is interrupted.
+
+    Args:
+        instance: The instance folder.
+        host: The address to listen on.
+        port: The port; 0 takes any free one.
+        workers: How many processes answer participants; the setting when not given.
+        connections: How many connections each of them has open at a time; likewise.
+
+    It waits for a database that is away, and meanwhile asks visitors to try again.
+
+    Raises:
+        WebappError: The port is in use, or the instance or its database cannot be used.
+    """
+    with suppress(DatabaseAwayError):
+        # The processes that answer say so in the log, and wait.
+        _sound(instance)
+    instance = open_instance(instance)
+    listening = _listen(host, port)
+    if not has_forking_server():
+        from webapp.server.single_worker import serve_in_this_process
+
+        serve_in_this_process(instance, listening)
+        sys.exit(0)
+    listening.set_inheritable(True)
+    os.execve(
+        sys.executable,
+        _gunicorn(listening, workers, connections),
+        _environment(instance),
+    )
+
+
+def start(
+    instance: Path,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    workers: int | None = None,
+    connections: int | None = None,
+) -> Server:
+    """Start a server in the background and return it once it answers.
+
+    Args:
+        instance: The instance folder, where the server also writes its log.
+        host: The address to listen on.
+        port: The port; 0 takes any free one.
+        workers: How many processes answer participants; the setting when not given.
+        connections: How many connections each of them has open at a time; likewise.
+
+    Raises:
+        WebappError: The port is in use, the instance or its database cannot be used, it has a
+            server already, or the server does not come up.
+    """
+    if not has_forking_server():
+        raise WebappError(
+            "a server in the background needs gunicorn, which does not run on this system",
+            where="--background",
+            remedy="Leave --background out and keep the window open, or use WSL: docs/static.md",
+        )
+    instance = _sound(instance)
+    pid_file = instance / "server.pid"
+    with _lock(instance) as lock, _listen(host, port) as listening:
+        url = _url(listening)
+        pid_file.unlink(missing_ok=True)
+        # Gunicorn would make it for everybody to read.
+        _log(instance).touch()
+        subprocess.run(
+            [
+                *_gunicorn(listening, workers, connections),
+                *("--daemon", "--pid", str(pid_file)),
+                *("--log-file", str(_log(instance)), "--capture-output"),
+            ],
+            env=_environment(instance),
+            pass_fds=(listening.fileno(), lock.fileno()),
+            check=True,
+        )
+    try:
+        _wait_until_ready(url, instance)
+    except BaseException:
+        # Without its record, which comes last, nobody could stop the server any more.
+        with suppress(OSError, ValueError):
+            os.kill(int(pid_file.read_text()), signal.SIGTERM)
+        raise
+    server = Server(int(pid_file.read_text()), url)
+    pid_file.unlink()
+    _record(instance).write_text(json.dumps(asdict(server)) + "\n", encoding="utf-8", newline="\n")
+    return server
+
+
+def stop(instance: Path) -> Server:
+    """Stop the instance's background server, let it finish its requests, and return which it was.
+
+    Raises:
+        WebappError: None is running, or it does not end.
+    """
+    server = running(instance)
+    if server is None:
+        _record(instance).unlink(missing_ok=True)
+        raise WebappError("no server is running in the background", where=str(instance))
+    with suppress(ProcessLookupError):
+        os.kill(server.pid, signal.SIGTERM)
+    deadline = time.monotonic() + _STOPPED_WITHIN_S
+    while running(instance) is not None:
+        if time.monotonic() > deadline:
+            raise WebappError(
+                f"the server (process {server.pid}) was asked to stop but is still running",
+                where=str(instance),
+                remedy=f"End it with: kill -9 {server.pid}",
+            )
+        time.sleep(0.05)
+    _record(instance).unlink(missing_ok=True)
+    return server
+
+
+def reload(instance: Path, pid: int | None = None) -> int:
+    """Let a server take up new settings and code, and return the number of its first process.
+
+    Every request is answered: the old processes end when they have none left.
+
+    Args:
+        instance: The instance folder.
+        pid: The server's first process; by default that of the instance's background server.
+
+    Raises:
+        WebappError: None is running, or the settings, the key or the database cannot be used;
+            then the server goes on as it was.
+    """
+    _sound(instance)
+    if pid is None:
+        background = running(instance)
+        if background is None:
+            raise WebappError("no server is running in the background", where=str(instance))
+        pid = background.pid
+    try:
+        os.kill(pid, signal.SIGHUP)
+    except OSError as error:
+        raise WebappError(f"process {pid} cannot be asked to reload: {error.strerror}") from error
+    return pid
+
+
+def running(instance: Path) -> Server | None:
+    """Return the instance's background server, or None when it has none.
+
+    Raises:
+        WebappError: A server is just starting, so that nothing is known of it yet.
+    """
+    if not _lock_file(instance).exists():
+        return None
+    with suppress(_LockedError), _lock(instance):
+        return None
+    try:
+        return Server(**json.loads(_record(instance).read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise WebappError(
+            "the server is starting or stopping right now",
+            where=str(instance),
+            remedy="Try again in a moment",
+        ) from error
+
+
+def _sound(instance: Path) -> Path:
+    # What the operator can mend is said here; once the server runs, only its log would say it.
+    instance = open_instance(instance)
+    settings = load_settings(instance)
+    keys = installation_keys(instance, settings)
+    open_database(settings.database_url, keys).dispose()
+    return instance
+
+
+class _LockedError(WebappError):
+    """The instance's background server holds the lock."""
+
+
+@contextmanager
+def _lock(instance: Path) -> Iterator[FileLock]:
+    """Yield the instance's lock; a process it is handed on to keeps it after the block."""
+    lock = FileLock(_lock_file(instance))
+    if not lock.acquire():
+        raise _LockedError(
+            "a server is already running in the background",
+            where=str(instance),
+            remedy="Stop it first with: parallax stop",
+        )
+    try:
+        yield lock
+    finally:
+        lock.close()
+
+
+_REMEDIES = {
+    errno.EADDRINUSE: "Stop what listens there, or take any free port with --port 0",
+    errno.EACCES: "Ports below 1024 are for root. Take a higher one (the setting port), to which "
+    "the web server in front passes requests on",
+}
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens: so a port in use is known before anything is started."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        in_use = error.errno == errno.EADDRINUSE
+        raise WebappError(
+            f"port {port} is in use" if in_use else f"nothing can listen there: {error.strerror}",
+            where=f"{host}:{port}",
+            expected="an address of this machine and a free port",
+            remedy=_REMEDIES.get(
+                error.errno or 0, "See `ip address`, and the settings host and port"
+            ),
+        ) from error
+
+
+def _url(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    # A server that listens on every address answers on this machine's own, too.
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
+
+
+def _gunicorn(listening: socket.socket, workers: int | None, connections: int | None) -> list[str]:
+    processes = None if workers is None else with_researcher_worker(workers)
+    options = {"--workers": processes, "--worker-connections": connections}
+    return [
+        *(sys.executable, "-m", "gunicorn", "wsgi:app", "--chdir", str(_PACKAGES)),
+        *("--config", str(_GUNICORN_SETTINGS), "--bind", f"fd://{listening.fileno()}"),
+        *(word for name, n in options.items() if n is not None for word in (name, str(n))),
+    ]
+
+
+def _environment(instance: Path) -> dict[str, str]:
+    return {**os.environ, INSTANCE_VARIABLE: str(instance)}
+
+
+def _wait_until_ready(url: str, instance: Path) -> None:
+    # The socket listens from the start, so one request waits for the first worker.
+    try:
+        httpx.get(f"{url}/healthz", timeout=_READY_WITHIN_S, trust_env=False).raise_for_status()
+    except httpx.HTTPError as error:
+        raise WebappError(
+            f"the server did not start ({error})",
+            where=url,
+            remedy=f"{_log(instance)} says why",
+        ) from error
+
+
+def _log(instance: Path) -> Path:
+    return instance / "server.log"
+
+
+def _record(instance: Path) -> Path:
+    return instance / "server.json"
+
+
+def _lock_file(instance: Path) -> Path:
+    return instance / "server.lock"
