@@ -169,10 +169,10 @@ def _tokens(usage: object) -> tuple[int, int] | None:
     if not isinstance(usage, Mapping):
         return None
     read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not (_is_count(read) and _is_count(written)):
-        return None
     total = usage.get("total_tokens")
-    return read, max(written, total - read) if _is_count(total) else written
+    if _is_count(read) and _is_count(written):
+        return read, max(written, total - read) if _is_count(total) else written
+    return None
 
 
 def _is_count(value: object) -> TypeGuard[int]:
