@@ -18,7 +18,7 @@ from experiment.version import code_version
 from webapp.commands.demonstration import demonstrations, take_part_at_stand_in
 from webapp.commands.options import with_instance
 from webapp.core.instance import open_instance
-from webapp.server.process import running
+from webapp.server.server_control import running
 
 _SEED = "1"
 _SIMULATOR = "simulator"

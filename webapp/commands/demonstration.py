@@ -23,7 +23,7 @@ from webapp.recruiters.demonstration import Demonstration
 from webapp.recruiters.registry import load_recruiter, recruiter_classes
 from webapp.recruiters.settings import load_settings
 from webapp.runs.runs import named_run, study_as_launched
-from webapp.server.process import running
+from webapp.server.server_control import running
 from webapp.simulation.crowd import Visitor
 from webapp.simulation.plan import plan
 

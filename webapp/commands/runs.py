@@ -28,7 +28,7 @@ from webapp.runs.answerable import refuse_unanswerable
 from webapp.runs.launch import grow
 from webapp.runs.runs import close_run, named_run, open_run, progress, study_as_launched
 from webapp.runs.unblind import refuse_blind, unblind_by_two
-from webapp.server import process as server
+from webapp.server import server_control as server
 from webapp.simulation import crowd
 from webapp.simulation.plan import plan
 

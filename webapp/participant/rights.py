@@ -217,7 +217,7 @@ def changed(
         participant: Whose wish it is.
         form: What was sent.
     """
-    services, wish, told = current_services(), form[WISH], ""
+    services, wish, done = current_services(), form[WISH], ""
     now, record = services.now(), services.record
     if wish == _RESTRICT:
         restrict(session, participant, now, record)
@@ -228,8 +228,8 @@ def changed(
         if problems := correct(session, participant, questions, form, now, record):
             session.rollback()
             return own_page(session, study, participant, given=form, problems=problems), 422
-        told = gettext("Your corrections are stored.")
+        done = gettext("Your corrections are stored.")
     session.commit()
     # What was there before is not kept.
     empty_log_soon(services.engine)
-    return own_page(session, study, participant, told=told), 200
+    return own_page(session, study, participant, told=done), 200
