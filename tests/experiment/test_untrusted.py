@@ -128,3 +128,15 @@ def test_a_text_of_the_usual_length_is_no_text_of_many_marks():
     page = "# Title\n\nA sentence with *stress*, a [link](https://a.example) and a list:\n\n- one\n"
     assert not is_too_marked(page * 60)
     assert is_too_marked("_a" * 50_000)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        ("a" * 1_001, "a regular expression of at most"),
+        ("(", r"a regular expression \(missing"),
+    ],
+)
+def test_what_is_no_pattern_is_said(pattern, problem):
+    with pytest.raises(ValueError, match=problem):
+        valid_pattern(pattern)

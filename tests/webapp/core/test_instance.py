@@ -53,4 +53,4 @@ def test_a_database_that_forgets_is_refused(instance, monkeypatch, url):
 @pytest.mark.one_database
 def test_making_the_app_writes_only_into_its_instance(app, instance: Path):
     names = {path.name.split(".sqlite3")[0] for path in instance.iterdir()}
-    assert names == {"erasures", "secret_key", "parallax"}
+    assert names == {"erasures", "secret_key", "parallax", "paying_copy", "paying_copy.lock"}

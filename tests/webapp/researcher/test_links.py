@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from webapp.database.engine import reading
 from webapp.database.models import Link
+from webapp.errors import RunError
 from webapp.runs.links import make_links
 from webapp.sessions.lookup import SINGLE
 from webapp.users.roles import Role
@@ -85,3 +86,9 @@ def test_a_completion_code_is_told_whose_it_is(run, here, app, start):
     receipt = app.extensions["parallax"].tokens.receipt(ref)
     told = here.post(f"/runs/{run.ref}/links/whose", codes=f"{receipt} ABCDEF").text
     assert ref in told and "nobody" in told
+
+
+def test_a_list_that_the_run_does_not_have_is_named(sessions, run, clock):
+    problem = "the run has no list 9. Expected a list from 0 to"
+    with sessions.begin() as session, pytest.raises(RunError, match=problem):
+        make_links(session, run, SINGLE, ["Anna"], [9], clock())

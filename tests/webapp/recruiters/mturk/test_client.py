@@ -195,7 +195,11 @@ def test_without_credentials_nothing_is_called(monkeypatch, tmp_path):
 
 
 def test_the_live_endpoint_wants_to_be_named_twice():
-    with pytest.raises(WebappError, match=r"closed Mechanical Turk.*--live"):
+    with pytest.raises(
+        WebappError,
+        match=r"closed Mechanical Turk.*, and its live endpoint spends real money.*Use a local "
+        r"marketplace \(parallax marketplace\), or add --live to the command",
+    ):
         open_mturk(MturkSettings(endpoint="live"))
 
 
