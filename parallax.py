@@ -42,7 +42,7 @@ _OWN_STUDY = {
         "Write STUDY as a folder of static files, which any web host serves.",
     ),
     "privacy": Lazy(
-        "webapp.commands.forget",
+        "webapp.commands.privacy",
         "Draft STUDY's consent annex, record of processing and data flow.",
     ),
     "freeze": Lazy(
@@ -71,16 +71,18 @@ _RUN = {
         "webapp.commands.integrity",
         "Bring up to date what RUN's participants are sorted by on the researcher pages.",
     ),
-    "erase": Lazy("webapp.commands.forget", "Erase what a participant of RUN gave, by their CODE."),
+    "erase": Lazy(
+        "webapp.commands.privacy", "Erase what a participant of RUN gave, by their CODE."
+    ),
     "correct": Lazy(
-        "webapp.commands.forget:correct_",
+        "webapp.commands.privacy:correct_",
         "Put VALUE in the place of WHO's answer to the question FIELD.",
     ),
     "restrict": Lazy(
-        "webapp.commands.forget:restrict_",
+        "webapp.commands.privacy:restrict_",
         "Keep WHO's data without using them, until they allow it again.",
     ),
-    "forget": Lazy("webapp.commands.forget:forget_", "Remove all data that identify WHO."),
+    "forget": Lazy("webapp.commands.privacy:forget_", "Remove all data that identify WHO."),
     "unblind": Lazy(
         "webapp.commands.runs", "Let the results of RUN be seen and exported from now on."
     ),

@@ -27,8 +27,6 @@ from analysis.data.tasks import parts
 from analysis.data.word_predictors import read_surprisal
 from analysis.findings.lexical import count_corpus_words
 from analysis.options import ComparisonOptions
-from analysis.readers.judgments import read_judgments
-from analysis.readers.plausibility import check_accuracy
 from analysis.report.write import write_comparison, written_before
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS
@@ -200,6 +198,9 @@ def command(
     if takers:
         options = replace(options, takers=load_all_taken(takers, people))
     if judgments and not accept_low_accuracy:
+        # Readers of other programs' data may be left out of an installation.
+        from analysis.readers.plausibility import check_accuracy
+
         check_accuracy(people)
     with TemporaryDirectory() as merged:
         scores = _of_all_parts(people, scores, Path(merged, "scores"))
@@ -251,6 +252,8 @@ def _people(
         loaded = [load_run(run) for run in runs]
         return longitudinal(loaded, codes) if codes else loaded[0]
     if judgments and not (runs or codes):
+        from analysis.readers.judgments import read_judgments
+
         return read_judgments(judgments, items, mapping)
     raise click.UsageError(
         "Name either --run, or --judgments (with --items and --mapping); of a study in parts "

@@ -32,7 +32,7 @@ from webapp import create_app
 from webapp.database.engine import reading
 from webapp.database.models import OutgoingReport, Run
 from webapp.errors import WebappError
-from webapp.gate import told
+from webapp.gate import panel_call_counter
 from webapp.jobs.reports import send_reports
 from webapp.recruiters.panel import recruiter as panel
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable
@@ -136,11 +136,11 @@ class Installation:
         way, instance = self.rng.choice(WAYS), self.environment.folder / "instance"
         self.counts[way] += 1
         if way == "restored":
-            told.restoring(instance)
+            panel_call_counter.restoring(instance)
         put_back(self.environment, self.rng.choice(self.states), way)
         if way == "restored":
             with self.services.sessions.begin() as session:
-                told.restored(session.connection())
+                panel_call_counter.restored(session.connection())
         for code in sorted(self.finished - self.here() - self.gone):
             if self.rng.random() < 0.5:
                 self.send()  # The job runs before anybody comes.

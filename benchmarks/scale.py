@@ -30,7 +30,7 @@ from load_platforms.processes import free_port, used
 
 from experiment.studies.load import load_study
 from webapp.core.worker_count import OF_COMMANDS, connections_of
-from webapp.server import process as server
+from webapp.server import server_control as server
 
 sys.path.append(str(Path(__file__).parents[1]))
 from tests.webapp.postgres import PostgresServer, postgres_server

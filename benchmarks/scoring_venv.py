@@ -5,7 +5,7 @@ from pathlib import Path
 
 from load_platforms.peers import NotInstalledError, environment
 
-PACKAGES = ("minicons", "lm_eval", "dill", "progress")
+PACKAGES = ("minicons", "lm_eval")
 
 
 def python_of(folder: Path) -> str | None:

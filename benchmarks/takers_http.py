@@ -30,8 +30,7 @@ from lm.registry import load_scorer
 from lm.rnn.folder import VOCABULARY, WEIGHTS, save_weights
 from lm.rnn.network import NetworkShape, build_network
 from lm.servers.spec import Terms
-from lm.serving.model import ServedModel
-from lm.serving.server import StandIn
+from lm.serving.server import ServedModel, StandIn
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
 STUDY = "minimal"

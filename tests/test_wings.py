@@ -47,6 +47,19 @@ WINGS = {
         ("lm.training", "lm.commands.search", "lm.commands.recurrent"),
         ("lm", "search", "spec.toml", "--data", "text.txt", "--out", "models"),
     ),
+    "other programs' data": Wing(
+        (
+            "analysis.readers",
+            "analysis.commands.import_judgments",
+            "analysis.commands.import_scores",
+            "analysis.commands.import_undo",
+        ),
+        ("import", "judgments", "results.csv", "--out", "imported"),
+    ),
+    "the checklist for human baselines": Wing(("analysis.baseline",)),
+    "the Maze's analysis and distractors": Wing(
+        ("analysis.maze", "analysis.commands.maze"), ("maze", "audit", "maze.csv", "model")
+    ),
     "archives": Wing(
         ("analysis.archive", "analysis.commands.archive"),
         ("archive", "write", "export"),

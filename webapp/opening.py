@@ -17,8 +17,8 @@ from webapp.database.scrub import scrub
 from webapp.erasures.file import record_file
 from webapp.erasures.record import knows_erasures
 from webapp.gate import paying_copy
-from webapp.gate.gate import objections, put_up
-from webapp.gate.premises import Premises
+from webapp.gate.gate import attach, blockers
+from webapp.gate.installation import Installation
 from webapp.privacy.restored import carry_out_again
 
 _LOG = logging.getLogger(__name__)
@@ -51,8 +51,8 @@ def open_installation(instance: Path, settings: Settings, keys: Keys, now: datet
         WebappError: It cannot be used.
     """
     engine = open_database(settings.database_url, keys)
-    put_up(engine, premises := Premises(instance, settings))
-    _begin_to_pay(engine, premises)
+    attach(engine, installation := Installation(instance, settings))
+    _begin_to_pay(engine, installation)
     if record_file(instance).exists() or not _knows_erasures(engine):
         gone = carry_out_again(instance, engine, now)
         if gone:
@@ -61,15 +61,15 @@ def open_installation(instance: Path, settings: Settings, keys: Keys, now: datet
     return engine
 
 
-def _begin_to_pay(engine: Engine, premises: Premises) -> None:
+def _begin_to_pay(engine: Engine, installation: Installation) -> None:
     """Make a new database's installation the paying copy, if its ledger is in no doubt."""
     with engine.connect().execution_options(reading=True) as connection:
-        if not paying_copy.is_to_begin(connection, premises.instance):
+        if not paying_copy.is_to_begin(connection, installation.instance):
             return
-        if any(name == "ledger" for name, _ in objections(connection)):
+        if any(name == "ledger" for name, _ in blockers(connection)):
             return
     with suppress(IntegrityError), engine.begin() as connection:  # another process was faster
-        paying_copy.begin(connection, premises)
+        paying_copy.begin(connection, installation)
 
 
 def _knows_erasures(engine: Engine) -> bool:

@@ -20,7 +20,6 @@ from analysis.findings.models import (
     people_with_features,
     perplexity_table,
 )
-from analysis.readers.judgments import read_judgments
 from analysis.scores.metrics import FULL, METRICS, NEED_UNIGRAM, metric_in_words, with_metric
 from analysis.scores.scoring_inputs import find_materials
 from analysis.statistics.models import grouped
@@ -193,6 +192,9 @@ def _origin(scores: Sequence[Scores], metric: str) -> Iterator[str]:
 def _judged(people: Path, items: str) -> ExportedRun:
     if people.is_dir():
         return load_run(people)
+    # Readers of other programs' data may be left out of an installation.
+    from analysis.readers.judgments import read_judgments
+
     return read_judgments(people, Path(items) if is_materials(items) else None, None)
 
 

@@ -9,11 +9,11 @@ from analysis.data.load import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import UNIGRAM, Published, read_colorless_green
 from analysis.readers.guess import guess_mapping
+from analysis.readers.import_manifest import refuse_replacing, write_record
 from analysis.readers.judgments import Imported, interpreted, lacking_items, read_known_items
 from analysis.readers.mapping import Meaning, read_mapping
 from analysis.readers.plausibility import check_accuracy, check_keys
 from analysis.readers.preview import judgments_table, preview
-from analysis.readers.record import refuse_replacing, write_record
 from analysis.readers.sources import Source, read_source
 from experiment.materials.read import item_row, materials_hash
 from experiment.records import Item

@@ -16,13 +16,11 @@ from analysis.commands.import_judgments import (
 from analysis.data.load import ScoreFacts
 from analysis.errors import AnalysisError
 from analysis.readers.colorless_green import read_colorless_green
+from analysis.readers.import_manifest import refuse_replacing, write_record
 from analysis.readers.lm_eval_samples import is_samples, read_samples
-from analysis.readers.matched_scores import Matched, match_scores, texts_of
-from analysis.readers.record import refuse_replacing, write_record
+from analysis.readers.matched_scores import Matched, match_scores, texts_of, write_scores
 from analysis.readers.score_columns import UNITS
-from analysis.readers.score_layouts import read_scores
-from analysis.readers.score_rows import write_scores
-from analysis.readers.score_tables import Scored, read_score_table
+from analysis.readers.score_tables import Scored, read_score_table, read_scores
 from analysis.readers.sources import read_source
 from analysis.scores.scoring_inputs import Materials, find_materials
 from experiment.errors import ParallaxError

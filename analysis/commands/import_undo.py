@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from analysis.readers.record import undo as undo_import
+from analysis.readers.import_manifest import undo as undo_import
 
 
 @click.command()

@@ -8,7 +8,6 @@ from markdown_it import MarkdownIt
 
 from analysis.errors import AnalysisError
 from analysis.findings.paired_models import paired, paired_tables
-from analysis.readers.item_logs import read_item_log, same_items
 from analysis.tables.accuracy_table import Table
 from analysis.tables.render import save_table, to_markdown, to_text
 from experiment.tables.atomic_write import atomic_folder
@@ -60,6 +59,9 @@ def paired_command(logs: tuple[str, ...], out: Path, metric: str, by: str, margi
         raise AnalysisError(
             f"{len(named)} model is named", expected="at least two, each with a name of its own"
         )
+    # Readers of other programs' data may be left out of an installation.
+    from analysis.readers.item_logs import read_item_log, same_items
+
     read = {name: read_item_log(path, metric, by) for name, path in named.items()}
     same_items(read)
     found = paired(read, margin)

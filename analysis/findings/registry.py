@@ -1,6 +1,7 @@
 """Every finding, in the order in which a report holds its tables."""
 
 from collections.abc import Sequence
+from typing import cast
 
 from analysis.findings.accuracy import ACCURACY, INTERVALS
 from analysis.findings.curves import CURVES
@@ -9,7 +10,6 @@ from analysis.findings.differences import DIFFERENCES
 from analysis.findings.fillers_and_catch import OTHER_KINDS, OTHER_RATED, OTHER_YES_NO
 from analysis.findings.finding import Finding, Given
 from analysis.findings.flow import FLOW
-from analysis.findings.human_baseline import HUMAN_BASELINE
 from analysis.findings.human_model_agreement import AGREEMENT
 from analysis.findings.late_answers import LATE_ANSWERS
 from analysis.findings.lexical import LEXICAL
@@ -23,6 +23,7 @@ from analysis.findings.plan import PLAN
 from analysis.findings.rating_models import RATING_MODELS
 from analysis.findings.ratings import RATINGS
 from analysis.findings.takers import TAKERS
+from experiment.plugins import Registry
 
 FINDINGS: tuple[Finding, ...] = (
     FLOW,
@@ -49,7 +50,10 @@ FINDINGS: tuple[Finding, ...] = (
     METRICS,
     CURVES,
     PLAN,
-    HUMAN_BASELINE,
+)
+# Findings of parts that may be left out of an installation; they come last.
+_OPTIONAL = Registry(
+    "finding", {"human_baseline": "analysis.baseline.finding:HUMAN_BASELINE"}, called=False
 )
 
 
@@ -61,5 +65,8 @@ def wanted(name: str, own: Sequence[Finding], given: Given) -> list[Finding]:
         own: What that analysis finds itself.
         given: What the findings would be made from.
     """
-    shared = (one for one in FINDINGS if not one.of or name in one.of)
-    return [one for one in (*own, *shared) if all(need.is_met(given) for need in one.needs)]
+    optional = (cast(Finding, _OPTIONAL.load(each)) for each in _OPTIONAL)
+    shared = [finding for finding in (*FINDINGS, *optional) if not finding.of or name in finding.of]
+    return [
+        finding for finding in (*own, *shared) if all(need.is_met(given) for need in finding.needs)
+    ]

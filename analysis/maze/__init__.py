@@ -1,1 +1,1 @@
-"""Distractors of a Maze: made by language models, and every promise about them checked."""
+"""The Maze: its analysis; distractors made by language models and checked."""

@@ -16,10 +16,15 @@ from analysis.data.load import PEOPLE, ExportedRun, RunFacts
 from analysis.data.own_columns import in_namespace
 from analysis.errors import AnalysisError
 from analysis.readers.accounting import Accounting
-from analysis.readers.checks import check_stated, check_texts, describe
+from analysis.readers.checks import (
+    check_stated,
+    check_texts,
+    describe,
+    refuse_doubled,
+    without_copies,
+)
 from analysis.readers.choices import with_versions
 from analysis.readers.colorless_green import read_colorless_green
-from analysis.readers.copies import refuse_doubled, without_copies
 from analysis.readers.long_form import to_long
 from analysis.readers.mapping import Meaning, read_mapping
 from analysis.readers.plausibility import check_times

@@ -1,7 +1,6 @@
-"""Self-paced reading and the Maze: how long people take for each word or region."""
+"""Self-paced reading: how long people take for each word or region."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import pandas as pd
 
@@ -11,7 +10,7 @@ from analysis.errors import AnalysisError
 from analysis.findings.design import cell_names
 from analysis.findings.finding import Given
 from analysis.findings.measures import READING_EFFECTS
-from analysis.findings.reading import MAZE_ACCURACY, QUESTIONS, READING_MODEL
+from analysis.findings.reading import QUESTIONS, READING_MODEL
 from analysis.findings.summary_sentences import corrected
 from analysis.findings.surprisal import SURPRISAL_SHAPE, SURPRISAL_TIMES
 from analysis.responses.base import ResponseAnalysis
@@ -92,11 +91,4 @@ SELF_PACED_ANALYSIS = ResponseAnalysis(
     _join,
     _summary,
     (READING_EFFECTS, READING_MODEL, QUESTIONS, SURPRISAL_TIMES, SURPRISAL_SHAPE),
-)
-MAZE_ANALYSIS = ResponseAnalysis(
-    "maze",
-    replace(_ASKED, asked="choice at each word of the one that goes on"),
-    _join,
-    _summary,
-    (READING_EFFECTS, MAZE_ACCURACY, READING_MODEL, QUESTIONS, SURPRISAL_TIMES, SURPRISAL_SHAPE),
 )

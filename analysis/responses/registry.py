@@ -15,7 +15,7 @@ ANALYSES = Registry(
     "analysis of a type of response",
     {
         "choice": "analysis.responses.choice:CHOICE",
-        "maze": "analysis.responses.reading:MAZE_ANALYSIS",
+        "maze": "analysis.maze.analysis:MAZE_ANALYSIS",
         "self_paced": "analysis.responses.reading:SELF_PACED_ANALYSIS",
         "rating": "analysis.responses.rating:RATING",
         "read_then_rate": "analysis.responses.read_then_rate:READ_THEN_RATE",

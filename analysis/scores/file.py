@@ -1,7 +1,10 @@
 """A score file from materials and a model, in bounded memory and resumable."""
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -25,7 +28,6 @@ from analysis.scores.certify import (
 from analysis.scores.check import Check, bounds_of, check_scores, joined
 from analysis.scores.materials import Chunk, Sentences, score_table, sentences, token_table
 from analysis.scores.scoring_inputs import Materials
-from analysis.scores.shard_cache import ShardCache, shard_cache
 from experiment.materials.render import render
 from experiment.records import Item
 from experiment.seeds import derive_seed
@@ -34,6 +36,62 @@ from experiment.tables.parquet import arrow_schema
 from experiment.tables.schemas import SCORES
 from lm.independent import Recomputed, recomputed
 from lm.sharding import PLAIN, TEXTS_AT_A_TIME, Loading, score_texts, shards
+
+_FACTS = "facts.json"
+
+
+class ShardCache:
+    """Tables in a folder under names, each written whole or not at all."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def path(self, name: str) -> Path:
+        """Return where the shard of that name is cached."""
+        return self._folder / f"{name}.parquet"
+
+    def missing(self, names: Sequence[str]) -> list[str]:
+        """Return those names whose shard is not there yet."""
+        return [name for name in names if not self.path(name).is_file()]
+
+    def put(self, name: str, table: pa.Table) -> None:
+        """Write a shard."""
+        with atomic_write(self.path(name)) as temporary:
+            pq.write_table(table, temporary, compression="zstd")
+
+    def get(self, name: str) -> pa.Table:
+        """Return a shard."""
+        return pq.read_table(self.path(name))
+
+    def forget(self) -> None:
+        """Throw all shards away, because they are not right: no later call may use them."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+@contextmanager
+def shard_cache(out: Path, facts: Mapping[str, str]) -> Iterator[ShardCache]:
+    """Yield the shards of a file; they are removed when the block succeeds, and only then.
+
+    Args:
+        out: The file that is made from the shards.
+        facts: What the shards are about; shards that are about something else are thrown away.
+    """
+    folder = out.with_name(f".{out.name}.parts")
+    described = json.dumps(dict(facts), indent=2, sort_keys=True)
+    if not _is_about(folder, described):
+        shutil.rmtree(folder, ignore_errors=True)
+        with atomic_write(folder / _FACTS) as temporary:
+            temporary.write_text(described, encoding="utf-8", newline="\n")
+    yield ShardCache(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_about(folder: Path, described: str) -> bool:
+    try:
+        return (folder / _FACTS).read_text(encoding="utf-8") == described
+    except OSError:
+        return False
+
 
 # What is held at a time: the published sets fit in one block, so that no beginning is met twice.
 ITEMS_AT_A_TIME = 262_144

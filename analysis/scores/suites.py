@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from experiment.materials.formats.formula import Formula
-from experiment.materials.formats.suite import Metric, Suite, SuiteItem, load_suite
+from experiment.materials.formats.suite import Formula, Metric, Suite, SuiteItem, load_suite
 from lm.scorer import Scorer
 from lm.surprisal import NATS_PER_BIT, region_surprisals
 

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from analysis.errors import AnalysisError
-from analysis.takers.persons import Person, persons
-from analysis.takers.source import Source
+from analysis.takers.source import Person, Source, persons
 from experiment.materials.render import render
 from experiment.takers.prompt import Context, Prompter, Way, instructions_of
 from experiment.takers.readings.base import Earlier, Reading, Situation

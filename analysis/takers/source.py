@@ -1,16 +1,28 @@
-"""The study whose sessions are taken, with its audited lists, by itself or as exported."""
+"""The sessions that are taken: of a study with its audited lists, or of the people of a run."""
 
 import hashlib
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+
+from analysis.data.frames import read_exported
 from analysis.errors import AnalysisError
 from experiment.authoring.check import require_sound
-from experiment.design.lists import BuiltLists
+from experiment.design.lists import BuiltLists, ListEntry
+from experiment.plugins import unknown_name
+from experiment.records import Kind, Side, Trial
+from experiment.responses.base import Given, ResponseType
+from experiment.responses.registry import tables_shown
 from experiment.studies.files import study_files
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
+from experiment.tables.column import TableSchema
+from experiment.tables.schemas import PARTICIPANTS
+from experiment.takers.session import Screens, TakerSession
 
 _DESCRIPTION = "datapackage.json"
 
@@ -71,3 +83,123 @@ def find_source(named: str, seed: int | None) -> Source:
             remedy="Export the run again, or name the study itself to take its sessions of today",
         )
     return Source(study, built, export)
+
+
+# A person's answers by the trial's position.
+Answers = Mapping[int, Given]
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A participant of the run whose session is taken.
+
+    Attributes:
+        ref: The participant's random reference in the export.
+        session: The trials as they had them.
+        answers: What they answered; trials without an answer are absent.
+    """
+
+    ref: str
+    session: TakerSession
+    answers: Answers
+
+
+def persons(source: Source, screens: Screens, refs: Sequence[str]) -> tuple[Person, ...]:
+    """Return participants of the run that a source was exported from, in the order named.
+
+    Args:
+        source: An exported run.
+        screens: What makes its trials ready.
+        refs: The participants' references.
+
+    Raises:
+        UnknownNameError: Somebody is not in the run.
+        AnalysisError: The source is a study without people, somebody had no trials, or a trial that
+            is not in their list.
+        TableError: A table is missing or does not fit its schema.
+    """
+    if source.export is None:
+        raise AnalysisError(
+            "--participant names somebody of a run, but a study was given, which nobody has taken",
+            where=source.study.name,
+            expected="the folder of an exported run",
+            remedy="Name the folder that `parallax export RUN` wrote",
+        )
+    shown, answered = tables_shown(screens.response)
+    people = read_exported(PARTICIPANTS, source.export, ("participant", "list", "place"))
+    of_trials = _by_person(_read(shown, source.export, _TRIAL))
+    of_answers = _by_person(_read(answered, source.export, _ANSWER))
+    places = {str(row["participant"]): row for row in people.to_dict("records")}
+    found = []
+    for number, ref in enumerate(dict.fromkeys(refs), start=1):
+        if ref not in places:
+            raise unknown_name("participant", ref, places)
+        if ref not in of_trials:
+            raise AnalysisError(
+                f'the participant "{ref}" was shown no trial',
+                where=str(source.export),
+                expected="somebody who took part",
+            )
+        session = _session(source, screens, number, places[ref], of_trials[ref])
+        found.append(Person(ref, session, dict(_answers(of_answers.get(ref, [])))))
+    return tuple(found)
+
+
+_TRIAL = ("participant", "position", "item_id", "kind", "good_side", "options")
+_ANSWER = ("participant", "position", "chosen_side", "rating")
+Row = Mapping[Any, Any]
+
+
+def _read(table: TableSchema, folder: Path, wanted: Sequence[str]) -> pd.DataFrame:
+    return read_exported(table, folder, [one for one in wanted if one in table.column_names])
+
+
+def _by_person(frame: pd.DataFrame) -> dict[str, list[Row]]:
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(str(row["participant"]), []).append(row)
+    return found
+
+
+def _session(
+    source: Source, screens: Screens, number: int, place: Row, rows: Sequence[Row]
+) -> TakerSession:
+    list_ = int(place["list"])
+    by_id = {entry.item.item_id: entry for entry in source.built.lists[list_]}
+    trials = tuple(
+        screens.trial(_trial(row, entry, screens.response), entry)
+        for row in sorted(rows, key=lambda row: int(row["position"]))
+        for entry in [_entry(source, by_id, row)]
+    )
+    return TakerSession(number, list_, int(place["place"] or 0), trials)
+
+
+def _entry(source: Source, by_id: Mapping[str, ListEntry], row: Row) -> ListEntry:
+    item_id = str(row["item_id"])
+    if item_id not in by_id:
+        raise AnalysisError(
+            f'the participant "{row["participant"]}" was shown the item "{item_id}", which is not '
+            "in their list",
+            where=str(source.export),
+            expected="trials of the study as it was exported",
+            remedy="Export the run again",
+        )
+    return by_id[item_id]
+
+
+def _trial(row: Row, entry: ListEntry, response: ResponseType) -> Trial:
+    side = Side(str(row["good_side"])) if row["good_side"] else None
+    options = tuple(str(row.get("options") or "").split())
+    points = response.arrangement(entry.item, options).points if options else None
+    return Trial(
+        int(row["position"]), entry.item.item_id, Kind(str(row["kind"])), side, options, points
+    )
+
+
+def _answers(rows: Sequence[Row]) -> Iterator[tuple[int, Given]]:
+    for row in rows:
+        if row.get("rating") is not None:
+            yield int(row["position"]), Given(rating=int(row["rating"]))
+        elif row.get("chosen_side"):
+            yield int(row["position"]), Given(side=Side(str(row["chosen_side"])))

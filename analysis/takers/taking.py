@@ -2,18 +2,57 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from math import exp, inf
 from typing import Protocol
 
-from analysis.takers.persons import Answers
 from analysis.takers.plan import Plan
-from analysis.takers.read import Read, shares_of, why_not
-from experiment.responses.base import Gives
+from analysis.takers.source import Answers
+from experiment.responses.base import Given, Gives
 from experiment.seeds import derive_seed, generator
 from experiment.takers.prompt import Ask, Context, Way
 from experiment.takers.readings.base import Earlier, Reading, Situation
 from experiment.takers.session import TakerSession, TakerTrial
 from lm.answering.answerer import Question, Reply
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read of one trial.
+
+    Attributes:
+        trial: The trial.
+        asks: What the model was asked.
+        replies: What it said, one for each.
+        given: The answer; None where none could be read.
+        outcome: As the table of readings has it.
+        weights: The number of each answer; none where none could be read.
+        p_good: The probability of the right answer among those offered, where there is one.
+    """
+
+    trial: TakerTrial
+    asks: tuple[Ask, ...]
+    replies: tuple[Reply, ...]
+    given: Given | None
+    outcome: str
+    weights: tuple[float, ...] = ()
+    p_good: float | None = None
+
+
+def shares_of(weights: Sequence[float]) -> list[float]:
+    """Return the probabilities that log-probabilities up to a constant stand for."""
+    most = max(weights)
+    if most == inf:
+        certain = [float(one == inf) for one in weights]
+        return [one / sum(certain) for one in certain]
+    shares = [exp(one - most) for one in weights]
+    return [one / sum(shares) for one in shares]
+
+
+def why_not(replies: Sequence[Reply]) -> str:
+    """Return the outcome of a trial in which no answer could be read."""
+    if any(reply.n_cut for reply in replies):
+        return "cut"
+    return "refused" if any(reply.n_refused for reply in replies) else "unreadable"
 
 
 class Asking(Protocol):

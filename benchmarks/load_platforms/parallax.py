@@ -22,7 +22,7 @@ from webapp.database.models import Response, Trial
 from webapp.recruiters.settings import load_settings
 from webapp.researcher.access import COOKIE
 from webapp.runs.launch import launch
-from webapp.server import process as server
+from webapp.server import server_control as server
 from webapp.users.roles import Role
 from webapp.users.sign_in import open_session
 from webapp.users.users import add_user

@@ -1,19 +1,128 @@
-"""``parallax lists``: build a study's lists, audit lists built before."""
+"""``parallax lists``: build a study's lists, write and read them, audit lists built before."""
 
 from pathlib import Path
 
 import click
+from pydantic import BaseModel, ConfigDict, NonNegativeInt, ValidationError
 from tqdm import tqdm
 
 from experiment.design.audit.audit import audit, require_passed
 from experiment.design.audit.sessions import Check
-from experiment.design.files import read_lists, write_lists
-from experiment.design.lists import BuiltLists, build_lists
-from experiment.errors import UnknownNameError
-from experiment.materials.read import load_items
+from experiment.design.lists import BuiltLists, ListEntry, build_lists
+from experiment.errors import DesignError, UnknownNameError, said
+from experiment.materials.read import item_table, load_items, read_items
+from experiment.records import Kind
 from experiment.studies.load import load_study
 from experiment.studies.study import Study
-from experiment.tables.files import text_table
+from experiment.tables.atomic_write import atomic_folder
+from experiment.tables.files import read_table, text_table, write_table
+from experiment.tables.schemas import LISTS
+
+ORIGIN = "design.json"
+FILES = ("items.csv", "lists.csv", ORIGIN)
+
+
+class _Origin(BaseModel):
+    """What design.json says the lists were made from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    study: str
+    version: str
+    seed: int
+    materials_hash: str
+    lists: NonNegativeInt
+
+
+def write_lists(built: BuiltLists, folder: Path) -> None:
+    """Write the lists to a folder; the same lists give the same bytes.
+
+    Raises:
+        WritingError: The folder holds other files or cannot be written.
+    """
+    with atomic_folder(folder, FILES) as temporary:
+        _write_tables(built, temporary)
+        (temporary / ORIGIN).write_text(_origin_of(built), encoding="utf-8", newline="\n")
+
+
+def _write_tables(built: BuiltLists, folder: Path) -> None:
+    entries = [(list_, entry) for list_, entries in enumerate(built.lists) for entry in entries]
+    items = {entry.item.item_id: entry.item for _, entry in entries}
+    write_table(*item_table(items.values()), folder / "items.csv")
+    levels = built.levels or ({},) * len(built.lists)
+    rows = (
+        {"list": list_, "item_id": entry.item.item_id, "kind": entry.kind, **levels[list_]}
+        for list_, entry in entries
+    )
+    write_table(LISTS.extended(levels[0] if levels else ()), rows, folder / "lists.csv")
+
+
+def _origin_of(built: BuiltLists) -> str:
+    origin = _Origin(
+        study=built.study,
+        version=built.version,
+        seed=built.seed,
+        materials_hash=built.materials_hash,
+        lists=len(built.lists),
+    )
+    return origin.model_dump_json(indent=2) + "\n"
+
+
+def read_lists(folder: Path) -> BuiltLists:
+    """Return the lists written to a folder.
+
+    Raises:
+        DesignError: design.json is missing or malformed, or the tables contradict it.
+        TableError: A table is missing or malformed.
+    """
+    origin = _read_origin(folder / ORIGIN)
+    items = {item.item_id: item for item in read_items(folder / "items.csv")}
+    lists: list[list[ListEntry]] = [[] for _ in range(origin.lists)]
+    levels: list[dict[str, str]] = [{} for _ in lists]
+    for row in read_table(LISTS, folder / "lists.csv", extended=True):
+        list_, item_id = row["list"], row["item_id"]
+        if list_ not in range(origin.lists) or item_id not in items:
+            raise DesignError(
+                f'list {list_} has the item "{item_id}"',
+                where=str(folder / "lists.csv"),
+                expected=f"lists 0 to {origin.lists - 1} and items that items.csv has",
+            )
+        number = int(str(list_))
+        lists[number].append(ListEntry(items[str(item_id)], Kind(str(row["kind"]))))
+        levels[number] = {n: str(value) for n, value in row.items() if n not in LISTS.column_names}
+    return BuiltLists(
+        origin.study,
+        origin.version,
+        origin.seed,
+        origin.materials_hash,
+        tuple(map(tuple, lists)),
+        tuple(levels) if any(levels) else (),
+    )
+
+
+def _read_origin(path: Path) -> _Origin:
+    try:
+        return _Origin.model_validate_json(path.read_bytes())
+    except FileNotFoundError as error:
+        raise DesignError(
+            "the folder holds no lists, or writing them was interrupted",
+            where=str(path),
+            expected="a folder made by `parallax lists build`",
+        ) from error
+    except OSError as error:
+        raise DesignError(
+            f"the description of the lists cannot be read ({error.strerror})", where=str(path)
+        ) from error
+    except ValidationError as error:
+        problems = (
+            f"{'.'.join(map(str, e['loc']))} {said(e)}".strip()
+            for e in error.errors(include_url=False)
+        )
+        raise DesignError(
+            f"not a description of lists: {'; '.join(problems)}",
+            where=str(path),
+            expected=f"JSON with {', '.join(_Origin.model_fields)}",
+            remedy="Build the lists again",
+        ) from error
 
 
 @click.group()

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from lm.answering.answerer import Question, Reply
-from lm.answering.local import LocalAnswerer
+from lm.answering.answerer import LocalAnswerer, Question, Reply
 from lm.errors import LmError
 from lm.huggingface.chat import Chat
 from lm.huggingface.scorer import HfScorer

@@ -6,8 +6,7 @@ import click
 
 from lm.answering.answerer import Tier
 from lm.registry import HF_PREFIX, load_scorer
-from lm.serving.model import Fault, ServedModel
-from lm.serving.server import StandIn
+from lm.serving.server import Fault, ServedModel, StandIn
 
 
 @click.command()

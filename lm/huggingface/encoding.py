@@ -5,12 +5,66 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import regex as re
 from numpy.typing import NDArray
 
 from lm.errors import LmError
 from lm.huggingface.rows import Row, kept, windows
-from lm.huggingface.words import Word, words_of_tokens
 from lm.surprisal import PLL
+
+# Letters with the marks that combine with them, numbers, and connectors such as "_".
+_WORD = re.compile(r"[\p{L}\p{M}\p{N}\p{Pc}]+|[^\p{L}\p{M}\p{N}\p{Pc}\s]")
+# Letters of scripts that write no spaces between words; the last is Japanese's long vowel.
+_UNSPACED = re.compile(
+    r"(?V1)[[\p{L}\p{M}\p{Nl}]&&"
+    "[\\p{Han}\\p{Hiragana}\\p{Katakana}\\p{Thai}\\p{Lao}\\p{Myanmar}\\p{Khmer}\u30fc]]"
+)
+
+Word = tuple[int, int]
+
+
+def words_of_tokens(
+    text: str,
+    offsets: Sequence[tuple[int, int]],
+    own: Sequence[int | None],
+    *,
+    divides: bool,
+) -> list[Word | None]:
+    """Return the word that each token belongs to, equal for tokens of one word.
+
+    Args:
+        text: The text.
+        offsets: From which character to which each token stands.
+        own: The tokenizer's own words; None for special tokens.
+        divides: Whether the tokenizer divides text at spaces into words of its own.
+    """
+    starts = _starts(text)
+    found: list[Word | None] = []
+    for (start, end), word in zip(offsets, own, strict=True):
+        if word is None:
+            found.append(None)
+            continue
+        # A token may begin with the space before its word.
+        while start < end and text[start].isspace():
+            start += 1
+        unspaced = start < len(text) and _UNSPACED.match(text[start])
+        place = starts[start] if start < len(text) and (unspaced or not divides) else -1
+        found.append((word if divides else 0, place))
+    return found
+
+
+def _starts(text: str) -> list[int]:
+    """Return, for each character, where its word begins; one without a word is one itself."""
+    starts = list(range(len(text)))
+    for run in _WORD.finditer(text):
+        begin = run.start()
+        for place in range(run.start(), run.end()):
+            if _UNSPACED.match(text[place]):
+                begin = place + 1
+            else:
+                starts[place] = begin
+    return starts
+
 
 # How byte-pair, SentencePiece and other tokenizers write a space or a new line.
 _TWO_WORDS = "the cat"

@@ -1,34 +1,169 @@
-"""Hugging Face models from a folder, the local cache or the hub, in the form that is asked for."""
+"""Hugging Face models from a folder, the local cache or the hub, checked before they are used."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import torch
 from transformers import (
     AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
     AutoModelForMaskedLM,
     AutoModelForSeq2SeqLM,
     AutoTokenizer,
     BitsAndBytesConfig,
+    PreTrainedConfig,
+    PreTrainedTokenizerBase,
+    modeling_utils,
 )
 
 from lm.devices import DeviceChoice, choose_device
 from lm.errors import LmError
 from lm.huggingface.encoding import TextEncoder, Tokenizer
-from lm.huggingface.one_at_a_time import read_one_at_a_time
 from lm.huggingface.scorer import HfScorer
 from lm.huggingface.seq2seq import Seq2SeqScorer
-from lm.huggingface.soundness import (
-    conventions,
-    loader_of,
-    refuse_adapter,
-    refuse_incomplete,
-    window_of,
-)
 from lm.identity import cached_folder
 from lm.model_folder import read_config
-from lm.weights import AS_USUAL, Weights, available_bytes, n_weights, refuse_too_large
+from lm.weights import (
+    AS_USUAL,
+    Dtype,
+    Weights,
+    available_bytes,
+    is_stored_as,
+    n_weights,
+    refuse_too_large,
+)
+
+_LAYER = re.compile(r"\.\d+\.")
+# Positions that a model is trained for are not limited where its config says nothing of them.
+_ENDLESS = 2**20
+
+
+def refuse_incomplete(kind: str, report: Mapping[str, Any], source: str) -> None:
+    """Raise where weights are missing, or layers of the checkpoint would not be used.
+
+    Args:
+        kind: The model's class.
+        report: What the library says about loading the weights.
+        source: The model, for messages.
+
+    Raises:
+        LmError: They are.
+    """
+    if missing := sorted(report["missing_keys"]):
+        raise LmError(
+            f"{source} lacks {len(missing)} weights of a {kind}, among them {missing[0]}; they "
+            "would be random. Give a model saved with its language-model head."
+        )
+    unused = sorted(key for key in report["unexpected_keys"] if _LAYER.search(key))
+    if unused:
+        raise LmError(
+            f"{source} has {len(unused)} weights of layers that its config.json does not have, "
+            f"among them {unused[0]}; they would be left out. Correct the number of layers in "
+            "config.json."
+        )
+
+
+def refuse_adapter(folder: Path) -> None:
+    """Raise where a folder holds an adapter, which would be left out or change the model.
+
+    Raises:
+        LmError: It does.
+    """
+    if (folder / "adapter_config.json").is_file():
+        raise LmError(
+            f"{folder} holds an adapter (adapter_config.json), and a model is scored here without "
+            "one. Merge the adapter into the model (`merge_and_unload` of the library peft), save "
+            "the whole model, and score that; or remove the adapter's files."
+        )
+
+
+def conventions(name: str, beginning: str, *, chat: bool) -> tuple[str, ...]:
+    """Return how texts are given to a model, in sentences.
+
+    Args:
+        name: The model.
+        beginning: The token that texts start with; empty for masked models.
+        chat: Whether its tokenizer has a chat template.
+    """
+    begun = f"{name} reads every text after the token {beginning}." if beginning else ""
+    template = (
+        f"{name} has a chat template, which was not used: sentences were scored as plain text."
+        if chat
+        else ""
+    )
+    return tuple(filter(None, (begun, template)))
+
+
+def loader_of(config: PreTrainedConfig, source: str) -> Any:  # noqa: ANN401
+    """Return the class that loads a model, by what its config.json says that it is."""
+    architectures = config.architectures or []
+    if any("MaskedLM" in architecture for architecture in architectures):
+        return AutoModelForMaskedLM
+    if any(kind in a for a in architectures for kind in ("CausalLM", "LMHeadModel")):
+        return AutoModelForCausalLM
+    if any("ForConditionalGeneration" in architecture for architecture in architectures):
+        if config.is_encoder_decoder:
+            return AutoModelForSeq2SeqLM
+        # Images and text: read by its text alone.
+        return AutoModelForImageTextToText
+    raise LmError(
+        f"{source} is a {', '.join(architectures) or 'model of no named architecture'}. Expected a "
+        "causal (...ForCausalLM, ...LMHeadModel), masked (...ForMaskedLM) or encoder-decoder "
+        "(...ForConditionalGeneration) language model."
+    )
+
+
+def window_of(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase, source: str) -> int:
+    """Return how many tokens the model reads at most, special ones included."""
+    added = set(getattr(tokenizer, "added_tokens_decoder", {}))
+    needed = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id)
+    # Tokens that somebody added can lie beyond what the model knows, as long as no text has them.
+    if any(n not in added or n in needed for n in range(config.vocab_size, len(tokenizer))):
+        raise LmError(
+            f"{source}: the tokenizer knows {len(tokenizer):,} tokens, the model only "
+            f"{config.vocab_size:,}. They belong to different models; put the right ones there."
+        )
+    longest = int(tokenizer.model_max_length)
+    positions = int(getattr(config, "max_position_embeddings", None) or min(longest, _ENDLESS))
+    if "roberta" in config.model_type and config.pad_token_id is not None:
+        # These models number their places from the padding token's number plus one.
+        positions -= config.pad_token_id + 1
+    return min(positions, longest)
+
+
+@contextmanager
+def read_one_at_a_time(folder: Path | None, dtype: Dtype) -> Iterator[None]:
+    """Let transformers read each tensor by itself where it is to be converted.
+
+    Weights that are converted are copies, and a file that is mapped stays in memory beside them
+    until all are there: float32 beside bfloat16 is three times the bfloat16. The library reads one
+    by one where files cannot be mapped, and can be told so by nothing but the function that it
+    opens files with.
+
+    Args:
+        folder: Where the files are; None where they are not here yet.
+        dtype: What they are converted to, if they hold something else.
+    """
+    opened: Any = getattr(modeling_utils, "safe_open", None)
+    if opened is None or folder is None or is_stored_as(folder, dtype):
+        yield
+        return
+
+    def one_by_one(*arguments: object, **options: object) -> object:
+        if "backend" in options:
+            options["backend"] = "pread"
+        return opened(*arguments, **options)
+
+    modeling_utils.safe_open = one_by_one
+    try:
+        yield
+    finally:
+        modeling_utils.safe_open = opened
+
 
 _OWN_WORDS = ("name", "trained_on", "beginning")
 _Loaded = TypeVar("_Loaded")

@@ -9,8 +9,7 @@ import numpy as np
 
 from lm.corpora.vocab import Vocabulary
 from lm.model_folder import CONFIG, atomic_folder, read_config, write_config
-from lm.ngram.arpa_read import read_arpa
-from lm.ngram.arpa_write import write_arpa
+from lm.ngram.arpa import read_arpa, write_arpa
 from lm.ngram.table import NgramTable
 from lm.scorer import TokenScores
 

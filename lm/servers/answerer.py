@@ -1,8 +1,10 @@
-"""A model behind a server as an answerer, in whichever tier the server is of."""
+"""A model behind a server as an answerer, in the tier that a probe finds."""
 
 import hashlib
+import json
+import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import exp, log
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,6 @@ from lm.errors import LmError
 from lm.servers.budget import Budget
 from lm.servers.client import Client
 from lm.servers.images import POINT, content
-from lm.servers.probe import alternatives, find_tier, written
 from lm.servers.replies import (
     Thought,
     UnusableAnswerError,
@@ -211,3 +212,77 @@ class ServerAnswerer:
                 f"{self._server.url}: the server gave {self.tier.in_words} at first, and now gives "
                 f"{tier.in_words} ({note}). Begin again in a new folder."
             )
+
+
+Post = Callable[..., dict[str, Any]]
+
+
+def find_tier(post: Post, *, chat: bool = False) -> tuple[Tier, str]:
+    """Return a server's tier, and why it is of no higher one in a sentence (or empty).
+
+    Args:
+        post: Calls the server.
+        chat: Whether it is asked as a chat, and its probabilities are not looked for.
+
+    Raises:
+        LmError: It writes nothing either.
+    """
+    if chat:
+        _writes(post)
+        return Tier.SAMPLES, "it was asked as a chat"
+    try:
+        _echoes(post)
+    except LmError as error:
+        without_text = str(error)
+    else:
+        return Tier.TEXT, ""
+    try:
+        answer = post("completions", prompt="1 2 3 4", max_tokens=1, logprobs=_ALTERNATIVES)
+        if len(alternatives(answer)) > 1:
+            return Tier.NEXT, without_text
+    except LmError as error:
+        without_text += f"; {error}"
+    _writes(post)
+    return Tier.SAMPLES, f"{without_text}; it names no alternatives for the next token"
+
+
+def _writes(post: Post) -> None:
+    answer = post("chat/completions", messages=[_user("Say something.")], max_tokens=4)
+    if not isinstance(written(answer), str):
+        said = json.dumps(answer, ensure_ascii=False)[:200]
+        raise LmError(
+            f"the server writes nothing: {said}. Expected a text as content of the first choice's "
+            "message. Ask for a model that writes, at an address that speaks OpenAI's protocol."
+        )
+
+
+def _echoes(post: Post) -> None:
+    """Raise an LmError unless two texts that nobody asked about before are echoed as they are."""
+    for _ in range(2):
+        text = f"the {secrets.token_hex(4)} of the {secrets.token_hex(4)} is the"
+        reply = post("completions", prompt=text, max_tokens=1, echo=True, logprobs=1)
+        if len(echoed(reply, text)) < len(text.split()) // 2:
+            raise LmError("the server gave fewer log-probabilities than the text has words")
+
+
+def alternatives(answer: dict[str, Any]) -> dict[str, float]:
+    """Return the next token's alternatives with their log-probabilities; none where none are."""
+    choice = (answer.get("choices") or [{}])[0]
+    given = choice.get("logprobs") or {}
+    if given.get("top_logprobs"):
+        return dict(given["top_logprobs"][0] or {})
+    content = given.get("content") or []
+    return {
+        each["token"]: each["logprob"] for each in (content[0]["top_logprobs"] if content else [])
+    }
+
+
+def written(answer: dict[str, Any]) -> str | None:
+    """Return what a chat model wrote."""
+    choice = (answer.get("choices") or [{}])[0]
+    found = (choice.get("message") or {}).get("content")
+    return found if isinstance(found, str) else None
+
+
+def _user(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from threading import Lock
+from typing import TypeGuard
 
 from lm.errors import LmError
 from lm.servers.images import tokens_at_most
@@ -168,11 +169,11 @@ def _tokens(usage: object) -> tuple[int, int] | None:
     if not isinstance(usage, Mapping):
         return None
     read, written = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not (_is_count(read) and _is_count(written)):
-        return None
     total = usage.get("total_tokens")
-    return read, max(written, total - read) if _is_count(total) else written
+    if _is_count(read) and _is_count(written):
+        return read, max(written, total - read) if _is_count(total) else written
+    return None
 
 
-def _is_count(value: object) -> bool:
+def _is_count(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0

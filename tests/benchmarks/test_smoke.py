@@ -83,7 +83,7 @@ TESTED_ELSEWHERE = {
     *("hostile_headers", "hostile_uploads", "import_mutations", "kill_test", "load"),
     *("own_studies", "panel_faults", "panel_restored", "planted_scores", "point_in_time"),
     *("published_imports", "scale", "score_mutations", "static_study", "takers_campaign"),
-    *("takers_http", "uptime"),
+    *("takers_http", "two_copies", "uptime"),
 }
 # They take pictures for the pages, or write a page of the documentation anew.
 NOT_RUN = {"example_reports", "researcher_pictures"}

@@ -25,7 +25,7 @@ from tests.browser.browser_steps import (
     start,
 )
 from webapp import create_app
-from webapp.server import process as server
+from webapp.server import server_control as server
 
 IN_ORDER = list(range(1, 9))
 

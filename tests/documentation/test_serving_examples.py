@@ -26,7 +26,7 @@ from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.errors import WebappError
 from webapp.http.security_headers import PERMISSIONS
 from webapp.recruiters.settings import load_settings
-from webapp.server import process as server
+from webapp.server import server_control as server
 
 EXAMPLES = examples()
 VENV = "/opt/parallax/.venv"

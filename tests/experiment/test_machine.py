@@ -51,7 +51,7 @@ print(json.dumps(ended), flush=True)
 
 # Tells the port that the server took.
 _SERVE = """
-from webapp.server import process
+from webapp.server import server_control
 listen = process._listen
 def told(*where):
     listening = listen(*where)

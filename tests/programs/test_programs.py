@@ -11,7 +11,7 @@ import pytest
 
 from tests.patience import PATIENCE_S
 from tests.programs.start import ADDRESS, WarmPopen
-from webapp.server.process import _GUNICORN_SETTINGS
+from webapp.server.server_control import _GUNICORN_SETTINGS
 
 TOLD = str(Path(__file__).with_name("told.py"))
 NOTHING = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)

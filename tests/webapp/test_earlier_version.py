@@ -103,7 +103,8 @@ def answered(app: Flask, ref: str) -> list[int]:
 
 def test_the_database_has_the_schema_of_this_version_and_all_its_rows(shell, app, known):
     assert f"the schema {revisions()[-1]}, which is the current one" in shell("db", "status")
-    assert row_counts(app) == known["rows"]
+    # The first start names the copy that may pay in a further stamp.
+    assert row_counts(app) == known["rows"] | {"stamp": known["rows"]["stamp"] + 1}
 
 
 def test_the_runs_are_listed_as_far_as_they_had_come(shell, known):

@@ -18,7 +18,7 @@ from webapp.database.backup.bucket import Bucket
 from webapp.database.locks import FileLock
 from webapp.notifications import delivery
 from webapp.recruiters import registry
-from webapp.server import process
+from webapp.server import server_control
 
 
 def said(call: Callable[[], object]) -> str:
@@ -114,7 +114,7 @@ def test_why_a_mail_was_not_taken_is_told_in_the_servers_words(error, why, monke
 def test_a_server_that_does_not_begin_or_end_says_what_to_do(tmp_path, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert said(lambda: process._listen("127.0.0.1", port)) == (
+        assert said(lambda: server_control._listen("127.0.0.1", port)) == (
             f"127.0.0.1:{port}: port {port} is in use. Expected an address of this machine and a"
             " free port. Stop what listens there, or take any free port with --port 0."
         )
@@ -123,13 +123,15 @@ def test_a_server_that_does_not_begin_or_end_says_what_to_do(tmp_path, monkeypat
         raise httpx.ConnectError("refused")
 
     monkeypatch.setattr(httpx, "get", refused)
-    assert said(lambda: process._wait_until_ready("http://here", tmp_path)) == (
+    assert said(lambda: server_control._wait_until_ready("http://here", tmp_path)) == (
         f"http://here: the server did not start (refused). {tmp_path / 'server.log'} says why."
     )
-    monkeypatch.setattr(process, "running", lambda _: process.Server(9, "http://here"))
-    monkeypatch.setattr(process.os, "kill", lambda *_: None)
-    monkeypatch.setattr(process, "_STOPPED_WITHIN_S", -1)
-    assert said(lambda: process.stop(tmp_path)) == (
+    monkeypatch.setattr(
+        server_control, "running", lambda _: server_control.Server(9, "http://here")
+    )
+    monkeypatch.setattr(server_control.os, "kill", lambda *_: None)
+    monkeypatch.setattr(server_control, "_STOPPED_WITHIN_S", -1)
+    assert said(lambda: server_control.stop(tmp_path)) == (
         f"{tmp_path}: the server (process 9) was asked to stop but is still running."
         " End it with: kill -9 9."
     )

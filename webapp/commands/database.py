@@ -16,7 +16,7 @@ from webapp.database.scrub import scrub
 from webapp.errors import WebappError
 from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings
-from webapp.server import process as server
+from webapp.server import server_control as server
 
 # Where what was erased may still stand, and what to do about it.
 _REMAINS = {

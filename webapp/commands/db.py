@@ -30,11 +30,11 @@ from webapp.database.backup.routine import (
     with_what_belongs_to_it,
 )
 from webapp.database.backup.sqlite import whole
+from webapp.database.exclusive_access import exclusive_access
 from webapp.database.key_identity import recognise, replace_keys
 from webapp.database.schema import schema_problem, stored_revision, upgrade
-from webapp.database.use import alone
 from webapp.errors import WebappError
-from webapp.gate import paying_copy, told
+from webapp.gate import panel_call_counter, paying_copy
 from webapp.gate.backup import refuse_lost
 from webapp.gate.ledger import restored, restoring
 from webapp.privacy.restored import carry_out_again
@@ -66,7 +66,7 @@ def upgrade_(instance: Path) -> None:
     It is changed wholly or not at all.
     """
     refuse_while_serving(instance)
-    with opened(instance) as engine, alone(engine):
+    with opened(instance) as engine, exclusive_access(engine):
         before, after = upgrade(engine)
         gone = carry_out_again(open_instance(instance), engine, utc_now())
     tell_erased(open_instance(instance), gone)
@@ -266,28 +266,28 @@ def restore_(
         readable(file, identity) as read,
         whole(read, complete=copied) as plain,
         opened(instance) as engine,
-        alone(engine),
+        exclusive_access(engine),
     ):
         backup = examine(engine, plain, replace=replace)
         refuse_lost(backup, keys, file, adopted=keys_lost)
         # Before anybody is brought back who could not be taken out again.
-        said = newest_record(
+        record_note = newest_record(
             folder, engine, file, record,
             although_missing=without_record, although_keys_lost=keys_lost,
         )  # fmt: skip
         restoring(folder)
         paying_copy.restoring(folder)
-        told.restoring(folder)
+        panel_call_counter.restoring(folder)
         content = backup.restore()
         (replace_keys if keys_lost else recognise)(engine, keys)
         with engine.connect().execution_options(reading=True) as connection:
             restored(connection, folder)
         with engine.begin() as connection:
-            told.restored(connection)
+            panel_call_counter.restored(connection)
         gone = carry_out_again(folder, engine, utc_now())
         end_all_access(engine, utc_now())
     click.echo(f"The database holds {content} again.")
-    click.echo(said)
+    click.echo(record_note)
     click.echo(
         "Everybody is signed out of the researcher pages. Programs' tokens and invitations are "
         "ended: make new ones. Accounts, roles, members of projects, passwords and second factors "

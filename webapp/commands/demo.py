@@ -18,7 +18,7 @@ from experiment.version import code_version
 from webapp.commands.demonstration import demonstrations, take_part_at_stand_in
 from webapp.commands.options import with_instance
 from webapp.core.instance import open_instance
-from webapp.server.process import running
+from webapp.server.server_control import running
 
 _SEED = "1"
 _SIMULATOR = "simulator"
@@ -225,10 +225,10 @@ def take_sessions(name: str, made: Path, export: Path, make: Make) -> list[Path]
     make(models / "lstm", "lm", "train", "demo_lstm", "--data", f"{made}/text.txt", "--out")
     make(models / "follower", "lm", "train", "--type", "lstm", *_SIZES, *_TRAINING,
          "--name", "follower", "--data", f"{made}/prompts.txt", "--out")  # fmt: skip
-    asked = [part for reading in _READINGS for part in ("--reading", reading)]
+    readings = [part for reading in _READINGS for part in ("--reading", reading)]
     folders = [made / "takers" / name for name in ("lstm", "follower", "follower_served")]
     for folder in folders[:2]:
-        make(folder, "take", str(export), "--model", f"{models / folder.name}", *asked,
+        make(folder, "take", str(export), "--model", f"{models / folder.name}", *readings,
              "--sessions", _SESSIONS, "--out")  # fmt: skip
     if not folders[2].exists():
         served = models / "follower_served"

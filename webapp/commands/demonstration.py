@@ -23,7 +23,7 @@ from webapp.recruiters.demonstration import Demonstration
 from webapp.recruiters.registry import load_recruiter, recruiter_classes
 from webapp.recruiters.settings import load_settings
 from webapp.runs.runs import named_run, study_as_launched
-from webapp.server.process import running
+from webapp.server.server_control import running
 from webapp.simulation.crowd import Visitor
 from webapp.simulation.plan import plan
 
@@ -37,13 +37,13 @@ def demonstrations() -> Mapping[str, tuple[str, Demonstration]]:
 
     A way called like another recruiter gets ``_link`` behind its name.
     """
-    found: dict[str, tuple[str, Demonstration]] = {}
+    ways: dict[str, tuple[str, Demonstration]] = {}
     classes = list(recruiter_classes())
     for recruiter in classes:
-        others = {each.name for each in classes} - {recruiter.name}
-        for name, one in recruiter.demonstrations().items():
-            found[f"{name}_link" if name in others else name] = (recruiter.name, one)
-    return dict(sorted(found.items()))
+        others = {other.name for other in classes} - {recruiter.name}
+        for name, way in recruiter.demonstrations().items():
+            ways[f"{name}_link" if name in others else name] = (recruiter.name, way)
+    return dict(sorted(ways.items()))
 
 
 def take_part_at_stand_in(name: str, way: str, made: Path, run: Command, seed: str) -> None:
@@ -105,12 +105,12 @@ class _Stage:
 
     def visit(self, visitor: Visitor) -> None:
         with reading(open_sessions(self.place)) as session:
-            found = named_run(session, self.run_ref)
-            known = plan(session, found, study_as_launched(session, found))
+            run = named_run(session, self.run_ref)
+            session_plan = plan(session, run, study_as_launched(session, run))
         with httpx.Client(base_url=self.server, timeout=_TIMEOUT_S, trust_env=False) as client:
-            one = visitor(client, known, 0)
-            one.arrive()
-            one.take_part()
+            visit = visitor(client, session_plan, 0)
+            visit.arrive()
+            visit.take_part()
 
     def finished(self) -> list[str]:
         with (self.place / "export" / "participants.csv").open(encoding="utf-8") as file:
@@ -146,8 +146,8 @@ def _written(name: str, place: Path, shown: Demonstration, site: str) -> Path | 
 
 
 def _added(before: str, after: str) -> str:
-    known = set(before.splitlines())
-    return "\n".join(line for line in after.splitlines() if line and line not in known)
+    lines_before = set(before.splitlines())
+    return "\n".join(line for line in after.splitlines() if line and line not in lines_before)
 
 
 @contextmanager
@@ -158,9 +158,9 @@ def _stand_in(platform: str, folder: Path, currency: str) -> Iterator[str]:
     with subprocess.Popen((*command, *options), stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
-            found = re.search(r"http://\S+:\d+", process.stdout.readline())
-            assert found, f"the stand-in of {platform} did not start"
-            click.echo(f"\nA stand-in, as parallax marketplace starts one, answers at {found[0]}")
-            yield found[0]
+            address = re.search(r"http://\S+:\d+", process.stdout.readline())
+            assert address, f"the stand-in of {platform} did not start"
+            click.echo(f"\nA stand-in, as parallax marketplace starts one, answers at {address[0]}")
+            yield address[0]
         finally:
             process.terminate()

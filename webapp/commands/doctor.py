@@ -42,15 +42,15 @@ def doctor(metrics: bool, as_json: bool, instance: Path) -> None:
         engine, trouble = None, str(error)
     at = Installation(folder, settings, engine, trouble, utc_now)
     findings = []
-    for each in look_over(at):
-        findings.append(each)
+    for finding in look_over(at):
+        findings.append(finding)
         if not (metrics or as_json):
-            click.echo(each)  # at once: a check may wait long for what does not answer
+            click.echo(finding)  # at once: a check may wait long for what does not answer
     if engine is not None:
         engine.dispose()
     if metrics:
         click.echo(metrics_text(findings), nl=False)
     elif as_json:
         click.echo(json_text(findings))
-    elif any(each.level is Level.FAULT for each in findings):
+    elif any(finding.level is Level.FAULT for finding in findings):
         sys.exit(1)

@@ -131,8 +131,8 @@ def newest_record(
         for path in copies:
             refuse_foreign(path, sealer)
     added = _merge(instance, sealer, copies, [] if although_keys_lost else _present(engine))
-    told = f" {added} of them were only in a copy or in the database."
-    return _says(read_record(mine)) + (told if added and mine in copies else "")
+    added_note = f" {added} of them were only in a copy or in the database."
+    return _says(read_record(mine)) + (added_note if added and mine in copies else "")
 
 
 def _absent(file: Path) -> WebappError:
@@ -143,10 +143,10 @@ def _present(engine: Engine) -> list[Entry]:
     """Return what the database knows; nothing where it is empty, broken or of another schema."""
     try:
         with reading(make_sessions(engine)) as session:
-            known = list(known_entries(session).values())
+            stored = list(known_entries(session).values())
     except SQLAlchemyError:
         return []
-    return [each for each in known if _is_understood(each, sealer_of(engine.dialect))]
+    return [entry for entry in stored if _is_understood(entry, sealer_of(engine.dialect))]
 
 
 def _is_understood(entry: Entry, sealer: Sealer) -> bool:
@@ -162,17 +162,17 @@ def _merge(
     """Add what copies and the database hold to the record; return how much that was."""
     for path in copies:
         refuse_unreadable(read_record(path), sealer, path)
-    known = {each.key for each in read_record(record_file(instance))}
-    new = {each.key: each for each in also if each.key not in known}
+    held = {each.key for each in read_record(record_file(instance))}
+    new = {each.key: each for each in also if each.key not in held}
     for path in copies:
-        new |= {each.key: each for each in read_record(path) if each.key not in known}
+        new |= {each.key: each for each in read_record(path) if each.key not in held}
     append(instance, new.values())
     blank(instance)
     return len(new)
 
 
 def _says(entries: Sequence[Entry]) -> str:
-    times = [each.at for each in entries if each.at is not None]
+    times = [entry.at for entry in entries if entry.at is not None]
     last = f", the last of {max(times):%Y-%m-%d %H:%M} UTC" if times else ""
     return (
         f"The record of erasures has {len(entries)} entries{last}. If you keep a newer copy of it, "

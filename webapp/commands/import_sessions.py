@@ -34,48 +34,48 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
     PATHS are files, folders, or archives of results of JATOS. The same files may be given again,
     with others: what is known already is not added twice, and withdrawals are obeyed.
     """
-    found = gather(paths)
+    gathered = gather(paths)
     by_folder: dict[str, dict[str, list[Entry]]] = defaultdict(dict)
-    for (folder, name), entries in found.sessions.items():
+    for (folder, name), entries in gathered.sessions.items():
         by_folder[folder][name] = entries
     opened = open_sessions(instance)
     with opened() as session:
-        known = {mark.folder: (run, mark) for run, mark in static_runs(session)}
-        unknown = {folder: of for folder, of in by_folder.items() if folder not in known}
-        if not by_folder.keys() & known.keys():
+        runs = {mark.folder: (run, mark) for run, mark in static_runs(session)}
+        unknown = {folder: of for folder, of in by_folder.items() if folder not in runs}
+        if not by_folder.keys() & runs.keys():
             raise RunError(
                 "the sessions are of no folder that was written here:"
                 f" {', '.join(sorted(unknown)) or 'none of them is as a page wrote it'}",
                 where=", ".join(map(str, paths)),
-                expected=f"one of: {', '.join(known) or 'none yet'}",
+                expected=f"one of: {', '.join(runs) or 'none yet'}",
                 remedy="Write the same folder again, from the same study with the same seed and"
                 " options: parallax study static",
             )
         note = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
-        lines = _account(found, unknown)
-        for folder in sorted(by_folder.keys() & known.keys()):
-            run, mark = known[folder]
+        lines = _account(gathered, unknown)
+        for folder in sorted(by_folder.keys() & runs.keys()):
+            run, mark = runs[folder]
             replay = Replay(session, run, study_as_launched(session, run), mark, note)
-            ordered = sorted(by_folder[folder].items(), key=lambda each: (began(each[1]), each[0]))
+            ordered = sorted(by_folder[folder].items(), key=lambda item: (began(item[1]), item[0]))
             replayed = [replay.add(name, entries) for name, entries in ordered]
             lines += _told(session, run, mark, replay, replayed)
         session.commit()
     click.echo("\n".join(lines))
 
 
-def _account(found: Gathered, unknown: dict[str, dict[str, list[Entry]]]) -> list[str]:
+def _account(gathered: Gathered, unknown: dict[str, dict[str, list[Entry]]]) -> list[str]:
     """Return what is to be said of the files."""
-    n_entries = sum(map(len, found.sessions.values()))
-    lines = [f"{found.files} files: {n_entries} entries of {len(found.sessions)} sessions."]
-    if found.repeated:
-        lines.append(f"{found.repeated} entries came more than once, and count once.")
-    for name, why in list(found.unreadable.items())[:_SHOWN]:
+    n_entries = sum(map(len, gathered.sessions.values()))
+    lines = [f"{gathered.files} files: {n_entries} entries of {len(gathered.sessions)} sessions."]
+    if gathered.repeated:
+        lines.append(f"{gathered.repeated} entries came more than once, and count once.")
+    for name, why in list(gathered.unreadable.items())[:_SHOWN]:
         lines.append(f"Left out, {name}: {why}.")
-    if len(found.unreadable) > _SHOWN:
-        lines.append(f"... and {len(found.unreadable) - _SHOWN} more files.")
-    for name, number in found.strange.items():
+    if len(gathered.unreadable) > _SHOWN:
+        lines.append(f"... and {len(gathered.unreadable) - _SHOWN} more files.")
+    for name, number in gathered.strange.items():
         lines.append(f"{name}: {number} parts are nothing that a page wrote.")
-    for name, number in found.changed.items():
+    for name, number in gathered.changed.items():
         lines.append(
             f"Session {name}: {number} entries are not as the browser wrote them, and are left out."
         )

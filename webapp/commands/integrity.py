@@ -39,7 +39,7 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
     with reading(open_sessions(instance)) as session:
         found_run = named_run(session, run)
         study = study_as_launched(session, found_run)
-        found = [
+        certified = [
             (person.ref, certificate, flags_of(found_run, certificate))
             for person, certificate in certificates(session, found_run, study)
         ]
@@ -52,20 +52,22 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
         records = [
             {
                 "participant": ref,
-                **asdict(one),
-                "signals": dict(one.signals),
+                **asdict(certificate),
+                "signals": dict(certificate.signals),
                 "flags": flags,
                 **({"humanness": asdict(by_ref[ref])} if ref in by_ref else {}),
             }
-            for ref, one, flags in found
+            for ref, certificate, flags in certified
         ]
         click.echo(json.dumps(records, indent=2))
         return
-    shown = [_row(ref, one, flags) for ref, one, flags in found if flags or everybody]
+    shown = [
+        _row(ref, certificate, flags) for ref, certificate, flags in certified if flags or everybody
+    ]
     if shown:
         click.echo(text_table(_HEADER, shown))
-    n_flagged = sum(bool(flags) for *_, flags in found)
-    click.echo(f"{n_flagged} of {len(found)} sessions with answers are flagged.")
+    n_flagged = sum(bool(flags) for *_, flags in certified)
+    click.echo(f"{n_flagged} of {len(certified)} sessions with answers are flagged.")
     if found_run.simulated:
         click.echo("This run is for simulated participants, so none is flagged.")
     if study.humanness and blind:
@@ -74,11 +76,11 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
         _tell_of_block(of_block, rates)
 
 
-def _tell_of_block(found: Sequence[tuple[str, HumannessScore]], rates: Rates | None) -> None:
+def _tell_of_block(scores: Sequence[tuple[str, HumannessScore]], rates: Rates | None) -> None:
     """Print the answers to the humanness block, with the published rates where there are any."""
     header = ("participant", "passed", "of", "rated", "failed", "people", "programs", "nats")
     click.echo("\nThe humanness block:")
-    click.echo(text_table(header, [_block_row(ref, one) for ref, one in found]))
+    click.echo(text_table(header, [_block_row(ref, score) for ref, score in scores]))
     if rates is None:
         click.echo("The study names no published rates, so nothing follows about who answered.")
         return
@@ -90,33 +92,33 @@ def _tell_of_block(found: Sequence[tuple[str, HumannessScore]], rates: Rates | N
     )
 
 
-def _block_row(ref: str, one: HumannessScore) -> tuple[object, ...]:
+def _block_row(ref: str, score: HumannessScore) -> tuple[object, ...]:
     def share(value: float | None) -> str:
         return "" if value is None else f"{value:.1%}"
 
     return (
         ref,
-        one.n_passed,
-        len(one.answers),
-        one.n_rated,
-        one.n_failed,
-        share(one.people_as_low),
-        share(one.programs_as_low),
-        "" if one.nats is None else f"{one.nats:+.1f}",
+        score.n_passed,
+        len(score.answers),
+        score.n_rated,
+        score.n_failed,
+        share(score.people_as_low),
+        share(score.programs_as_low),
+        "" if score.nats is None else f"{score.nats:+.1f}",
     )
 
 
-def _row(ref: str, one: Certificate, flags: dict[str, str]) -> tuple[object, ...]:
+def _row(ref: str, certificate: Certificate, flags: dict[str, str]) -> tuple[object, ...]:
     return (
         ref,
-        one.n_answers,
-        f"{one.claimed_ms / 1000:.0f}",
-        "" if one.elapsed_ms is None else f"{one.elapsed_ms / 1000:.0f}",
-        "" if one.mismatch_share is None else f"{one.mismatch_share:.0%}",
-        one.n_devices,
-        one.n_shown_again,
-        one.n_hidden,
-        "" if one.agent_likelihood is None else f"{one.agent_likelihood:.2f}",
+        certificate.n_answers,
+        f"{certificate.claimed_ms / 1000:.0f}",
+        "" if certificate.elapsed_ms is None else f"{certificate.elapsed_ms / 1000:.0f}",
+        "" if certificate.mismatch_share is None else f"{certificate.mismatch_share:.0%}",
+        certificate.n_devices,
+        certificate.n_shown_again,
+        certificate.n_hidden,
+        "" if certificate.agent_likelihood is None else f"{certificate.agent_likelihood:.2f}",
         " ".join(flags),
     )
 

@@ -10,11 +10,11 @@ from webapp.commands.options import with_instance
 from webapp.core.instance import key_file, open_instance
 from webapp.core.keys import Purpose, drop, read_keys, rotate
 from webapp.core.sealing import Sealer
+from webapp.database.exclusive_access import exclusive_access
 from webapp.database.key_identity import forget_key, replace_keys
 from webapp.database.models.identity import unlock
 from webapp.database.schema import schema_problem, stored_revision
 from webapp.database.sealed_names import keys_in_use, seal_anew
-from webapp.database.use import alone
 from webapp.erasures.file import read_record, record_file
 from webapp.erasures.owner import disown
 from webapp.errors import WebappError
@@ -47,13 +47,17 @@ def list_(instance: Path) -> None:
 def rotate_(purpose: str, instance: Path) -> None:
     """Give PURPOSE a new key; older ones are still understood."""
     folder = open_instance(instance)
-    given = (settings := load_settings(folder)).secret_key_file
+    key_setting = (settings := load_settings(folder)).secret_key_file
     installation_keys(folder, settings)
-    sealed = None if purpose == Purpose.SIGNING else _sealed_anew(folder, given, Purpose(purpose))
+    sealed = (
+        None if purpose == Purpose.SIGNING else _sealed_anew(folder, key_setting, Purpose(purpose))
+    )
     if sealed is None:
-        rotate(folder, given, Purpose(purpose))
-    new = read_keys(folder, given).of(Purpose(purpose))[-1]
-    click.echo(f"Key {new.id} is now the current key for {purpose}, in {key_file(folder, given)}.")
+        rotate(folder, key_setting, Purpose(purpose))
+    new = read_keys(folder, key_setting).of(Purpose(purpose))[-1]
+    click.echo(
+        f"Key {new.id} is now the current key for {purpose}, in {key_file(folder, key_setting)}."
+    )
     if sealed is None:
         click.echo("Keep a copy of the file. Running servers load the key with: parallax reload")
     else:
@@ -62,14 +66,14 @@ def rotate_(purpose: str, instance: Path) -> None:
         )
 
 
-def _sealed_anew(folder: Path, given: str, purpose: Purpose) -> int:
+def _sealed_anew(folder: Path, key_setting: str, purpose: Purpose) -> int:
     """Make a new key, and seal with it whatever an older one sealed, while no server is on."""
     refuse_while_serving(folder)
-    with opened(folder) as engine, alone(engine):
+    with opened(folder) as engine, exclusive_access(engine):
         if (revision := stored_revision(engine)) and (problem := schema_problem(revision)):
             raise problem
-        rotate(folder, given, purpose)
-        unlock(engine, Sealer(read_keys(folder, given)))
+        rotate(folder, key_setting, purpose)
+        unlock(engine, Sealer(read_keys(folder, key_setting)))
         if revision is None:
             return 0
         with engine.begin() as connection:
@@ -97,7 +101,7 @@ def drop_(key: int, instance: Path) -> None:
                 "rotate pseudonyms"
             ),
         )
-    if any(key in each.key_ids for each in read_record(record_file(folder))):
+    if any(key in entry.key_ids for entry in read_record(record_file(folder))):
         raise WebappError(
             f"the record of erasures needs key {key}",
             where=str(record_file(folder)),
@@ -130,7 +134,7 @@ def adopt(lost: bool, instance: Path) -> None:
         )
     refuse_while_serving(folder)
     held = read_keys(folder, load_settings(folder).secret_key_file)
-    with opened(folder) as engine, alone(engine):
+    with opened(folder) as engine, exclusive_access(engine):
         if (revision := stored_revision(engine)) and (problem := schema_problem(revision)):
             raise problem
         replace_keys(engine, held)

@@ -94,10 +94,10 @@ def make(
     kind, labels, rows = _wanted(multi, single, codes, people)
     base, sessions = link_base(instance), open_sessions(instance)
     with sessions.begin() as session:
-        found = named_run(session, run)
-        lists = lists_of(session, found) if each_list else [list_]
-        new = make_links(session, found, kind, labels, lists, utc_now())
-        made = [GivenLink(link, address_of(link, found, base)) for link in new]
+        stored_run = named_run(session, run)
+        lists = lists_of(session, stored_run) if each_list else [list_]
+        new = make_links(session, stored_run, kind, labels, lists, utc_now())
+        made = [GivenLink(link, address_of(link, stored_run, base)) for link in new]
     _tell(made, rows, table, qr)
 
 
@@ -108,8 +108,8 @@ def make(
 def show(run: str, table: Path | None, qr: Path | None, instance: Path) -> None:
     """Show the links and access codes of RUN, and who came by them."""
     with reading(open_sessions(instance)) as session:
-        found = given_links(session, named_run(session, run), link_base(instance))
-    _tell(found, [], table, qr)
+        links_of_run = given_links(session, named_run(session, run), link_base(instance))
+    _tell(links_of_run, [], table, qr)
 
 
 @links.command()
@@ -141,8 +141,12 @@ def resume(
     with reading(open_sessions(instance)) as session:
         people = unfinished(session, named_run(session, run), who)
     rows = [
-        {"participant": one.ref, "state": one.state, "link": f"{base}/p/{tokens.issue(one.ref)}/"}
-        for one in people
+        {
+            "participant": person.ref,
+            "state": person.state,
+            "link": f"{base}/p/{tokens.issue(person.ref)}/",
+        }
+        for person in people
     ]
     _write(rows, table, qr, name="participant")
 
@@ -158,9 +162,9 @@ def verify(run: str, codes: Sequence[str], instance: Path) -> None:
     """
     tokens = _tokens(instance)
     with reading(open_sessions(instance)) as session:
-        found = people_of_codes(session, named_run(session, run), codes, tokens)
+        people = people_of_codes(session, named_run(session, run), codes, tokens)
     rows = []
-    for code, person in found:
+    for code, person in people:
         ending = ending_of(person) if person else None
         rows.append((code, person.ref if person else _NOBODY, ending or ""))
     click.echo(text_table(("code", "participant", "ending"), rows))
@@ -205,21 +209,21 @@ def _read(people: Path) -> list[dict[str, str]]:
 
 
 def _tell(
-    given: Sequence[GivenLink],
+    shown_links: Sequence[GivenLink],
     people: Sequence[dict[str, str]],
     table: Path | None,
     qr: Path | None,
 ) -> None:
     rows = [
         {
-            "label": one.link.label,
-            "kind": one.link.kind,
-            "list": "" if one.link.list is None else str(one.link.list),
-            "link": one.address,
-            "code": one.code,
-            "came": " ".join(one.came),
+            "label": given_link.link.label,
+            "kind": given_link.link.kind,
+            "list": "" if given_link.link.list is None else str(given_link.link.list),
+            "link": given_link.address,
+            "code": given_link.code,
+            "came": " ".join(given_link.came),
         }
-        for one in given
+        for given_link in shown_links
     ]
     if people:
         # A mailing wants the researcher's own columns, which are stored nowhere else.

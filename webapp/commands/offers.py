@@ -8,7 +8,7 @@ import click
 
 from experiment.tables.atomic_write import atomic_write
 from webapp.commands.options import with_instance
-from webapp.commands.payment_commands import PublishedRun, open_published, with_live
+from webapp.commands.platform_run import PublishedRun, open_published, with_live
 from webapp.commands.runs import link_base
 from webapp.core.clock import utc_now
 from webapp.core.settings import ENVIRONMENT_PREFIX, flat_name
@@ -35,14 +35,14 @@ def stop_(run: str, live: bool, instance: Path) -> None:
 
     The money that they hold back is free then.
     """
-    found = open_published(instance, run, live=live)
-    platform = found.platform
+    published = open_published(instance, run, live=live)
+    platform = published.platform
     if not isinstance(platform, StoppableOffers):
-        raise _unable(found, "can end offers permanently")
-    for offer in found.offers:
+        raise _unable(published, "can end offers permanently")
+    for offer in published.offers:
         platform.stop(offer)
     click.echo(
-        f"{len(found.offers)} offers are stopped. To recruit more participants, publish the "
+        f"{len(published.offers)} offers are stopped. To recruit more participants, publish the "
         "run again."
     )
 
@@ -61,18 +61,20 @@ def screen_outs(run: str, places: int | None, live: bool, instance: Path) -> Non
 
     Where the study asks two people for publishing, it asks them for this too.
     """
-    found = open_published(instance, run, live=live)
-    platform = found.platform
+    published = open_published(instance, run, live=live)
+    platform = published.platform
     if not isinstance(platform, ScreenOuts):
-        raise _unable(found, "can pay screened-out participants")
+        raise _unable(published, "can pay screened-out participants")
     if places is not None:
-        with reading(found.sessions) as session:
+        with reading(published.sessions) as session:
             named = named_run(session, run)
             study = study_as_launched(session, named)
-        told = f"up to {places} paid screen-outs"
-        wanted = Wanted(named, study, "publishing", told, told, getpass.getuser(), utc_now())
-        refuse_one_person(found.sessions, wanted)
-    for offer in found.offers:
+        description = f"up to {places} paid screen-outs"
+        wanted = Wanted(
+            named, study, "publishing", description, description, getpass.getuser(), utc_now()
+        )
+        refuse_one_person(published.sessions, wanted)
+    for offer in published.offers:
         if places is not None:
             platform.add_screen_outs(offer, places)
         click.echo(
@@ -92,11 +94,11 @@ def ask_return(run: str, assignment: str, reason: str, live: bool, instance: Pat
 
     It costs them no rejection.
     """
-    found = open_published(instance, run, live=live)
-    platform = found.platform
+    published = open_published(instance, run, live=live)
+    platform = published.platform
     if not isinstance(platform, ReturnRequests):
-        raise _unable(found, "can ask participants to return their work")
-    if found.platform.submission(assignment).offer_id not in found.offers:
+        raise _unable(published, "can ask participants to return their work")
+    if published.platform.submission(assignment).offer_id not in published.offers:
         raise RunError(f"the assignment does not belong to the run {run}", where=assignment)
     platform.request_return(assignment, reason)
     click.echo("The participant was asked to return it; whether they do is their decision.")
@@ -116,11 +118,11 @@ def webhooks(run: str, new_secret: bool, live: bool, instance: Path) -> None:
 
     The secret that proves its calls is written into the instance's parallax.toml.
     """
-    found = open_published(instance, run, live=live)
-    platform = found.platform
+    published = open_published(instance, run, live=live)
+    platform = published.platform
     if not isinstance(platform, Webhooks):
-        raise _unable(found, "can notify our server")
-    with reading(found.sessions) as session:
+        raise _unable(published, "can notify our server")
+    with reading(published.sessions) as session:
         recruiter = named_run(session, run).recruiter
     address = f"{link_base(instance)}/hooks/{recruiter}"
     # The secret comes first: there is no subscription without one.
@@ -147,12 +149,12 @@ def demographics(run: str, out: Path, yes: bool, live: bool, instance: Path) -> 
 
     A platform exports them a limited number of times for each study.
     """
-    found = open_published(instance, run, live=live)
-    platform = found.platform
+    published = open_published(instance, run, live=live)
+    platform = published.platform
     if not isinstance(platform, Demographics):
-        raise _unable(found, "can export participants' demographics")
+        raise _unable(published, "can export participants' demographics")
     out.mkdir(parents=True, exist_ok=True)
-    for offer in found.offers:
+    for offer in published.offers:
         used, most = platform.exports_used(offer), platform.most_exports
         click.echo(f"Offer {offer}: {used} of {most} different demographic exports are used up.")
         click.echo(
@@ -166,9 +168,9 @@ def demographics(run: str, out: Path, yes: bool, live: bool, instance: Path) -> 
         click.echo(str(out / f"demographics_{offer}.csv"))
 
 
-def _unable(found: PublishedRun, what: str) -> RunError:
+def _unable(published: PublishedRun, what: str) -> RunError:
     return RunError(
         f"the run's platform is not one that {what}",
-        where=f"run {found.ref}",
+        where=f"run {published.ref}",
         expected="another one",
     )

@@ -14,8 +14,8 @@ from webapp.core.keys import Keys, read_keys
 from webapp.database.engine import reading
 from webapp.database.models import Hit, Payment, Run
 from webapp.gate import ledger, paying_copy
+from webapp.gate.installation import Installation
 from webapp.gate.paying_copy import Holder, PayingCopyError
-from webapp.gate.premises import Premises
 from webapp.http.health import HEALTHZ, PAYING_COPY
 from webapp.recruiters.settings import load_settings
 
@@ -113,7 +113,7 @@ def take_over(code: str, gone: bool, yes: bool, instance: Path) -> None:
     # The other copy may have paid since this database was copied.
     ledger.restoring(folder)
     with sessions.begin() as session:
-        paying_copy.take(session.connection(), Premises(folder, load_settings(folder)))
+        paying_copy.take(session.connection(), Installation(folder, load_settings(folder)))
         ledger.restored(session.connection(), folder)
     with reading(sessions) as session:
         runs = ledger.to_reconcile(session.connection(), folder)
@@ -164,8 +164,8 @@ def _answering(holder: Holder) -> str:
         answer = httpx.get(f"{holder.address}{HEALTHZ}", timeout=_PATIENCE_S, trust_env=False)
     except (httpx.HTTPError, httpx.InvalidURL):
         return ""
-    said = answer.headers.get(PAYING_COPY)
-    return holder.address if said == paying_copy.mark_of(holder.copy) else ""
+    header = answer.headers.get(PAYING_COPY)
+    return holder.address if header == paying_copy.mark_of(holder.copy) else ""
 
 
 def _last_known(holder: Holder | None) -> str:

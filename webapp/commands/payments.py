@@ -14,7 +14,7 @@ from experiment.payment.payment import (
 )
 from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
-from webapp.commands.payment_commands import (
+from webapp.commands.platform_run import (
     open_run_payments,
     pay_asking,
     statement_table,
@@ -61,13 +61,13 @@ def review(run: str, instance: Path) -> None:
     if published is None:
         click.echo("The run is not published on a paying platform, so Parallax pays no one.")
         return
-    found = statements(owed, ledger, study)
-    click.echo(statement_table(found))
+    statement_rows = statements(owed, ledger, study)
+    click.echo(statement_table(statement_rows))
     unpaid = sum(account.awaits_pay for account in owed)
     waiting = sum(account.finished and account.assignment is None for account in owed)
     click.echo(f"{unpaid} finished, submitted and not yet paid: parallax approve {run}")
     click.echo(f"{waiting} finished without submitting: parallax reconcile {run}")
-    short = sum(statement.is_short for statement in found)
+    short = sum(statement.is_short for statement in statement_rows)
     click.echo(f"{short} have so far received less than the study's rule promises.")
 
 
@@ -221,12 +221,12 @@ def bonus(
     if path is not None:
         refs = [account.participant.ref for account in run_payments.accounts()]
         items = read_bonus_file(path, refs, run_payments.run.currency)
-        found = listed_bonuses(run_payments, items, additional=additional)
+        bonuses = listed_bonuses(run_payments, items, additional=additional)
     else:
-        found = bonuses_of_rule(run_payments, additional=additional)
-    for note in found.notes(run):
+        bonuses = bonuses_of_rule(run_payments, additional=additional)
+    for note in bonuses.notes(run):
         click.echo(note)
-    pay_asking(run_payments, found.entries, yes=yes, additional=additional)
+    pay_asking(run_payments, bonuses.entries, yes=yes, additional=additional)
 
 
 _STATEMENT_HEADER = (
@@ -264,32 +264,32 @@ def statement(runs: tuple[str, ...], out: Path | None, live: bool, instance: Pat
     if not lines:
         click.echo("Nothing was paid, and nothing is owed.")
         return
-    found = totals(lines)
+    sums = totals(lines)
     click.echo(
         text_table(
             _STATEMENT_HEADER,
             [
                 (
-                    each.funder or "(not stated)",
-                    each.study,
-                    each.run,
-                    each.platform,
+                    row.funder or "(not stated)",
+                    row.study,
+                    row.run,
+                    row.platform,
                     *(
-                        in_words(amount, each.currency)
+                        in_words(amount, row.currency)
                         for amount in (
-                            sum(each.spent_minor.values()),
-                            each.fees_minor,
-                            each.total_minor,
-                            each.doubtful_minor,
-                            each.owed_minor,
+                            sum(row.spent_minor.values()),
+                            row.fees_minor,
+                            row.total_minor,
+                            row.doubtful_minor,
+                            row.owed_minor,
                         )
                     ),
                 )
-                for each in found
+                for row in sums
             ],
         )
     )
-    for (funder, currency), spent_minor in by_funder(found).items():
+    for (funder, currency), spent_minor in by_funder(sums).items():
         click.echo(f"{funder or '(no funder stated)'}: {in_words(spent_minor, currency)} spent.")
     click.echo(ROUNDING)
 

@@ -35,14 +35,14 @@ def list_(instance: Path) -> None:
     with reading(open_sessions(instance)) as session:
         rows = [
             (
-                each.name,
-                "ended" if each.ended_at else "open",
-                _of(use.open_runs(session, each), each.most_runs),
-                _of(use.at_work(session, each), each.most_participants),
-                str(each.most_upload_mb or "any"),
-                _of(use.jobs(session, each), each.most_jobs),
+                project.name,
+                "ended" if project.ended_at else "open",
+                _of(use.open_runs(session, project), project.most_runs),
+                _of(use.at_work(session, project), project.most_participants),
+                str(project.most_upload_mb or "any"),
+                _of(use.jobs(session, project), project.most_jobs),
             )
-            for each in session.scalars(select(Project).order_by(Project.name))
+            for project in session.scalars(select(Project).order_by(Project.name))
         ]
     header = ("project", "state", "open runs", "people at work", "upload MB", "jobs")
     click.echo(text_table(header, rows) if rows else "There are no projects yet.")
@@ -79,19 +79,21 @@ def limits(
 
     0 stands for any number.
     """
-    given = {
+    changed = {
         "most_runs": runs,
         "most_participants": participants,
         "most_upload_mb": upload_mb,
         "most_jobs": jobs,
     }
-    wanted = {key: value for key, value in given.items() if value is not None}
+    wanted = {key: value for key, value in changed.items() if value is not None}
     with open_sessions(instance).begin() as session:
         project = flow.open_project(session, name, change=True)
         if wanted:
             flow.set_limits(session, project, wanted, by=_operator(), now=utc_now())
-        told = ", ".join(f"{getattr(project, key) or 'any number of'} {key[5:]}" for key in given)
-    click.echo(f"{name} may use: {told}.".replace("_", " "))
+        summary = ", ".join(
+            f"{getattr(project, key) or 'any number of'} {key[5:]}" for key in changed
+        )
+    click.echo(f"{name} may use: {summary}.".replace("_", " "))
 
 
 @projects.command()
@@ -123,8 +125,8 @@ def end(name: str, yes: bool, instance: Path) -> None:
 def members(name: str, instance: Path) -> None:
     """List the members of the project NAME."""
     with reading(open_sessions(instance)) as session:
-        found = members_of(session, flow.named_project(session, name))
-        rows = [(user.name, str(role)) for user, role in found]
+        members_ = members_of(session, flow.named_project(session, name))
+        rows = [(user.name, str(role)) for user, role in members_]
     click.echo(text_table(("user", "role"), rows) if rows else f"{name} has no members yet.")
 
 

@@ -13,7 +13,7 @@ from experiment.money import in_words, minor_units
 from experiment.payment.payment import LONGEST_REASON, plain_reason
 from experiment.tables.files import text_table
 from webapp.commands.options import open_sessions, with_instance
-from webapp.commands.payment_commands import (
+from webapp.commands.platform_run import (
     agreed,
     open_run_payments,
     pay_asking,
@@ -27,7 +27,7 @@ from webapp.core.keys import read_keys
 from webapp.core.tokens import Tokens
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Run
-from webapp.gate.told import is_held
+from webapp.gate.panel_call_counter import is_held
 from webapp.jobs.reports import hold_what_may_be_told, send_reports
 from webapp.opening import open_installation
 from webapp.payments.compensation_request import (
@@ -108,14 +108,14 @@ def reconcile(
         )
         run_payments = open_run_payments(instance, run, live=live)
         snapshot = _look(run_payments, instance)
-    found = discrepancies(snapshot)
+    differences = discrepancies(snapshot)
     if as_json:
-        click.echo(json.dumps([asdict(discrepancy) for discrepancy in found], indent=2))
+        click.echo(json.dumps([asdict(discrepancy) for discrepancy in differences], indent=2))
     else:
         click.echo(statement_table(snapshot.statements))
-        rows = [(f.problem, f.who, f.detail, f.remedy) for f in found]
+        rows = [(f.problem, f.who, f.detail, f.remedy) for f in differences]
         click.echo(text_table(_HEADER, rows) if rows else in_agreement(run, snapshot.statements))
-    if found:
+    if differences:
         sys.exit(1)
 
 
@@ -301,17 +301,17 @@ def _fix(services: Services, run: Run, recruiter: ReportingRecruiter, *, again: 
 def _lines(services: Services, run: Run, recruiter: ReportingRecruiter) -> list[_Line]:
     with reading(services.sessions) as session:
         study = services.study_of(session, run)
-        found = [
+        problems = [
             _Line(person.ref, report.ending, report.state, report.tries, report.answer)
             for report, person in reports_of(session, run)
         ]
-        reported = {line.participant for line in found}
+        reported = {line.participant for line in problems}
         people = select(Participant).where(Participant.run_id == run.id).order_by(Participant.id)
         for person in session.scalars(people):
             ending = ending_of(person)
             if ending and person.ref not in reported and recruiter.report_terms(study, ending):
-                found.append(_Line(person.ref, ending, _MISSING, 0, ""))
-    return found
+                problems.append(_Line(person.ref, ending, _MISSING, 0, ""))
+    return problems
 
 
 def _print(run: Run, lines: Sequence[_Line], *, clean: bool, as_json: bool) -> None:

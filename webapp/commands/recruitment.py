@@ -16,7 +16,7 @@ from experiment.tables.atomic_write import atomic_write
 from experiment.tables.files import safe_csv, text_table
 from webapp.commands.offers import ask_return, demographics, screen_outs, stop_, webhooks
 from webapp.commands.options import open_sessions, with_instance
-from webapp.commands.payment_commands import PublishedRun, open_published, with_live
+from webapp.commands.platform_run import PublishedRun, open_published, with_live
 from webapp.core.clock import utc_now
 from webapp.database.engine import Sessions, reading
 from webapp.errors import RunError
@@ -57,9 +57,9 @@ def publish(run: str, dry_run: bool, yes: bool, live: bool, instance: Path) -> N
 
     Call it again to go on after an interruption or to fill places that became open.
     """
-    found = open_published(instance, run, live=live)
-    sessions, platform = found.sessions, found.platform
-    plan = draft(sessions, platform, run, found.link, utc_now())
+    published = open_published(instance, run, live=live)
+    sessions, platform = published.sessions, published.platform
+    plan = draft(sessions, platform, run, published.link, utc_now())
     if live:
         refuse_unanswerable(plan.study)
     rows = (*cost_rows(plan, platform), *audience_rows(plan, platform))
@@ -95,8 +95,8 @@ def recruitment() -> None:
 @with_instance
 def status(run: str, live: bool, instance: Path) -> None:
     """Show how far each offer of RUN has come."""
-    found = open_published(instance, run, live=live)
-    sessions, platform = found.sessions, found.platform
+    published = open_published(instance, run, live=live)
+    sessions, platform = published.sessions, published.platform
     _print_poll(sessions, platform, run)
     header = ("offer", "places", "free", "at work", "submitted", "reviewed", "until")
     rows = [
@@ -112,7 +112,7 @@ def status(run: str, live: bool, instance: Path) -> None:
         for hit_id, state in hit_states(sessions, platform, run)
     ]
     click.echo(text_table(header, rows))
-    _tell_progress(found)
+    _tell_progress(published)
 
 
 @recruitment.command("pause")
@@ -124,8 +124,8 @@ def pause_(run: str, live: bool, instance: Path) -> None:
 
     Participants who have begun can finish. Publishing it again resumes.
     """
-    found = open_published(instance, run, live=live)
-    sessions, platform = found.sessions, found.platform
+    published = open_published(instance, run, live=live)
+    sessions, platform = published.sessions, published.platform
     ended = pause(sessions, platform, run, utc_now())
     click.echo(f"{ended} offers have ended. To open them again: parallax publish {run}")
 
@@ -142,8 +142,8 @@ def pause_(run: str, live: bool, instance: Path) -> None:
 @with_instance
 def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
     """Let workers find RUN's open offers for more hours from now."""
-    found = open_published(instance, run, live=live)
-    sessions, platform = found.sessions, found.platform
+    published = open_published(instance, run, live=live)
+    sessions, platform = published.sessions, published.platform
     until = utc_now() + timedelta(hours=hours)
     extended = extend(sessions, platform, run, until, utc_now())
     click.echo(f"{extended} offers can be found until {until:%Y-%m-%d %H:%M} UTC.")
@@ -156,8 +156,8 @@ def extend_(run: str, hours: int, live: bool, instance: Path) -> None:
 @with_instance
 def poll_(run: str, every: int | None, live: bool, instance: Path) -> None:
     """Fetch what the platform knows of RUN's assignments."""
-    found = open_published(instance, run, live=live)
-    sessions, platform = found.sessions, found.platform
+    published = open_published(instance, run, live=live)
+    sessions, platform = published.sessions, published.platform
     _print_poll(sessions, platform, run)
     while every:
         time.sleep(every)
@@ -184,10 +184,10 @@ def _print_poll(sessions: Sessions, platform: Platform, run: str) -> None:
         click.echo(f"{polled.refused} arrived with a worker id that the platform does not know.")
 
 
-def _tell_progress(found: PublishedRun) -> None:
+def _tell_progress(published: PublishedRun) -> None:
     """Print time, pay, who gave up, what is left of the money, and what somebody changed there."""
-    platform, study = found.platform, found.study
-    progress = progress_of(chain.from_iterable(map(platform.submissions, found.offers)))
+    platform, study = published.platform, published.study
+    progress = progress_of(chain.from_iterable(map(platform.submissions, published.offers)))
     if progress.median_minutes is not None:
         hourly = progress.hourly_minor(study.reward_minor) or 0
         pay = in_words(hourly, study.currency)
@@ -195,28 +195,28 @@ def _tell_progress(found: PublishedRun) -> None:
     if progress.ended and platform.tells_every_status:
         click.echo(f"Returned or timed out: {progress.returned} of {progress.ended}")
     click.echo(f"Balance left: {in_words(platform.balance_minor(), platform.currency)}")
-    _tell_reports(found)
-    _tell_edits(found)
+    _tell_reports(published)
+    _tell_edits(published)
 
 
-def _tell_reports(found: PublishedRun) -> None:
+def _tell_reports(published: PublishedRun) -> None:
     """Print how far telling the platform of endings has come."""
-    with reading(found.sessions) as session:
-        run = named_run(session, found.ref)
+    with reading(published.sessions) as session:
+        run = named_run(session, published.ref)
         states = Counter(report.state for report, _ in reports_of(session, run))
     if states:
         counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
         click.echo(f"Endings reported to the platform by our server: {counts}")
 
 
-def _tell_edits(found: PublishedRun) -> None:
+def _tell_edits(published: PublishedRun) -> None:
     """Print what somebody changed on the platform's own pages."""
-    platform = found.platform
-    with reading(found.sessions) as session:
-        run = named_run(session, found.ref)
+    platform = published.platform
+    with reading(published.sessions) as session:
+        run = named_run(session, published.ref)
         hits = recruitment_hits(session, run)
-        not_of = earlier_offers(session, run, found.study, platform.endpoint)
-        one_of = parts_before(session, found.study, platform.endpoint)
+        not_of = earlier_offers(session, run, published.study, platform.endpoint)
+        one_of = parts_before(session, published.study, platform.endpoint)
     for hit in hits:
         if hit.platform_id and (places := platform.state(hit.platform_id).places) > hit.places:
             click.echo(
@@ -224,9 +224,9 @@ def _tell_edits(found: PublishedRun) -> None:
                 f"{hit.places} were published: participants beyond that are turned away"
             )
     if isinstance(platform, EditedOffers):
-        task = task_of(found.study, not_again=(), not_of=not_of, one_of=one_of)
-        for offer in found.offers:
-            for edit in platform.edits(offer, task, found.link):
+        task = task_of(published.study, not_again=(), not_of=not_of, one_of=one_of)
+        for offer in published.offers:
+            for edit in platform.edits(offer, task, published.link):
                 click.echo(f"WARNING: offer {offer} was changed on the platform: {edit}")
 
 
@@ -239,16 +239,16 @@ def test_offer(run: str, live: bool, instance: Path) -> None:
 
     Only test participants find it. Its pages show what people would see, and store nothing.
     """
-    found = open_published(instance, run, live=live)
-    platform = found.platform
+    published = open_published(instance, run, live=live)
+    platform = published.platform
     if not isinstance(platform, TestOffers):
         raise RunError(
             "this platform has no test studies",
             where=f"run {run}",
             remedy="Open the run's link with &preview=1 at its end",
         )
-    plan = draft(found.sessions, platform, run, found.link, utc_now())
-    offer = offer_of(terms_of(plan.study), found.link, 1, f"test of {run}")
+    plan = draft(published.sessions, platform, run, published.link, utc_now())
+    offer = offer_of(terms_of(plan.study), published.link, 1, f"test of {run}")
     click.echo(f"Test participants find it at {platform.offer_test(plan.task, offer)}")
 
 
@@ -257,7 +257,7 @@ def test_offer(run: str, live: bool, instance: Path) -> None:
 @click.option(
     "--to",
     "whom",
-    type=click.Choice([each.value for each in Whom]),
+    type=click.Choice([whom.value for whom in Whom]),
     required=True,
     help="Which of the run's participants.",
 )
@@ -270,8 +270,8 @@ def write(run: str, whom: str, text: str, yes: bool, live: bool, instance: Path)
 
     For example, to invite everybody who finished to the next part.
     """
-    found = open_published(instance, run, live=live)
-    platform = found.platform
+    published = open_published(instance, run, live=live)
+    platform = published.platform
     if not isinstance(platform, Messages):
         raise RunError(
             "this platform cannot write to participants from here",
@@ -281,7 +281,7 @@ def write(run: str, whom: str, text: str, yes: bool, live: bool, instance: Path)
     body = checked_text(
         Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text
     )
-    with reading(found.sessions) as session:
+    with reading(published.sessions) as session:
         by_offer = recipients(session, run, Whom(whom))
     number = sum(map(len, by_offer.values()))
     click.echo(f"{number} participants would read:\n\n{body}\n")

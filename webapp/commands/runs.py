@@ -28,7 +28,7 @@ from webapp.runs.answerable import refuse_unanswerable
 from webapp.runs.launch import grow
 from webapp.runs.runs import close_run, named_run, open_run, progress, study_as_launched
 from webapp.runs.unblind import refuse_blind, unblind_by_two
-from webapp.server import process as server
+from webapp.server import server_control as server
 from webapp.simulation import crowd
 from webapp.simulation.plan import plan
 
@@ -163,9 +163,9 @@ def open_(run: str, add: int | None, instance: Path) -> None:
     """Reopen RUN to new participants."""
 
     def change(session: Session) -> int | None:
-        found = named_run(session, run)
-        places = grow(session, found, add) if add is not None else None
-        open_run(session, found)
+        stored_run = named_run(session, run)
+        places = grow(session, stored_run, add) if add is not None else None
+        open_run(session, stored_run)
         return places
 
     places = in_transaction(open_sessions(instance), change)
@@ -201,9 +201,9 @@ def simulate(
 ) -> None:
     """Send simulated participants through the pages of RUN."""
     with reading(open_sessions(instance)) as session:
-        found = named_run(session, run)
-        ready = plan(session, found, study_as_launched(session, found))
-        comes_as = load_recruiter(found.recruiter, load_settings(instance)).visitor()
+        stored_run = named_run(session, run)
+        ready = plan(session, stored_run, study_as_launched(session, stored_run))
+        comes_as = load_recruiter(stored_run.recruiter, load_settings(instance)).visitor()
     server_url = url or _server_url(instance)
     visits = crowd.simulate(ready, server_url, participants, workers, comes_as)
     total = participants or ready.free
@@ -255,8 +255,8 @@ def export(run: str, out: Path | None, instance: Path) -> None:
     """
     folder = out or instance / "exports" / run
     with reading(open_sessions(instance)) as session:
-        refuse_blind(session, found := named_run(session, run))
-        facts = export_flow.export(session, found, folder)
+        refuse_blind(session, stored_run := named_run(session, run))
+        facts = export_flow.export(session, stored_run, folder)
     of_whom = "simulated participants" if facts["simulated"] else "participants"
     click.echo(f"{facts['n_responses']} responses of {facts['n_participants']} {of_whom}: {folder}")
 
@@ -272,7 +272,7 @@ def unblind(run: str, reason: str, instance: Path) -> None:
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        study = study_as_launched(session, found := named_run(session, run))
+        study = study_as_launched(session, stored_run := named_run(session, run))
     who = getpass.getuser()
-    unblind_by_two(sessions, found, study, by=who, reason=reason.strip(), now=utc_now())
+    unblind_by_two(sessions, stored_run, study, by=who, reason=reason.strip(), now=utc_now())
     click.echo(f"The run {run} is unblinded.")

@@ -41,8 +41,8 @@ def list_(instance: Path) -> None:
     """List the accounts."""
     with reading(open_sessions(instance)) as session:
         rows = [
-            (each.name, each.role, "disabled" if each.disabled_at else "active")
-            for each in accounts.users(session)
+            (user.name, user.role, "disabled" if user.disabled_at else "active")
+            for user in accounts.users(session)
         ]
     click.echo(text_table(("user", "role", "state"), rows) if rows else "There are no users yet.")
 
@@ -160,7 +160,7 @@ def _password(file: TextIO | None) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", getpass.GetPassWarning)
-            asked: str = click.prompt(
+            password: str = click.prompt(
                 "Password", hide_input=True, confirmation_prompt=True, err=True
             )
     except getpass.GetPassWarning as error:
@@ -169,7 +169,7 @@ def _password(file: TextIO | None) -> str:
             expected="a terminal, or a file whose first line is the password",
             remedy="Add --password-file FILE, or --password-file - for the standard input",
         ) from error
-    return asked
+    return password
 
 
 def _operator() -> str:
@@ -184,14 +184,14 @@ def tokens(name: str, instance: Path) -> None:
     with reading(open_sessions(instance)) as session:
         rows = [
             (
-                str(each.id),
-                each.label,
-                each.scopes,
-                f"{each.expires_at:%Y-%m-%d}",
-                f"{each.used_at:%Y-%m-%d %H:%M}" if each.used_at else "never",
-                "revoked" if each.revoked_at else "",
+                str(token.id),
+                token.label,
+                token.scopes,
+                f"{token.expires_at:%Y-%m-%d}",
+                f"{token.used_at:%Y-%m-%d %H:%M}" if token.used_at else "never",
+                "revoked" if token.revoked_at else "",
             )
-            for each in tokens_of(session, accounts.named_user(session, name))
+            for token in tokens_of(session, accounts.named_user(session, name))
         ]
     header = ("number", "token", "scopes", "until", "last used", "state")
     click.echo(text_table(header, rows) if rows else f"{name} has no tokens.")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 _FORWARDED = "HTTP_X_FORWARDED_FOR"
-# One customer has a whole network of these addresses: up to so many bits are their provider's.
+# A customer gets a whole IPv6 network: this many leading bits identify it.
 _OF_ONE_PLACE = 48
 _Address = IPv4Address | IPv6Address
 

@@ -51,7 +51,7 @@ def refuse_other_user(folder: Path) -> None:
     """
     try:
         owner = folder.stat().st_uid
-    except OSError:  # what is wrong with it is said by whoever opens it
+    except OSError:  # the code that opens it reports the fault
         return
     if owner == user_number():
         return
@@ -82,7 +82,7 @@ def write_once(path: Path, text: str) -> None:
     except FileExistsError:
         pass
     except OSError:
-        # Disks such as a USB stick's know no links: there, whoever is first writes in place.
+        # File systems without links, as on USB sticks: the first process writes in place.
         with suppress(FileExistsError), path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     finally:

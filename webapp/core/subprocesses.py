@@ -1,7 +1,7 @@
-"""Long work of pages and jobs, done by a command in a process of its own.
+"""Commands that pages and jobs run in a process of their own, with limits.
 
 Building and auditing lists keeps a processor busy for seconds. The server answers on one thread, so
-every participant would wait; another process keeps nobody waiting.
+every participant would wait for it; another process makes nobody wait.
 """
 
 import logging
@@ -77,7 +77,7 @@ def parallax(instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S) 
     if process.returncode and "MemoryError" in err:
         raise _too_much(f"more than {_MOST_MEMORY_BYTES // 1024**3} GiB of memory", arguments[0])
     worked = process.returncode == 0
-    text = out if worked else _shortened(told(instance, out + err))
+    text = out if worked else _shortened(shown_failure(instance, out + err))
     return Done(worked, _without_place(instance, text))
 
 
@@ -107,7 +107,7 @@ def environment_of(instance: Path) -> dict[str, str]:
     return {INSTANCE_VARIABLE: str(instance), OWN_CODE_VARIABLE: "refuse"}
 
 
-def told(instance: Path, text: str) -> str:
+def shown_failure(instance: Path, text: str) -> str:
     """Return what a page says of a failure: no trace and no path of the server."""
     if _TRACE in text or not text.strip():
         _LOG.error("a command of the researcher's pages failed: %s", text)

@@ -77,9 +77,9 @@ def _postgres_engine(url: str) -> Engine:
         # No column is of this type, for which each engine would look in the database.
         options["use_native_hstore"] = False
     if parsed.get_backend_name() == "postgresql":
-        given = {"connect_timeout": 10, "options": _POSTGRES_OPTIONS, **_NOTICE_SILENCE}
+        arguments = {"connect_timeout": 10, "options": _POSTGRES_OPTIONS, **_NOTICE_SILENCE}
         # What the URL says of the connection counts more.
-        arguments = {name: value for name, value in given.items() if name not in parsed.query}
+        arguments = {name: value for name, value in arguments.items() if name not in parsed.query}
     return create_engine(
         parsed,
         poolclass=CountedPool,
@@ -155,9 +155,9 @@ def failures_in_words() -> Iterator[None]:
 def _unusable(error: Exception, where: str) -> WebappError:
     cause = error.orig if isinstance(error, DBAPIError) else error
     kind = DatabaseAwayError if isinstance(error, FAILURES) else WebappError
-    said = str(cause)
-    problem = f"the database cannot be used: {said.partition(chr(10))[0]}"
-    return kind(problem, where=where, remedy=remedy_for(said))
+    reason = str(cause)
+    problem = f"the database cannot be used: {reason.partition(chr(10))[0]}"
+    return kind(problem, where=where, remedy=remedy_for(reason))
 
 
 def _refuse_misplaced_file(engine: Engine) -> None:

@@ -54,11 +54,11 @@ def file_system(file: Path, mounts: str) -> str:
     """Return the kind of the file system that a file lies on; empty where nothing tells."""
     resolved, best, kind = file.resolve(), Path(), ""
     for line in mounts.splitlines():
-        _, point, found, *_ = line.split(" ")
+        _, point, mounted_kind, *_ = line.split(" ")
         mounted = Path(_ESCAPED.sub(lambda code: chr(int(code[1], 8)), point))
         # A later line covers an earlier one of the same place.
         if resolved.is_relative_to(mounted) and len(mounted.parts) >= len(best.parts):
-            best, kind = mounted, found
+            best, kind = mounted, mounted_kind
     return kind
 
 
@@ -130,13 +130,13 @@ def _lock_ranges(descriptor: int) -> None:
         fcntl.fcntl(descriptor, _SET_LOCK, _WHOLE_FILE)
 
 
-def _unless_excluding(one: int, other: int, lock: Lock, which: str) -> str:
+def _unless_excluding(first: int, second: int, lock: Lock, which: str) -> str:
     try:
-        lock(one)
+        lock(first)
     except OSError as error:
         return f"it has no locks {which}: {error.strerror}"
     try:
-        lock(other)
+        lock(second)
     except OSError as error:
         return "" if error.errno in _TAKEN else f"its locks {which} fail: {error.strerror}"
     return (
@@ -146,9 +146,9 @@ def _unless_excluding(one: int, other: int, lock: Lock, which: str) -> str:
     )
 
 
-def _unless_sharing(one: int, other: int) -> str:
+def _unless_sharing(first: int, second: int) -> str:
     try:
-        with mmap.mmap(one, _PAGE_BYTES) as mine, mmap.mmap(other, _PAGE_BYTES) as theirs:
+        with mmap.mmap(first, _PAGE_BYTES) as mine, mmap.mmap(second, _PAGE_BYTES) as theirs:
             mine[:4] = b"seen"
             return "" if theirs[:4] == b"seen" else "two programs do not see each other's memory"
     except (OSError, ValueError) as error:

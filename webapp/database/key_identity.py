@@ -77,13 +77,13 @@ def key_problems(known: Fingerprints, held: Fingerprints) -> Iterator[tuple[Purp
 
     An older key that the file lacks was dropped since, as after the restore of an old backup.
     """
-    same = {each for each, value in known.items() if held.get(each) == value}
+    same = {key for key, value in known.items() if held.get(key) == value}
     if known and not same:
         yield Purpose.PSEUDONYMS, "none of the keys in the keys file is a key of this database"
         return
     for purpose in Purpose:
-        ids = sorted(id_ for each, id_ in known if each is purpose)
-        newest = max((id_ for each, id_ in held if each is purpose), default=-1)
+        ids = sorted(id_ for use, id_ in known if use is purpose)
+        newest = max((id_ for use, id_ in held if use is purpose), default=-1)
         other = [n for n in ids if (purpose, n) in held and (purpose, n) not in same]
         if other:
             yield purpose, f"key {other[0]} for {purpose} is not the key of this database"
@@ -106,12 +106,14 @@ def recognise(engine: Engine, keys: Keys) -> None:
     with engine.connect().execution_options(reading=True) as connection:
         known = known_keys(connection)
         refuse_other_keys(known, None if known else _newest_name(connection), keys)
-    newest = {each: max((n for p, n in known if p is each), default=-1) for each in Purpose}
+    newest = {
+        purpose: max((n for p, n in known if p is purpose), default=-1) for purpose in Purpose
+    }
     # An older one that is not known any more was dropped on another machine.
-    new = {each: value for each, value in held.items() if each[1] > newest[each[0]]}
+    new = {key: value for key, value in held.items() if key[1] > newest[key[0]]}
     if not new:
         return
-    rows = [{"name": _name(*each), "value": value} for each, value in new.items()]
+    rows = [{"name": _name(*key), "value": value} for key, value in new.items()]
     try:
         with engine.begin() as connection:
             connection.execute(insert(Stamp), rows)
@@ -152,8 +154,8 @@ def other_keys(problem: str) -> WebappError:
 def _newest_name(connection: Connection) -> StoredName | None:
     stored = type_coerce(Identity.sealed, String), type_coerce(Identity.hash, String)
     newest = select(*stored).where(Identity.forgotten.is_(False)).order_by(Identity.id.desc())
-    found = connection.execute(newest.limit(1)).first()
-    return None if found is None else StoredName(*found)
+    row = connection.execute(newest.limit(1)).first()
+    return None if row is None else StoredName(*row)
 
 
 def _opens(name: StoredName, sealer: Sealer) -> bool:
@@ -178,7 +180,7 @@ def replace_keys(engine: Engine, keys: Keys) -> None:
     Raises:
         WebappError: They do not open the names in it.
     """
-    rows = [{"name": _name(*each), "value": value} for each, value in fingerprints(keys).items()]
+    rows = [{"name": _name(*key), "value": value} for key, value in fingerprints(keys).items()]
     with engine.begin() as connection:
         refuse_other_keys({}, _newest_name(connection), keys)
         connection.execute(delete(Stamp).where(Stamp.name.startswith(_PREFIX)))

@@ -97,8 +97,8 @@ def advisory_lock(connection: Connection, key: int, *, wait: bool) -> bool:
         wait: Wait until it is free.
     """
     take = "pg_advisory_xact_lock" if wait else "pg_try_advisory_xact_lock"
-    said = connection.execute(text(f"SELECT {take}(:key)"), {"key": key}).scalar_one()
-    return wait or bool(said)
+    taken = connection.execute(text(f"SELECT {take}(:key)"), {"key": key}).scalar_one()
+    return wait or bool(taken)
 
 
 def connection_lock(connection: Connection, key: int, *, shared: bool) -> bool:

@@ -96,14 +96,14 @@ class Prepared:
         except connection.dialect.loaded_dbapi.Error as error:
             raise self._failed(connection, error) from error
 
-    def do(self, connection: Connection, each: Iterable[Mapping[str, object]]) -> None:
+    def do(self, connection: Connection, rows: Iterable[Mapping[str, object]]) -> None:
         """Run the statement for each set of values, in the same way.
 
         Raises:
             DBAPIError: The database fails.
         """
         try:
-            self.run(connection.connection, each)
+            self.run(connection.connection, rows)
         except connection.dialect.loaded_dbapi.Error as error:
             raise self._failed(connection, error) from error
 
@@ -117,9 +117,9 @@ class Prepared:
             self.words, None, error, kind, connection_invalidated=gone, dialect=dialect
         )
 
-    def run(self, connection: PoolProxiedConnection, each: Iterable[Mapping[str, object]]) -> None:
+    def run(self, connection: PoolProxiedConnection, rows: Iterable[Mapping[str, object]]) -> None:
         """Run the statement once for each set of values; PostgreSQL inserts them all at once."""
-        rows = list(each)
+        rows = list(rows)
         cursor = connection.cursor()
         try:
             if len(rows) == 1:
@@ -175,10 +175,10 @@ def pairs(names: tuple[str, str], dialect: Dialect) -> FromClause:
     """Return a table of two columns of whole numbers, which ``as_pairs`` makes parameters."""
     first, second = names
     if dialect.name == "sqlite":
-        each = func.json_each(bindparam("pairs", type_=String)).table_valued("value")
+        pair = func.json_each(bindparam("pairs", type_=String)).table_valued("value")
         return select(
-            cast(func.json_extract(each.c.value, "$[0]"), Integer).label(first),
-            cast(func.json_extract(each.c.value, "$[1]"), Integer).label(second),
+            cast(func.json_extract(pair.c.value, "$[0]"), Integer).label(first),
+            cast(func.json_extract(pair.c.value, "$[1]"), Integer).label(second),
         ).subquery("asked")
     numbers = ARRAY(Integer)
     return (

@@ -73,6 +73,6 @@ _BY_WORDS = (
 _ELSE = "The setting database_url says where it is; docs/database.md says what may be wrong"
 
 
-def remedy_for(said: str) -> str:
+def remedy_for(problem: str) -> str:
     """Return what to do about a failure, from the database's own words."""
-    return next((remedy for words, remedy in _BY_WORDS if re.search(words, said)), _ELSE)
+    return next((remedy for words, remedy in _BY_WORDS if re.search(words, problem)), _ELSE)

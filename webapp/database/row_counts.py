@@ -114,24 +114,24 @@ def _there(connection: Connection, run_id: int | None) -> Counter[Key]:
         ),
         _verdicts(),
     ]
-    found = Counter[Key]()
+    counts = Counter[Key]()
     for run, statement in counted:
         only = statement if run_id is None else statement.where(run == run_id)
-        found.update(_counter(connection, only))
-    return found
+        counts.update(_counter(connection, only))
+    return counts
 
 
 def _verdicts() -> tuple[ColumnElement[int], Select[int, str, int, int]]:
     subject = case((Verdict.kept, KEPT), else_=f"{EXCLUDED} " + Verdict.rule)
     # Named first: PostgreSQL would not see that two parameters of the same text are the same.
-    each = (
+    verdicts = (
         select(Participant.run_id.label("run_id"), subject.label("subject"))
         .join(Verdict, Verdict.participant_id == Participant.id)
         .subquery()
     )
-    key = each.c.run_id, each.c.subject
+    key = verdicts.c.run_id, verdicts.c.subject
     counted: Select[int, str, int, int] = select(*key, literal(0), func.count()).group_by(*key)
-    return each.c.run_id, counted
+    return verdicts.c.run_id, counted
 
 
 def _counter(connection: Connection, statement: Select[int, str, int, int]) -> Counter[Key]:

@@ -64,7 +64,7 @@ def ready_schema(engine: Engine) -> None:
     """
     revision = stored_revision(engine)
     if revision is None:
-        with alone(engine) as connection:
+        with _schema_lock(engine) as connection:
             # Several servers may start at once on one empty database.
             revision = revision_of(connection) or _make(connection)
     if problem := schema_problem(revision):
@@ -106,7 +106,7 @@ def upgrade(engine: Engine) -> tuple[str, str]:
         SchemaError: The database is empty, or its schema is newer than this code's or older than
             the baseline.
     """
-    with alone(engine) as connection:
+    with _schema_lock(engine) as connection:
         before = revision_of(connection)
         if before is None:
             raise SchemaError(
@@ -151,7 +151,7 @@ def _config(connection: Connection) -> "Config":
 
 
 @contextmanager
-def alone(engine: Engine) -> Iterator[Connection]:
+def _schema_lock(engine: Engine) -> Iterator[Connection]:
     """Yield a connection in a transaction that changes the schema while no other one does."""
     with engine.connect() as connection:
         if engine.dialect.name != "sqlite":

@@ -91,12 +91,12 @@ def _rewritten(engine: Engine) -> str:
             kept = [name for name in names if not _table_rewritten(connection, name)]
         finally:
             connection.exec_driver_sql("RESET lock_timeout")
-    told = []
+    reasons = []
     if readers:
-        told.append(f"a transaction that began before still sees it: {', '.join(readers)}")
+        reasons.append(f"a transaction that began before still sees it: {', '.join(readers)}")
     if kept:
-        told.append(f"another program kept these tables open: {', '.join(kept)}")
-    return "; ".join(told)
+        reasons.append(f"another program kept these tables open: {', '.join(kept)}")
+    return "; ".join(reasons)
 
 
 def _table_rewritten(connection: Connection, name: str) -> bool:
@@ -183,8 +183,8 @@ def who_sees_what_was_deleted(connection: Connection) -> list[str]:
         Who they are, in words; nobody, as a rule at once.
     """
     now = connection.exec_driver_sql(_NEXT_TRANSACTION).scalar_one()
-    asked = _WHO_SEES_OLDER.format(int(now))
+    query = _WHO_SEES_OLDER.format(int(now))
     until = time.monotonic() + _PATIENCE_S
-    while (seen := [*connection.exec_driver_sql(asked).scalars()]) and time.monotonic() < until:
+    while (seen := [*connection.exec_driver_sql(query).scalars()]) and time.monotonic() < until:
         time.sleep(_PAUSE_S)
     return seen

@@ -91,10 +91,10 @@ def seal_anew(connection: Connection) -> int:
         values = {"hash": name, "sealed": name}
         connection.execute(update(Identity).where(Identity.id == id_).values(values))
     for column, stored in _texts():
-        found = select(column.table.c.id, stored).where(
+        outdated = select(column.table.c.id, stored).where(
             stored != "", stored.not_like(f"{sealer.seal_prefix}%")
         )
-        for id_, sealed in connection.execute(found).all():
+        for id_, sealed in connection.execute(outdated).all():
             row = update(column.table).where(column.table.c.id == id_)
             connection.execute(row.values({column.name: sealer.open(sealed)}))
     return len(old)
@@ -105,8 +105,8 @@ def keys_in_use(connection: Connection) -> frozenset[int]:
     rows = connection.execute(select(_HASH, _SEALED))
     used = {int(text.partition(".")[0]) for row in rows for text in row}
     for _, stored in _texts():
-        found = connection.scalars(select(stored).where(stored != ""))
-        used |= {int(text.partition(".")[0]) for text in found}
+        texts = connection.scalars(select(stored).where(stored != ""))
+        used |= {int(text.partition(".")[0]) for text in texts}
     return frozenset(used)
 
 

@@ -43,8 +43,8 @@ def why_nothing_is_stored(engine: Engine, instance: Path) -> str:
             connection.execute(insert(Stamp), _ROW)
             transaction.rollback()
     except SQLAlchemyError as error:
-        said = str(getattr(error, "orig", None) or error).partition("\n")[0]
-        return f"nothing can be written to the database ({said})"
+        reason = str(getattr(error, "orig", None) or error).partition("\n")[0]
+        return f"nothing can be written to the database ({reason})"
     return ""
 
 
@@ -57,10 +57,10 @@ def of_others(instance: Path, database: Path | None = None) -> Iterator[Path]:
     """
     if not instance.is_dir():
         return
-    found = {instance, *instance.iterdir()}
+    paths = {instance, *instance.iterdir()}
     if database is not None:
-        found |= set(database.parent.glob(f"{database.name}*"))
-    for path in sorted(found):
+        paths |= set(database.parent.glob(f"{database.name}*"))
+    for path in sorted(paths):
         try:
             owner = path.lstat().st_uid
         except OSError:  # a file that a server at work just took away

@@ -12,8 +12,8 @@ from webapp.doctor.machine import network_time, owners, writes
 from webapp.doctor.services import connections, retention
 from webapp.doctor.web import certificate
 from webapp.errors import WebappError
-from webapp.gate.gate import objections, put_up
-from webapp.gate.premises import Premises
+from webapp.gate.gate import attach, blockers
+from webapp.gate.installation import Installation as GateInstallation
 
 
 def gate(at: Installation) -> Iterator[Finding]:
@@ -21,14 +21,14 @@ def gate(at: Installation) -> Iterator[Finding]:
     if at.engine is None or stored_revision(at.engine) != revisions()[-1]:
         yield Finding("gate", Level.GOOD, "not checked: the database cannot be used yet")
         return
-    put_up(at.engine, Premises(at.folder, at.settings))
+    attach(at.engine, GateInstallation(at.folder, at.settings))
     clean = True
     with at.engine.connect().execution_options(reading=True) as connection:
-        for name, each in objections(connection):
+        for name, blocker in blockers(connection):
             clean = False
-            acts = ", ".join(sorted(each.forbids))
-            say = f"{name}: {each.says}. Until this is mended, the server does not {acts}"
-            yield Finding("gate", Level.FAULT, say, each.remedy)
+            acts = ", ".join(sorted(blocker.forbids))
+            say = f"{name}: {blocker.says}. Until this is mended, the server does not {acts}"
+            yield Finding("gate", Level.FAULT, say, blocker.remedy)
     if clean:
         yield Finding("gate", Level.GOOD, "nothing forbids to admit, pay, publish or export")
 
@@ -63,6 +63,6 @@ def look_over(at: Installation) -> Iterator[Finding]:
         try:
             yield from check(at)
         except (SQLAlchemyError, OSError, WebappError) as error:
-            said = str(getattr(error, "orig", None) or error).partition("\n")[0]
-            say = f"it could not be checked: {said}"
-            yield Finding(name, Level.FAULT, say, remedy_for(said))
+            reason = str(getattr(error, "orig", None) or error).partition("\n")[0]
+            say = f"it could not be checked: {reason}"
+            yield Finding(name, Level.FAULT, say, remedy_for(reason))

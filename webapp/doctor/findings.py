@@ -66,12 +66,12 @@ def json_text(findings: Iterable[Finding]) -> str:
     return json.dumps(
         [
             {
-                "check": each.check,
-                "level": each.level.name.lower(),
-                "says": each.says,
-                "remedy": each.remedy,
+                "check": finding.check,
+                "level": finding.level.name.lower(),
+                "says": finding.says,
+                "remedy": finding.remedy,
             }
-            for each in findings
+            for finding in findings
         ],
         indent=2,
     )
@@ -80,8 +80,8 @@ def json_text(findings: Iterable[Finding]) -> str:
 def metrics_text(findings: Iterable[Finding]) -> str:
     """Return findings as Prometheus reads them from a file: the worst of each check."""
     worst: dict[str, Level] = {}
-    for each in findings:
-        worst[each.check] = max(worst.get(each.check, Level.GOOD), each.level)
+    for finding in findings:
+        worst[finding.check] = max(worst.get(finding.check, Level.GOOD), finding.level)
     lines = [
         "# HELP parallax_doctor How a check stands: 0 good, 1 warning, 2 fault",
         "# TYPE parallax_doctor gauge",

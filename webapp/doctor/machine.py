@@ -31,10 +31,10 @@ _SHOWN = 5
 
 def network_time(_at: Installation) -> Iterator[Finding]:
     """Ask the kernel, which is kept informed by chrony, ntpd and systemd-timesyncd."""
-    if (said := kernel_says()) is None:
+    if (clock_state := kernel_says()) is None:
         yield Finding(_CHECK, Level.GOOD, "this system does not say who sets its clock")
         return
-    synchronised, most_s = said
+    synchronised, most_s = clock_state
     remedy = "Start chrony or systemd-timesyncd; in a container, start it on the host"
     if not synchronised:
         yield Finding(_CHECK, Level.WARNING, "nothing synchronises this machine's clock", remedy)
@@ -82,15 +82,15 @@ def writes(at: Installation) -> Iterator[Finding]:
 
 def owners(at: Installation) -> Iterator[Finding]:
     """Look for files of other users, which the server cannot write to."""
-    found = list(of_others(at.folder, _database(at)))
-    if not found:
+    foreign_paths = list(of_others(at.folder, _database(at)))
+    if not foreign_paths:
         yield Finding("owners", Level.GOOD, "every file belongs to the user of the service")
         return
-    names = ", ".join(str(path) for path in found[:_SHOWN])
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    whose = _owner(found[0])
+    names = ", ".join(str(path) for path in foreign_paths[:_SHOWN])
+    more = f" and {len(foreign_paths) - _SHOWN} more" if len(foreign_paths) > _SHOWN else ""
+    whose = _owner(foreign_paths[0])
     say = f"{names}{more} belong to another user ({whose}), so the server cannot write to them"
-    paths = " ".join(str(path) for path in found[:_SHOWN])
+    paths = " ".join(str(path) for path in foreign_paths[:_SHOWN])
     remedy = f"chown {user_name(user_number())}: {paths}"
     yield Finding("owners", Level.FAULT, say, remedy)
 
@@ -118,7 +118,7 @@ _ADDRESS = r"(?<![\d.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"
 
 def _private() -> re.Pattern[bytes]:
     """Return what a log must not hold: tokens, ids of people, their addresses."""
-    ids = "|".join(sorted({id_ for each in recruiter_classes() for id_ in each.link_ids}))
+    ids = "|".join(sorted({id_ for recruiter in recruiter_classes() for id_ in recruiter.link_ids}))
     return re.compile(rf"{_TOKEN}|(?:{ids})=(?!\.\.\.)\w|{_ADDRESS}".encode())
 
 
@@ -231,10 +231,10 @@ def log(at: Installation) -> Iterator[Finding]:
             "there is no server.log here; the log of a systemd service is in the journal",
         )
         return
-    found = sum(1 for _ in _private().finditer(_end_of(path)))
-    if found:
+    hits = sum(1 for _ in _private().finditer(_end_of(path)))
+    if hits:
         say = (
-            f"{found} places in {path} look like a token, a participant's platform id or an "
+            f"{hits} places in {path} look like a token, a participant's platform id or an "
             "IP address"
         )
         remedy = "Look at them. If they are, delete the file and report which program wrote them"

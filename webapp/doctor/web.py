@@ -32,16 +32,16 @@ def ready(at: Installation) -> Iterator[Finding]:
         return
     base = _from_here(at.settings.metrics_host, at.settings.metrics_port)
     try:
-        found = httpx.get(f"{base}/readyz", timeout=_PATIENCE_S, trust_env=False).json()
+        readiness = httpx.get(f"{base}/readyz", timeout=_PATIENCE_S, trust_env=False).json()
     except (httpx.HTTPError, ValueError) as error:
         say = f"no server answers at {base}/readyz ({type(error).__name__})"
         yield Finding(
             "ready", Level.WARNING, say, "Check that the server is running with these settings"
         )
         return
-    for problem in found["problems"]:
+    for problem in readiness["problems"]:
         yield Finding("ready", Level.FAULT, problem, "docs/serving.md#several-machines")
-    if not found["problems"]:
+    if not readiness["problems"]:
         yield Finding("ready", Level.GOOD, f"{base}/readyz says so")
 
 
@@ -178,5 +178,5 @@ def _ends(trusted: ssl.SSLContext, host: str, port: int) -> datetime:
         trusted.wrap_socket(plain, server_hostname=host) as secured,
     ):
         # What was trusted says its end: there is no certificate without one.
-        found = secured.getpeercert() or {}
-    return datetime.fromtimestamp(ssl.cert_time_to_seconds(str(found["notAfter"])), UTC)
+        peer = secured.getpeercert() or {}
+    return datetime.fromtimestamp(ssl.cert_time_to_seconds(str(peer["notAfter"])), UTC)

@@ -104,7 +104,7 @@ def key_id_of(text: str) -> int:
 
 def erased_digests(entries: Iterable[Entry]) -> frozenset[str]:
     """Return whose data are erased by what entries say."""
-    return frozenset(each.digest for each in entries if each.deed in ERASING)
+    return frozenset(entry.digest for entry in entries if entry.deed in ERASING)
 
 
 def mark_of(ref: str) -> str:

@@ -87,7 +87,7 @@ def add_lines(instance: Path, lines: Iterable[str]) -> None:
             # A crash or a full disk may have cut off the last line.
             whole = len(path.read_bytes().rpartition(b"\n")[0])
             os.ftruncate(descriptor, whole + 1 if whole else 0)
-            text = "".join(f"{each}\n" for each in lines).encode("ascii")
+            text = "".join(f"{line}\n" for line in lines).encode("ascii")
             if os.write(descriptor, text) != len(text):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
@@ -135,7 +135,7 @@ def blank(instance: Path, digests: Collection[str] = ()) -> None:
 
 def _to_be_blanked(entries: list[Entry], digests: Collection[str]) -> list[Entry]:
     gone = erased_digests(entries).union(digests)
-    return [each for each in entries if each.content and each.digest in gone]
+    return [entry for entry in entries if entry.content and entry.digest in gone]
 
 
 def take_over_older_file(instance: Path, sealer: Sealer) -> None:
@@ -155,7 +155,7 @@ def take_over_older_file(instance: Path, sealer: Sealer) -> None:
             where=str(older),
         ) from error
     # A line without a key is of a still earlier version.
-    digests = [each if "." in each else sealer.digest(content(each)) for each in lines]
+    digests = [line if "." in line else sealer.digest(content(line)) for line in lines]
     append(instance, (Entry(Deed.FORGOTTEN, digest, None) for digest in digests))
     older.unlink()
 
@@ -172,7 +172,7 @@ def write_record(path: Path, entries: Iterable[Entry], owner: Iterable[str] = ()
         OSError: It cannot be written.
     """
     path.touch(mode=0o600)
-    replace_text(path, "".join(f"{each}\n" for each in (*owner, *entries)))
+    replace_text(path, "".join(f"{line}\n" for line in (*owner, *entries)))
 
 
 def content(mark: str) -> str:

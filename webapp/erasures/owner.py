@@ -24,7 +24,7 @@ def owner_lines(path: Path) -> list[str]:
         text = path.read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError):
         return []  # reading its entries says why
-    return [each for each in text.rpartition("\n")[0].splitlines() if each.startswith(OWNER)]
+    return [line for line in text.rpartition("\n")[0].splitlines() if line.startswith(OWNER)]
 
 
 def refuse_foreign(path: Path, sealer: Sealer) -> None:
@@ -61,11 +61,11 @@ def begins_foreign(path: Path, sealer: Sealer) -> bool:
 
 
 def _is_foreign(lines: Sequence[str], sealer: Sealer) -> bool:
-    own = _own(sealer)
-    held = {each.partition(".")[0] for each in own}
-    made = {each.removeprefix(OWNER) for each in lines}
-    told = {each for each in made if each.partition(".")[0] in held}
-    return bool(told) and told.isdisjoint(own)
+    own_digests = _own(sealer)
+    held = {digest.partition(".")[0] for digest in own_digests}
+    made = {digest.removeprefix(OWNER) for digest in lines}
+    recognisable = {digest for digest in made if digest.partition(".")[0] in held}
+    return bool(recognisable) and recognisable.isdisjoint(own_digests)
 
 
 # Newcomers ask for it, and keys do not change while a process has them.
@@ -96,7 +96,7 @@ def disown(instance: Path) -> None:
         return
     try:
         lines = path.read_text(encoding="ascii").splitlines(keepends=True)
-        replace_text(path, "".join(each for each in lines if not each.startswith(OWNER)))
+        replace_text(path, "".join(line for line in lines if not line.startswith(OWNER)))
     except OSError as error:
         raise cannot_write(path, error) from error
 
@@ -108,8 +108,8 @@ def refuse_unreadable(entries: Collection[Entry], sealer: Sealer, where: Path) -
         WebappError: An entry was made with a key that is not there, or what it says is damaged.
     """
     sealing = {key.id for key in sealer.keys.sealing}
-    made = {key_id_of(each.digest) for each in entries} - sealer.digest_ids
-    sealed = {key_id_of(each.content) for each in entries if each.content} - sealing
+    made = {key_id_of(entry.digest) for entry in entries} - sealer.digest_ids
+    sealed = {key_id_of(entry.content) for entry in entries if entry.content} - sealing
     if lost := sorted(made | sealed):
         raise WebappError(
             f"the record of erasures needs key {lost[0]}, which is not in the keys",
@@ -120,7 +120,7 @@ def refuse_unreadable(entries: Collection[Entry], sealer: Sealer, where: Path) -
             " those people back. If the record belongs to another installation, put this"
             " installation's own there",
         )
-    if damaged := next((each for each in entries if not _is_whole(each, sealer)), None):
+    if damaged := next((entry for entry in entries if not _is_whole(entry, sealer)), None):
         raise WebappError(
             f'the record of erasures holds a correction that cannot be read: "{damaged!s:.60}"',
             where=str(where),
@@ -134,7 +134,7 @@ def _is_whole(entry: Entry, sealer: Sealer) -> bool:
     if not entry.content:
         return True
     try:
-        said = json.loads(sealer.open(entry.content))
+        answers = json.loads(sealer.open(entry.content))
     except (WebappError, ValueError):
         return False
-    return isinstance(said, dict)
+    return isinstance(answers, dict)

@@ -54,8 +54,8 @@ class Record:
         """
         marks = list(marks)
         entries = [Entry(deed, self._sealer.digest(content(each)), now) for each in marks]
-        known = known_entries(session, {each.digest for each in entries})
-        new = [each for each in entries if each.key not in known]
+        stored = known_entries(session, {each.digest for each in entries})
+        new = [each for each in entries if each.key not in stored]
         if new:
             append(self.instance, new)
             store(session, new)
@@ -101,10 +101,10 @@ class Record:
             WebappError: It cannot be read, is another installation's, or needs a key that is not
                 there.
         """
-        found = read_record(path := record_file(self.instance))
+        entries = read_record(path := record_file(self.instance))
         refuse_foreign(path, self._sealer)
-        refuse_unreadable(found, self._sealer, path)
-        return found
+        refuse_unreadable(entries, self._sealer, path)
+        return entries
 
     def deed_of(self, mark: str, wishes: Mapping[str, Entry]) -> Entry | None:
         """Return what somebody of this mark asked for; None where they asked for nothing.
@@ -113,8 +113,8 @@ class Record:
             mark: What the person is known by.
             wishes: Entries by their digests (``furthest``).
         """
-        found = [wishes[each] for each in self._digests(mark) if each in wishes]
-        return max(found, key=lambda each: FINAL.index(each.deed), default=None)
+        entries = [wishes[digest] for digest in self._digests(mark) if digest in wishes]
+        return max(entries, key=lambda entry: FINAL.index(entry.deed), default=None)
 
     def amendments_of(
         self, mark: str, entries: Mapping[str, Sequence[Entry]]
@@ -129,14 +129,14 @@ class Record:
             The newest text of each corrected field, and the entry that says last whether the data
             may be used; None where none does.
         """
-        found = [each for digest in self._digests(mark) for each in entries.get(digest, ())]
-        said, use = dict[str, str](), None
-        for each in sorted(found, key=lambda each: (each.at is not None, each.at)):
+        amendments = [each for digest in self._digests(mark) for each in entries.get(digest, ())]
+        corrections, use = dict[str, str](), None
+        for each in sorted(amendments, key=lambda each: (each.at is not None, each.at)):
             if each.deed is Deed.CORRECTED and each.content:
-                said |= json.loads(self._sealer.open(each.content))
+                corrections |= json.loads(self._sealer.open(each.content))
             elif each.deed in (Deed.RESTRICTED, Deed.RELEASED):
                 use = each
-        return said, use
+        return corrections, use
 
     def _digests(self, mark: str) -> list[str]:
         return self._sealer.digests(content(mark))
@@ -144,22 +144,22 @@ class Record:
 
 def by_digest(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
     """Return the wishes that may come again by whose they are."""
-    found: dict[str, list[Entry]] = {}
-    for each in entries:
-        if each.deed not in FINAL:
-            found.setdefault(each.digest, []).append(each)
-    return found
+    entries_of: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if entry.deed not in FINAL:
+            entries_of.setdefault(entry.digest, []).append(entry)
+    return entries_of
 
 
 def furthest(entries: Iterable[Entry]) -> dict[str, Entry]:
     """Return of each person the final wish that asks for most, by its digest."""
     wishes = dict[str, Entry]()
-    for each in entries:
-        if each.deed not in FINAL:
+    for entry in entries:
+        if entry.deed not in FINAL:
             continue
-        before = wishes.get(each.digest)
-        if before is None or FINAL.index(before.deed) < FINAL.index(each.deed):
-            wishes[each.digest] = each
+        before = wishes.get(entry.digest)
+        if before is None or FINAL.index(before.deed) < FINAL.index(entry.deed):
+            wishes[entry.digest] = entry
     return wishes
 
 
@@ -182,11 +182,11 @@ def known_entries(
     rows = select(*columns).order_by(Erasure.id)
     if digests is not None:
         rows = rows.where(Erasure.digest.in_(digests))
-    found = (
+    entries = (
         Entry(Deed(deed), digest, at, mark, content)
         for deed, digest, at, mark, content in session.execute(rows)
     )
-    return {each.key: each for each in found}
+    return {entry.key: entry for entry in entries}
 
 
 def store(session: Session, entries: Iterable[Entry]) -> None:

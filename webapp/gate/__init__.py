@@ -1,6 +1,6 @@
-"""The gate: before anybody is admitted or paid, keys, erasures and ledger must prove themselves.
+"""The gate: keys, erasures and ledger are checked before anybody is admitted or paid.
 
-A restored or copied database may know less than the world does. Each check compares the database
-with what lies beside it in the instance folder, and says which acts it forbids until somebody has
-mended what it found. The checks only read; what mends is a command.
+A restored or copied database may lack what happened since. Each check compares the database with
+files in the instance folder, and names the operations that it forbids until somebody has repaired
+what it found. The checks only read; commands repair.
 """

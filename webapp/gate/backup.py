@@ -41,28 +41,28 @@ def refuse_lost(backup: Restorable, keys: Keys, where: Path, *, adopted: bool) -
     Raises:
         WebappError: It was written with others, or holds what no key at hand opens.
     """
-    found = _read(backup)
-    known = {} if adopted else read_stamps(found.stamps)
-    refuse_other_keys(known, found.newest[1] if found.newest else None, keys)
-    if lost := sorted(found.sealed_with - {key.id for key in keys.sealing}):
+    contents = _read(backup)
+    known = {} if adopted else read_stamps(contents.stamps)
+    refuse_other_keys(known, contents.newest[1] if contents.newest else None, keys)
+    if lost := sorted(contents.sealed_with - {key.id for key in keys.sealing}):
         raise other_keys(f"the keys file lacks key {lost[0]}, which encrypted names in the backup")
-    refuse_unreadable(found.erasures, Sealer(keys), where)
+    refuse_unreadable(contents.erasures, Sealer(keys), where)
 
 
 def _read(backup: Restorable) -> _Found:
-    found = _Found()
+    contents = _Found()
     for table, row in backup.rows_of(sorted({_STAMP, _ERASURE, *_sealed()})):
         if table == _STAMP:
-            found.stamps.append((row["name"] or "", row["value"] or ""))
+            contents.stamps.append((row["name"] or "", row["value"] or ""))
         elif table == _ERASURE:
-            found.erasures.append(_entry(row))
+            contents.erasures.append(_entry(row))
         else:
             texts = (row[column] for column in _sealed()[table])
-            found.sealed_with |= {int(text.partition(".")[0]) for text in texts if text}
+            contents.sealed_with |= {int(text.partition(".")[0]) for text in texts if text}
         if table == _IDENTITY and row["forgotten"] in _NO:
             name = StoredName(row["sealed"] or "", row["hash"] or "")
-            found.newest = max(found.newest or (0, name), (int(row["id"] or 0), name))
-    return found
+            contents.newest = max(contents.newest or (0, name), (int(row["id"] or 0), name))
+    return contents
 
 
 def _entry(row: Mapping[str, str | None]) -> Entry:

@@ -1,4 +1,4 @@
-"""All checks together: what is asked before somebody is admitted or paid, or a run published."""
+"""All checks: asked before somebody is admitted or paid, or a run is published or exported."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -20,21 +20,21 @@ from webapp.erasures.file import record_file
 from webapp.erasures.owner import begins_foreign
 from webapp.erasures.record import knows_erasures
 from webapp.errors import WebappError
-from webapp.gate import ledger, paying_copy, told
-from webapp.gate.premises import EVERY_ACT, Act, Check, Objection, Premises
+from webapp.gate import ledger, panel_call_counter, paying_copy
+from webapp.gate.installation import EVERY_OPERATION, Blocker, Check, Installation, Operation
 
 
-def check_erasures(connection: Connection, premises: Premises) -> Iterator[Objection]:
-    """Object to another installation's record, and where one that must be there is not.
+def check_erasures(connection: Connection, installation: Installation) -> Iterator[Blocker]:
+    """Yield a blocker for another installation's record, and for one that is missing.
 
     The record may hold later ones: without it nobody can tell whether a restored database brought
     people back. The start of a server carries out what the record says.
     """
-    file = record_file(premises.instance)
+    file = record_file(installation.instance)
     dialect = connection.dialect
     # Without keys nobody can tell whose it is; that they are missing is said elsewhere.
     if keys_of(dialect) is not None and begins_foreign(file, sealer_of(dialect)):
-        yield Objection(
+        yield Blocker(
             f"the record of erasures at {file} belongs to another installation, or the keys are "
             "not those with which it was made. Of the people whom it names, none would be found",
             "Put the newest copy of this installation's own record in its place (beside the newest "
@@ -43,7 +43,7 @@ def check_erasures(connection: Connection, premises: Premises) -> Iterator[Objec
         return
     if file.exists() or not knows_erasures(connection):
         return
-    yield Objection(
+    yield Blocker(
         f"people's data were erased, and the record of erasures is not at {file}. If the database "
         "was restored, people whose data had been erased may be in it again",
         "Take the newest copy of the record (beside the newest backup, or on another machine): "
@@ -52,34 +52,36 @@ def check_erasures(connection: Connection, premises: Premises) -> Iterator[Objec
     )
 
 
-# With these, who is there goes on, and whoever comes is recognised.
-_LITTLE = frozenset({Act.PUBLISH})
+# With these keys, sessions under way go on and newcomers are recognised.
+_ONLY_PUBLISHING = frozenset({Operation.PUBLISH})
 
 
-def check_keys(connection: Connection, premises: Premises) -> Iterator[Objection]:
-    """Object where the keys in use, or those in the file, are not the database's."""
+def check_keys(connection: Connection, installation: Installation) -> Iterator[Blocker]:
+    """Yield a blocker where the keys in use, or those in the file, are not the database's."""
     known = known_keys(connection)
     if not known:
         return
     used = keys_of(connection.dialect)
-    said = set[str]()
+    reported = set[str]()
     for purpose, problem in key_problems(known, _of(used)) if used else ():
-        said.add(problem)
+        reported.add(problem)
         # Links that another machine gave out since are not understood here, and no more.
         lacks = purpose is Purpose.SIGNING and "lacks" in problem
-        yield Objection(problem, REMEDY, _LITTLE if lacks else EVERY_ACT)
+        yield Blocker(problem, REMEDY, _ONLY_PUBLISHING if lacks else EVERY_OPERATION)
     # What is in the file counts at the next start.
-    for problem in _problems_of_file(known, premises):
-        if problem not in said:
-            yield Objection(problem, REMEDY, _LITTLE if used else EVERY_ACT)
+    for problem in _problems_of_file(known, installation):
+        if problem not in reported:
+            yield Blocker(problem, REMEDY, _ONLY_PUBLISHING if used else EVERY_OPERATION)
 
 
-def _problems_of_file(known: Fingerprints, premises: Premises) -> Iterator[str]:
-    given = premises.settings.secret_key_file
-    path = key_file(premises.instance, given)
+def _problems_of_file(known: Fingerprints, installation: Installation) -> Iterator[str]:
+    key_setting = installation.settings.secret_key_file
+    path = key_file(installation.instance, key_setting)
     try:
         state = path.stat()
-        held = _in_file(premises.instance, given, (state.st_mtime_ns, state.st_size, state.st_ino))
+        held = _in_file(
+            installation.instance, key_setting, (state.st_mtime_ns, state.st_size, state.st_ino)
+        )
     except OSError as error:
         yield f"the keys file {path} cannot be read ({error.strerror})"
     except WebappError as error:
@@ -89,8 +91,8 @@ def _problems_of_file(known: Fingerprints, premises: Premises) -> Iterator[str]:
 
 
 @lru_cache(8)
-def _in_file(instance: Path, given: str, _state: tuple[int, int, int]) -> Fingerprints:
-    return fingerprints(read_keys(instance, given))
+def _in_file(instance: Path, key_setting: str, _state: tuple[int, int, int]) -> Fingerprints:
+    return fingerprints(read_keys(instance, key_setting))
 
 
 _of = lru_cache(8)(fingerprints)
@@ -104,91 +106,93 @@ CHECKS: Mapping[str, Check] = {
     "paying_copy": paying_copy.check,
 }
 # What forbids nothing but what a job does is not asked for every newcomer.
-_OF_JOBS: Mapping[str, Check] = {"told": told.check}
+_OF_JOBS: Mapping[str, Check] = {"told": panel_call_counter.check}
 # What the checks that never forbid everything may forbid.
 _FORBIDS = {"ledger": ledger.FORBIDS, "paying_copy": paying_copy.FORBIDS}
-_PREMISES = "parallax_premises"
+_INSTALLATION = "parallax_installation"
 
 
 class GateError(WebappError):
-    """An act is forbidden until something is mended."""
+    """An operation is forbidden until something is repaired."""
 
 
-def put_up(engine: Engine, premises: Premises) -> None:
-    """Let the gate of a database know which installation it belongs to."""
-    setattr(engine.dialect, _PREMISES, premises)
+def attach(engine: Engine, installation: Installation) -> None:
+    """Attach to a database the installation that its gate compares it with."""
+    setattr(engine.dialect, _INSTALLATION, installation)
 
 
-def objections(connection: Connection) -> Iterator[tuple[str, Objection]]:
-    """Yield what every check objects to, each with the name of the check.
+def blockers(connection: Connection) -> Iterator[tuple[str, Blocker]]:
+    """Yield the blockers that every check finds, each with the name of the check.
 
     Raises:
-        GateError: The database was opened without its installation (``put_up``).
+        GateError: The database was opened without its installation (``attach``).
     """
-    yield from _objections(connection, {**CHECKS, **_OF_JOBS})
+    yield from _blockers(connection, {**CHECKS, **_OF_JOBS})
 
 
-def refuse(act: Act, connection: Connection) -> None:
-    """Let an act pass only if no check forbids it.
+def refuse(operation: Operation, connection: Connection) -> None:
+    """Let an operation pass only if no check forbids it.
 
     Raises:
-        GateError: One does; the error says why, and what to do.
+        GateError: One forbids it; the error says why, and what to do.
     """
     # What forbids payments alone is not asked for newcomers.
-    asked = {name: check for name, check in CHECKS.items() if act in _FORBIDS.get(name, EVERY_ACT)}
-    for _, each in _objections(connection, asked):
-        if act in each.forbids:
+    checks = {
+        name: check
+        for name, check in CHECKS.items()
+        if operation in _FORBIDS.get(name, EVERY_OPERATION)
+    }
+    for _, blocker in _blockers(connection, checks):
+        if operation in blocker.forbids:
             raise GateError(
-                f"the server does not {act} now: {each.says}",
+                f"the server does not {operation} now: {blocker.says}",
                 where="the installation",
-                remedy=each.remedy,
+                remedy=blocker.remedy,
             )
 
 
 def ledger_begun(connection: Connection) -> None:
     """Prepare what lies beside the database for a payment or an offer; the connection writes."""
-    premises = _premises(connection.dialect)
-    paying_copy.begin(connection, premises)
-    ledger.begun(connection, premises)
+    installation = _installation(connection.dialect)
+    paying_copy.begin(connection, installation)
+    ledger.begun(connection, installation)
 
 
 def ledger_written(connection: Connection) -> None:
     """Note beside the database how far its ledger has come; before the platform is called."""
-    ledger.written(connection, _premises(connection.dialect))
+    ledger.written(connection, _installation(connection.dialect))
 
 
 def ledger_reconciled(connection: Connection, run_ref: str) -> None:
     """Note that the ledger has what the platform shows of a run; the connection writes."""
-    ledger.reconciled(connection, _premises(connection.dialect), run_ref)
+    ledger.reconciled(connection, _installation(connection.dialect), run_ref)
 
 
 def calling(connection: Connection) -> None:
     """Count a call to a panel that must not be repeated, before it; the connection writes."""
-    refuse(Act.TELL, connection)
-    told.calling(connection, _premises(connection.dialect))
+    refuse(Operation.TELL_PANELS, connection)
+    panel_call_counter.calling(connection, _installation(connection.dialect))
 
 
 def may_be_told(connection: Connection) -> bool:
     """Return whether panels may have been told more than the database knows."""
-    return told.doubtful(connection, _premises(connection.dialect))
+    return panel_call_counter.doubtful(connection, _installation(connection.dialect))
 
 
 def told_held(connection: Connection) -> None:
     """Note that what panels may know already is held; the connection writes."""
-    told.settle(connection, _premises(connection.dialect))
+    panel_call_counter.settle(connection, _installation(connection.dialect))
 
 
-def _objections(
-    connection: Connection, checks: Mapping[str, Check]
-) -> Iterator[tuple[str, Objection]]:
-    premises = _premises(connection.dialect)
+def _blockers(connection: Connection, checks: Mapping[str, Check]) -> Iterator[tuple[str, Blocker]]:
+    installation = _installation(connection.dialect)
     for name, check in checks.items():
-        for each in check(connection, premises):
-            yield name, each
+        for blocker in check(connection, installation):
+            yield name, blocker
 
 
-def _premises(dialect: Dialect) -> Premises:
-    found: Premises | None = getattr(dialect, _PREMISES, None)
-    if found is None:
+def _installation(dialect: Dialect) -> Installation:
+    installation: Installation | None = getattr(dialect, _INSTALLATION, None)
+    if installation is None:
         raise GateError("the database was opened without the installation that it belongs to")
-    return found
+    return installation

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Dialect, func, select
 
+from webapp.database.installation_meta import forget_stamps, set_stamp, stamp_of
 from webapp.database.models import Hit, Payment, Recruitment, Run, Stamp
 from webapp.database.prepared import Prepared
-from webapp.database.stamps import forget_stamps, set_stamp, stamp_of
-from webapp.gate.premises import Act, Objection, Premises, write_beside
+from webapp.gate.installation import Blocker, Installation, Operation, write_beside
 
 FILE = "ledger"
 _EPOCH, _RECONCILED = "ledger epoch", "reconciled "
@@ -26,7 +26,7 @@ _LOST = (
     f"the file {FILE}, which tells how far the ledger of payments had come, is not in the instance "
     "folder or cannot be read"
 )
-FORBIDS = frozenset({Act.PAY, Act.PUBLISH})
+FORBIDS = frozenset({Operation.PAY, Operation.PUBLISH})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class Mark:
 _NOTHING = Mark(_FIRST, 0, 0)
 
 
-def check(connection: Connection, premises: Premises) -> Iterator[Objection]:
-    """Object where the ledger may be incomplete, until every open run was reconciled."""
-    why = _why_doubtful(connection, premises.instance)
-    if why and (left := to_reconcile(connection, premises.instance)):
-        yield Objection(
+def check(connection: Connection, installation: Installation) -> Iterator[Blocker]:
+    """Yield a blocker where the ledger may be incomplete, until every open run was reconciled."""
+    why = _why_doubtful(connection, installation.instance)
+    if why and (left := to_reconcile(connection, installation.instance)):
+        yield Blocker(
             f"{why}, so people may have been paid, or places offered, that it does not know of",
             "Compare each open run with its platform, and write down what it shows: "
             + "; ".join(f"parallax reconcile {ref} --fix" for ref in left),
@@ -76,29 +76,29 @@ def restored(connection: Connection, instance: Path) -> None:
         _write(instance, replace(beside, epoch=here + 1))
 
 
-def begun(connection: Connection, premises: Premises) -> None:
+def begun(connection: Connection, installation: Installation) -> None:
     """Make sure that the file is there before the first line that it counts; the connection writes.
 
     Called where the gate let a payment or an offer pass: a doubt that concerns no open run is over.
     """
-    instance = premises.instance
+    instance = installation.instance
     if _why_doubtful(connection, instance):
         _end_doubt(connection, instance)
     elif _beside(instance) is None:
         _write(instance, _mark(connection))
 
 
-def written(connection: Connection, premises: Premises) -> None:
+def written(connection: Connection, installation: Installation) -> None:
     """Note beside the database how far the ledger has come; a doubtful one is left as it is."""
-    beside, here = _beside(premises.instance), _mark(connection)
-    if _why_doubtful(connection, premises.instance) or beside == here:
+    beside, here = _beside(installation.instance), _mark(connection)
+    if _why_doubtful(connection, installation.instance) or beside == here:
         return
-    _write(premises.instance, here)
+    _write(installation.instance, here)
 
 
-def reconciled(connection: Connection, premises: Premises, run_ref: str) -> None:
+def reconciled(connection: Connection, installation: Installation, run_ref: str) -> None:
     """Note that the ledger has what the platform shows of a run; after the last the gate opens."""
-    instance = premises.instance
+    instance = installation.instance
     if not _why_doubtful(connection, instance):
         return
     set_stamp(connection, f"{_RECONCILED}{run_ref}", _doubt(connection, instance))
@@ -155,15 +155,15 @@ def _marks(dialect: Dialect) -> Prepared:
     payments = select(func.max(Payment.id))
     offers = select(func.max(Hit.id)).where(Hit.purpose == "recruitment")
     return Prepared(
-        select(*(each.scalar_subquery() for each in (epoch, payments, offers))), dialect
+        select(*(query.scalar_subquery() for query in (epoch, payments, offers))), dialect
     )
 
 
 def _beside(instance: Path) -> Mark | None:
     """Return what the file says; None where it is not there, or says nothing that can be read."""
     try:
-        found = json.loads((instance / FILE).read_bytes())
-        return Mark(int(found["epoch"]), int(found["payments"]), int(found["offers"]))
+        mark = json.loads((instance / FILE).read_bytes())
+        return Mark(int(mark["epoch"]), int(mark["payments"]), int(mark["offers"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

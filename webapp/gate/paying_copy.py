@@ -29,18 +29,18 @@ from sqlalchemy import Connection, Dialect, Pool, select, text
 
 from experiment.machine import machine_id
 from webapp.core.keys import Keys
+from webapp.database.installation_meta import set_stamp
 from webapp.database.locks import FileLock
 from webapp.database.models import Hit, Payment, Recruitment, Stamp
 from webapp.database.prepared import Prepared
-from webapp.database.stamps import set_stamp
 from webapp.errors import WebappError
-from webapp.gate.premises import Act, Objection, Premises
+from webapp.gate.installation import Blocker, Installation, Operation
 
 FILE, _LOCK = "paying_copy", "paying_copy.lock"
 _STAMP = "paying copy"
 # Longer than a call to a platform takes with its repetitions.
 _LOCK_TIMEOUT_S = 300.0
-FORBIDS = frozenset({Act.PAY, Act.PUBLISH, Act.TELL})
+FORBIDS = frozenset({Operation.PAY, Operation.PUBLISH, Operation.TELL_PANELS})
 REMEDY = "Find out which copy pays, and move the right to pay: parallax paying-copy show"
 
 
@@ -98,10 +98,10 @@ class PayingCopyError(WebappError):
     """The right to pay cannot be handed over or taken over."""
 
 
-def check(connection: Connection, premises: Premises) -> Iterator[Objection]:
-    """Object where another copy of the installation has the right to pay, or nobody knows who."""
-    if why := _why_not(connection, premises.instance):
-        yield Objection(why, REMEDY, FORBIDS)
+def check(connection: Connection, installation: Installation) -> Iterator[Blocker]:
+    """Yield a blocker where another copy has the right to pay, or nobody knows which."""
+    if why := _why_not(connection, installation.instance):
+        yield Blocker(why, REMEDY, FORBIDS)
 
 
 def holder_of(connection: Connection) -> Holder | None:
@@ -170,13 +170,13 @@ def is_to_begin(connection: Connection, instance: Path) -> bool:
     return not (instance / FILE).exists() and _shares(connection, holder)
 
 
-def begin(connection: Connection, premises: Premises) -> None:
+def begin(connection: Connection, installation: Installation) -> None:
     """Let database and folder say that this is the paying copy, if it is; the connection writes."""
-    if not is_to_begin(connection, premises.instance):
+    if not is_to_begin(connection, installation.instance):
         return
-    with no_call(premises.instance):
-        if is_to_begin(connection, premises.instance):  # no other process was faster
-            take(connection, premises)
+    with no_call(installation.instance):
+        if is_to_begin(connection, installation.instance):  # no other process was faster
+            take(connection, installation)
 
 
 def restoring(instance: Path) -> None:
@@ -233,18 +233,18 @@ def may_take(connection: Connection, instance: Path, keys: Keys, code: str) -> b
     return bool(asked) and hmac.compare_digest(code_for(keys, asked), code.strip().lower())
 
 
-def take(connection: Connection, premises: Premises) -> None:
+def take(connection: Connection, installation: Installation) -> None:
     """Make this the paying copy; the connection writes."""
     holder, database = holder_of(connection), _database(connection)
     if holder is not None and _shares(connection, holder):
-        _write(premises.instance, State.PAYING, holder.copy, database)
+        _write(installation.instance, State.PAYING, holder.copy, database)
         return
     copy = secrets.token_hex(16)
-    folder, address = str(premises.instance.resolve()), premises.settings.link_base
+    folder, address = str(installation.instance.resolve()), installation.settings.link_base
     stamp = Holder(copy, machine_id(), folder, database, address)
     # Where another machine was faster, this fails before the card is there.
     set_stamp(connection, _STAMP, json.dumps(asdict(stamp)))
-    _write(premises.instance, State.PAYING, copy, database)
+    _write(installation.instance, State.PAYING, copy, database)
 
 
 def lives_in(holder: Holder) -> Path | None:

@@ -26,7 +26,7 @@ def hear(name: str) -> Response:
     with reading(services.sessions) as session:
         known = session.scalar(select(Run.id).where(Run.recruiter == name).limit(1))
     if known is None:
-        # A name may be module:NAME, and whoever calls here must not have it imported.
+        # A name may be module:NAME, and a stranger must not be able to have it imported.
         raise _nothing_here()
     try:
         recruiter = services.recruiter(name)

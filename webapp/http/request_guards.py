@@ -95,9 +95,9 @@ def _is_read(date: str) -> bool:
 def comes_from_another_site() -> bool:
     """Return whether the browser says that another site made it send the present request."""
     # Every present browser says so itself; the Origin of a page that tells no referrer is "null".
-    said = request.headers.get("Sec-Fetch-Site")
-    if said is not None:
-        return said not in ("same-origin", "none")
+    fetch_site = request.headers.get("Sec-Fetch-Site")
+    if fetch_site is not None:
+        return fetch_site not in ("same-origin", "none")
     origin = request.headers.get("Origin", "null")
     return origin != "null" and _netloc(origin) != request.host
 

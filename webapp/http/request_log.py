@@ -49,8 +49,8 @@ def _begin() -> None:
 
 def new_request_id(environ: "WSGIEnvironment") -> str:
     """Return the request's name in the log: the one a web server in front gave it, or a new one."""
-    given = environ.get("HTTP_X_REQUEST_ID", "")
-    return given if _GIVEN_ID.fullmatch(given) else secrets.token_hex(8)
+    sent_id = environ.get("HTTP_X_REQUEST_ID", "")
+    return sent_id if _GIVEN_ID.fullmatch(sent_id) else secrets.token_hex(8)
 
 
 def _end(metrics: Metrics | None, response: Response) -> Response:

@@ -36,12 +36,12 @@ def give_places_to_workers(services: Services) -> int:
     now, holds = services.now(), services.settings.unanswered_places
     with reading(services.sessions) as session:
         runs = [r.id for r in session.scalars(_OPEN) if anybody_waits(session, r, holds, now)]
-    given = 0
+    given_places = 0
     for run_id in runs:
         with services.sessions.begin() as session:
             run = session.scalars(select(Run).where(Run.id == run_id).with_for_update()).one()
-            given += give_places(session, run, holds, now)
-    return given
+            given_places += give_places(session, run, holds, now)
+    return given_places
 
 
 def delete_addresses(services: Services) -> int:

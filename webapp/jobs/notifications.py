@@ -38,11 +38,11 @@ def look_at_balances(services: Services) -> None:
             for run in watched_runs(session, user):
                 if run.closed_at is None and recruitment_of(session, run) is not None:
                     wanted.setdefault(run.id, (run, []))[1].append(notification.id)
-    found: list[tuple[int, Run, News]] = []
-    for run, told in wanted.values():
+    events: list[tuple[int, Run, News]] = []
+    for run, notification_ids in wanted.values():
         if _is_low(services, run):
-            found += [(id_, run, low_balance(run, services.now())) for id_ in told]
-    add_notices(services, found)
+            events += [(id_, run, low_balance(run, services.now())) for id_ in notification_ids]
+    add_notices(services, events)
 
 
 def _is_low(services: Services, run: Run) -> bool:

@@ -61,7 +61,7 @@ def finish_payments(services: Services) -> None:
     )
     with reading(services.sessions) as session:
         rows = session.execute(left).all()
-    ids = {run: [id_ for _, id_ in found] for run, found in groupby(rows, lambda row: row[0])}
+    ids = {run: [id_ for _, id_ in payments] for run, payments in groupby(rows, lambda row: row[0])}
     _for_each(
         services,
         ids,

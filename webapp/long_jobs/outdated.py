@@ -22,14 +22,14 @@ def people_now(session: Session, run: Run) -> frozenset[str]:
     Who stops and keeps their answers, or corrects one, has another mark than before; who erases
     them, or lets them be used for nothing, has none.
     """
-    told = select(Event.participant_id, Event.kind).join(
+    events = select(Event.participant_id, Event.kind).join(
         Participant, Participant.id == Event.participant_id
     )
-    told = told.where(Participant.run_id == run.id)
-    gone = told.where(Event.kind.in_(GONE)).with_only_columns(Event.participant_id)
+    events = events.where(Participant.run_id == run.id)
+    gone = events.where(Event.kind.in_(GONE)).with_only_columns(Event.participant_id)
     corrected = dict(
         session.execute(
-            told.where(Event.kind == EventKind.CORRECTED)
+            events.where(Event.kind == EventKind.CORRECTED)
             .with_only_columns(Event.participant_id, func.count())
             .group_by(Event.participant_id)
         ).all()

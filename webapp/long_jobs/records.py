@@ -145,14 +145,14 @@ class Jobs:
             kept = json.loads((self.folder(job_id) / _RECORD).read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError) as error:
             raise KeyError(job_id) from error
-        kept["steps"] = [Step(**each) for each in kept["steps"]]
-        known = {name: value for name, value in kept.items() if name in Job.__slots__}
-        return Job(**known | {"state": JobState(kept["state"])})
+        kept["steps"] = [Step(**step) for step in kept["steps"]]
+        attributes = {name: value for name, value in kept.items() if name in Job.__slots__}
+        return Job(**attributes | {"state": JobState(kept["state"])})
 
     def note_people(self, job_id: str, people: Iterable[str]) -> None:
         """Keep whose data a job uses, besides those of whom it is known."""
         with (self.folder(job_id) / _PEOPLE).open("a", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{each}\n" for each in people)
+            file.writelines(f"{ref}\n" for ref in people)
 
     def people(self, job_id: str) -> frozenset[str] | None:
         """Return whose data a job uses; None where that was not kept."""
@@ -164,8 +164,8 @@ class Jobs:
 
     def about(self, subject: str) -> list[Job]:
         """Return the jobs about something, the latest first."""
-        found = [job for job in self.everything() if job.subject == subject]
-        return sorted(found, key=lambda job: job.asked_at, reverse=True)
+        jobs = [job for job in self.everything() if job.subject == subject]
+        return sorted(jobs, key=lambda job: job.asked_at, reverse=True)
 
     def remove(self, job_id: str) -> None:
         """Remove a job and what it made."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from huey import Huey
 
 from experiment.tables.schemas import RESPONSES
-from webapp.core.subprocesses import command_of, environment_of, told
+from webapp.core.subprocesses import command_of, environment_of, shown_failure
 from webapp.database.queue_store import open_store
 from webapp.long_jobs.outdated import note_people
 from webapp.long_jobs.records import EXPORTED, Job, Jobs, JobState
@@ -64,10 +64,10 @@ def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState
         alive = now().isoformat()
         jobs.changed(job_id, state=JobState.WORKING, at_step=number, alive_at=alive)
         folder = str(jobs.folder(job_id))
-        arguments = [each.replace("{folder}", folder) for each in step.arguments]
+        arguments = [argument.replace("{folder}", folder) for argument in step.arguments]
         state, text = _step(instance, jobs, job_id, arguments, now)
         if state is not JobState.DONE:
-            return _ended(jobs, job, state, told(instance, text) if text else "")
+            return _ended(jobs, job, state, shown_failure(instance, text) if text else "")
         noted = noted or _note_people(jobs, job_id)
     return _ended(jobs, job, JobState.DONE)
 

@@ -1,4 +1,4 @@
-"""Telling researchers, by mail or at an address of a program, what happens to their runs.
+"""Notices to researchers about their runs, by mail or webhook.
 
-What is told names a run and says what happened; it holds nothing of a participant.
+A notice names a run and what happened; it holds nothing about a participant.
 """

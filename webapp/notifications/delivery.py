@@ -1,7 +1,7 @@
 """Sending notices by webhook and mail, and never into the server's own network.
 
 A name is resolved once, every address that it has must be a public one, and the connection goes to
-one of exactly these: whatever the name stands for a moment later is not asked. The certificate must
+one of exactly these: the name is not resolved again. The certificate must
 be the name's. Redirects are not followed.
 """
 

@@ -190,14 +190,14 @@ def _add(name: str, texts: Mapping[str, str], done: dict[str, str], above: tuple
         raise _unreadable(name, f"it imports itself by way of {', '.join(above)}")
     if name not in texts:
         raise _unreadable(above[-1], f"it imports {name}, which is not there")
-    for each in _imported(name, texts[name]):
-        _add(each, texts, done, (*above, name))
+    for imported in _imported(name, texts[name]):
+        _add(imported, texts, done, (*above, name))
     done[name] = _as_function(name, texts[name])
 
 
 def _imported(name: str, text: str) -> Iterator[str]:
-    for found in _IMPORT.finditer(text):
-        yield _place(name, found)
+    for line in _IMPORT.finditer(text):
+        yield _place(name, line)
 
 
 def _place(name: str, found: re.Match[str]) -> str:
@@ -218,7 +218,7 @@ def _as_function(name: str, text: str) -> str:
 
 
 def _exported(text: str) -> list[str]:
-    return [found["name"] for found in _EXPORT.finditer(text)]
+    return [line["name"] for line in _EXPORT.finditer(text)]
 
 
 def _taken(name: str, found: re.Match[str]) -> str:

@@ -111,8 +111,8 @@ def consent_text(study: Study, *, known_to_platform: bool) -> str:
         f"- {sentence}" for sentence in stored_data(study, known_to_platform=known_to_platform)
     )
     heading = gettext("What is stored about you")
-    said = (heading, *stored, f"- {rights_notice()}", *answerable(study))
-    parts = (study.text("consent").strip(), *said)
+    sections = (heading, *stored, f"- {rights_notice()}", *answerable(study))
+    parts = (study.text("consent").strip(), *sections)
     return "\n\n".join(parts) + "\n"
 
 

@@ -99,15 +99,15 @@ def is_shut(participant: Participant, study: Study) -> bool:
 def finished_before(
     session: Session, run: Run, study: Study, participant: Participant, *, come: bool
 ) -> tuple[str, int]:
-    """Return the page for whoever comes upon a session that has ended, with no word of it.
+    """Return the page for a session that has ended, which says nothing of the session itself.
 
     Args:
         session: An open session.
         run: The run.
         study: Its study.
         participant: Whose session has ended.
-        come: Whether they came by the run's link: whom a platform named there is told the way back
-            to it.
+        come: Whether they came by the run's link: a participant whom a platform identified there
+            gets the way back to it.
     """
     named = come and not is_of_link(participant.platform_id)
     way_back: Exit | None = None

@@ -1,4 +1,4 @@
-"""The run or the participant that an address stands for."""
+"""The run or the participant of a request's address."""
 
 from flask import g
 from sqlalchemy.orm import Session
@@ -28,10 +28,10 @@ def requested_run(session: Session, ref: str) -> Run:
 def requested_participant(
     session: Session, token: str, *, writing: bool = False
 ) -> tuple[Participant, Run]:
-    """Return the participant whom the address's token stands for, and their run.
+    """Return the participant of the address's token, and their run.
 
     Raises:
-        RequestError: The token is forged or too old, or stands for nobody.
+        RequestError: The token is forged or too old, or no participant has it.
     """
     services = current_services()
     participant, run = find_participant(

@@ -24,7 +24,7 @@ from webapp.participant.data_notice import consent_text as text_of_consent
 from webapp.participant.leaving import OVER, finished_before, is_shut, report_ending
 from webapp.participant.lookup import requested_participant, requested_run
 from webapp.participant.session import page_of
-from webapp.privacy.corrections import answers_of, correct, correctable, release, restrict
+from webapp.privacy.amendments import answers_of, correct, correctable, release, restrict
 from webapp.privacy.own_data import own_data, participant_of_code
 from webapp.recruiters.arrivals import Landing
 from webapp.recruiters.endings import Departure
@@ -217,7 +217,7 @@ def changed(
         participant: Whose wish it is.
         form: What was sent.
     """
-    services, wish, told = current_services(), form[WISH], ""
+    services, wish, done = current_services(), form[WISH], ""
     now, record = services.now(), services.record
     if wish == _RESTRICT:
         restrict(session, participant, now, record)
@@ -228,8 +228,8 @@ def changed(
         if problems := correct(session, participant, questions, form, now, record):
             session.rollback()
             return own_page(session, study, participant, given=form, problems=problems), 422
-        told = gettext("Your corrections are stored.")
+        done = gettext("Your corrections are stored.")
     session.commit()
     # What was there before is not kept.
     empty_log_soon(services.engine)
-    return own_page(session, study, participant, told=told), 200
+    return own_page(session, study, participant, told=done), 200

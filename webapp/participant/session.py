@@ -128,7 +128,7 @@ def _finished(session: Session, participant: Participant, run: Run, study: Study
 
 def _declined(session: Session, participant: Participant, run: Run, study: Study) -> str:
     left = exit_of(session, run, study, participant, Ending.NO_CONSENT)
-    # A platform was told of it, and may have given the place to somebody else.
+    # The platform knows of it, and may have given the place to another person.
     free = is_of_link(participant.platform_id)
     again = url_for("consent.show", ref=run.ref) if free else ""
     return render_template("declined.html", study=study, exit=left, again=again)

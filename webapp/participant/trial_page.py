@@ -91,8 +91,8 @@ _FOLDER = Path(__file__).parent / "responses"
 
 def find_templates(app: Flask) -> None:
     """Let the app's templates include those of the types of response."""
-    own = [app.jinja_loader] if app.jinja_loader else []
-    app.jinja_loader = ChoiceLoader([*own, FunctionLoader(_template)])
+    loaders = [app.jinja_loader] if app.jinja_loader else []
+    app.jinja_loader = ChoiceLoader([*loaders, FunctionLoader(_template)])
 
 
 def _template(name: str) -> str | None:
@@ -102,16 +102,16 @@ def _template(name: str) -> str | None:
 
 def response_scripts() -> dict[str, Traversable]:
     """Return the scripts of all types, built in or installed, by their names on the wire."""
-    found = {}
+    scripts = {}
     for name in RESPONSE_TYPES:
         try:
             script = response_class(name).script
             if (file := located(script)).is_file():
-                found[script_name(script)] = file
+                scripts[script_name(script)] = file
         except (ParallaxError, ModuleNotFoundError) as error:
             # No run of it can be shown, and all others can.
             logging.getLogger(__name__).warning("%s: %s", name, error)
-    return found
+    return scripts
 
 
 def script_name(name: str) -> str:

@@ -19,7 +19,7 @@ from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Assignment, Hit, Payment, Run
 from webapp.gate.gate import ledger_begun, ledger_written, refuse
-from webapp.gate.premises import Act
+from webapp.gate.installation import Operation
 from webapp.payments.accounts import PayeeAccount
 from webapp.payments.ledger import Entry, record_payments
 from webapp.recruiters.capabilities import Letters, Qualifications
@@ -122,7 +122,7 @@ def offer_compensation(
         GateError: Nothing is paid until something is mended.
     """
     with sessions.begin() as session:
-        refuse(Act.PAY, session.connection())
+        refuse(Operation.PAY, session.connection())
         ledger_begun(session.connection())
         (payment,) = record_payments(session, run, [entry], caps, now())
         if session.scalar(select(Hit.id).where(Hit.token == payment.token)) is None:

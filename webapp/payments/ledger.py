@@ -25,7 +25,7 @@ from experiment.payment.payment import (
 from webapp.database.engine import Sessions
 from webapp.database.models import Payment, Run
 from webapp.gate.gate import refuse
-from webapp.gate.premises import Act
+from webapp.gate.installation import Operation
 
 # Longer than any call takes with its retries: a payment in hand for longer was left by a process
 # that is gone.
@@ -219,7 +219,7 @@ def claim(sessions: Sessions, payment_id: int, now: datetime) -> ClaimedPayment 
     """
     with sessions.begin() as session:
         # Once more for each payment: another copy may have taken over the right to pay.
-        refuse(Act.PAY, session.connection())
+        refuse(Operation.PAY, session.connection())
         payment = session.scalars(
             select(Payment).where(Payment.id == payment_id).with_for_update()
         ).one_or_none()

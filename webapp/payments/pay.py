@@ -17,7 +17,7 @@ from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
 from webapp.gate.gate import ledger_begun, ledger_written, refuse
-from webapp.gate.premises import Act
+from webapp.gate.installation import Operation
 from webapp.payments.as_listed import (
     is_bonus_of,
     is_made,
@@ -75,7 +75,7 @@ def pay_entries(
         GateError: Nothing is paid until something is mended.
     """
     with sessions.begin() as session:
-        refuse(Act.PAY, session.connection())
+        refuse(Operation.PAY, session.connection())
         ledger_begun(session.connection())
         written = record_payments(session, run, entries, caps, now())
         if also is not None:
@@ -110,7 +110,7 @@ def pay(
         GateError: Nothing is paid until something is mended.
     """
     with reading(sessions) as session:
-        refuse(Act.PAY, session.connection())
+        refuse(Operation.PAY, session.connection())
     decisions = Decisions(undo_rejections, additional)
     attempted = []
     for payment_id in payments:

@@ -64,7 +64,9 @@ class Person:
     def marks(self) -> frozenset[str]:
         """What they are known by where a restored backup brings them back; for the record alone."""
         of_work = (forgotten_id(a.platform_id, a.worker_id) for a in self.assignments)
-        return frozenset((*(mark_of(each.ref) for each in self.participants), *of_work))
+        return frozenset(
+            (*(mark_of(participant.ref) for participant in self.participants), *of_work)
+        )
 
 
 def find_person(session: Session, who: str) -> Person:
@@ -99,9 +101,9 @@ def find_worker(session: Session, assignment: Assignment) -> Person:
 
 
 def _person(session: Session, people: Sequence[Participant], also: set[str]) -> Person:
-    keys = [each.id for each in people]
-    workers = {each.platform_id for each in people if each.platform_id} | also
-    runs = {each.run_id for each in people}
+    keys = [participant.id for participant in people]
+    workers = {participant.platform_id for participant in people if participant.platform_id} | also
+    runs = {participant.run_id for participant in people}
     mine = Assignment.participant_id.in_(keys)
     theirs: ColumnElement[bool] = Assignment.worker_id.in_(also)
     if runs:
@@ -182,7 +184,7 @@ def _forget_refused_links(session: Session, names: Collection[str]) -> None:
     """Delete what links said that name somebody and were made so wrongly that nobody could come."""
     nobodys = select(LinkVisit).where(LinkVisit.participant_id.is_(None))
     for visit in session.scalars(nobodys).all():
-        if any(name in said for name in names for said in visit.parameters.values()):
+        if any(name in value for name in names for value in visit.parameters.values()):
             session.delete(visit)
 
 

@@ -61,8 +61,8 @@ def participant_of_code(
         writing: Whether the participant's record is about to change.
     """
     of_code = Participant.run_id == run.id, Participant.code == code.strip().lower()
-    found = select(Participant).where(*of_code)
-    return session.scalar(found.with_for_update(of=Participant) if writing else found)
+    matching = select(Participant).where(*of_code)
+    return session.scalar(matching.with_for_update(of=Participant) if writing else matching)
 
 
 def own_data(session: Session, run: Run, study: Study, participant: Participant) -> dict[str, Any]:
@@ -86,30 +86,28 @@ def own_data(session: Session, run: Run, study: Study, participant: Participant)
             "sha256": record.consent.sha256 if record.consent else None,
         },
         "you": _plain(participant),
-        "trials": [_trial(study, each) for each in record.trials],
-        "answers": {each.field: each.value for each in record.answers},
+        "trials": [_trial(study, row) for row in record.trials],
+        "answers": {row.field: row.value for row in record.answers},
         "devices": list(map(_plain, devices)),
         "events": list(map(_plain, record.events)),
         "how_plausible": _plausibility(session, run, study, participant),
         "people_or_program_by_published_rates": told_of(session, run, study, participant.id),
         "summary_for_the_researchers": [
-            _plain(each, without=(*_KEYS, "judged")) for each in summaries
+            _plain(row, without=(*_KEYS, "judged")) for row in summaries
         ],
         "notes_of_the_researchers": [
-            _plain(each, without=(*_KEYS, "who"))
+            _plain(row, without=(*_KEYS, "who"))
             for table in (Note, Tag)
-            for each in _of(session, table, participant)
+            for row in _of(session, table, participant)
         ],
         "your_link": _link(session, participant),
         "your_rights": _rights(study),
         "use": _use(participant),
-        "network_address": [_plain(each) for each in _of(session, ArrivalAddress, participant)],
-        "work_at_the_platform": [_plain(each) for each in _of(session, Assignment, participant)],
-        "told_to_the_platform": [
-            _plain(each) for each in _of(session, OutgoingReport, participant)
-        ],
+        "network_address": [_plain(row) for row in _of(session, ArrivalAddress, participant)],
+        "work_at_the_platform": [_plain(row) for row in _of(session, Assignment, participant)],
+        "told_to_the_platform": [_plain(row) for row in _of(session, OutgoingReport, participant)],
         "exclusion": None if record.verdict is None else _plain(record.verdict),
-        "payments": [_payment(each) for each in record.payments],
+        "payments": [_payment(row) for row in record.payments],
         "what_your_link_said": [visit.parameters for visit in visits],
     }
 
@@ -136,14 +134,14 @@ def _plausibility(
     session: Session, run: Run, study: Study, participant: Participant
 ) -> dict[str, Any] | None:
     """Return the score that may speak against somebody, and what it is made of."""
-    own = next(certificates(session, run, study, only=participant.id), None)
-    if own is None or run.simulated:
+    certificate = next(certificates(session, run, study, only=participant.id), None)
+    if certificate is None or run.simulated:
         return None
-    found = own[1]
+    scores = certificate[1]
     return {
-        "score_from_0_to_1": found.agent_likelihood,
-        "signals_that_count": {k: v for k, v in found.signals if k in found.counting},
-        "flags": flags_of(run, found),
+        "score_from_0_to_1": scores.agent_likelihood,
+        "signals_that_count": {k: v for k, v in scores.signals if k in scores.counting},
+        "flags": flags_of(run, scores),
         "excludes_without_a_person": decided_by_score(study),
     }
 
@@ -161,8 +159,8 @@ def _trial(study: Study, each: AnsweredTrial) -> dict[str, Any]:
     shown = shown_trial(
         study, each.trial.position, each.item.item, each.trial.good_side, each.trial.options
     )
-    given = None if each.response is None else _plain(each.response)
-    return {"on_the_screen": dict(shown), "your_answer": given}
+    response = None if each.response is None else _plain(each.response)
+    return {"on_the_screen": dict(shown), "your_answer": response}
 
 
 def _payment(payment: Payment) -> dict[str, Any]:

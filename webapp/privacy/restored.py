@@ -18,7 +18,7 @@ from webapp.erasures.entry import Deed, Entry, mark_of
 from webapp.erasures.file import append, blank, content, take_over_older_file
 from webapp.erasures.owner import sign
 from webapp.erasures.record import Record, by_digest, furthest, known_entries, store
-from webapp.privacy.corrections import answers_of, apply_corrections, correctable, mark_restricted
+from webapp.privacy.amendments import answers_of, apply_corrections, correctable, mark_restricted
 from webapp.privacy.forget import find_participant, find_worker, forget
 from webapp.runs.runs import study_as_launched
 from webapp.sessions.leave import leave
@@ -116,13 +116,13 @@ def _amend(
         if record.amendments_of(mark, new) == ({}, None):
             continue
         participant = session.get_one(Participant, id_)
-        said, use = record.amendments_of(mark, every)
-        if said:
+        corrections, use = record.amendments_of(mark, every)
+        if corrections:
             study = study_as_launched(session, session.get_one(Run, participant.run_id))
             before = answers_of(session, participant)
             # Who is asked again, because the backup knows no answers, says it anew.
             asked = {each.name for each in correctable(session, study, participant)}
-            stale = {k: v for k, v in said.items() if k in asked and v != before.get(k, "")}
+            stale = {k: v for k, v in corrections.items() if k in asked and v != before.get(k, "")}
             apply_corrections(session, participant, stale, now)
         if use is not None and not nothing_is_stored(participant):
             since = use.at if use.deed is Deed.RESTRICTED else None

@@ -96,8 +96,8 @@ def _identified(session: Session, run: Run, study: Study) -> Iterator[Person]:
     )
     visited = exists().where(LinkVisit.participant_id == Participant.id)
     noted = exists().where(Note.participant_id == Participant.id)
-    known = Participant.platform_id
-    named = and_(known.is_not(None), ~known.is_stand_in())
+    platform_id = Participant.platform_id
+    named = and_(platform_id.is_not(None), ~platform_id.is_stand_in())
     marked = Participant.visit_mark.is_not(None)
     people = select(Participant).where(
         Participant.run_id == run.id, or_(named, marked, visited, answered, noted)
@@ -111,25 +111,25 @@ def _without_participant(session: Session, run: Run) -> Iterator[Person]:
     assignments = select(Assignment).where(
         Assignment.run_id == run.id, Assignment.participant_id.is_(None)
     )
-    known = set[str]()
+    worker_ids = set[str]()
     for assignment in session.scalars(assignments).all():
         if not is_forgotten(assignment.worker_id):
-            known.add(assignment.platform_id)
+            worker_ids.add(assignment.platform_id)
             paid = select(Payment).where(Payment.assignment == assignment.platform_id)
             yield Person((), frozenset(), [assignment], session.scalars(paid).all())
     payments = select(Payment).where(Payment.run_id == run.id, Payment.participant_id.is_(None))
     for payment in session.scalars(payments).all():
-        if not is_forgotten(payment.worker_id) and payment.assignment not in known:
+        if not is_forgotten(payment.worker_id) and payment.assignment not in worker_ids:
             yield Person((), frozenset(), [], [payment])
 
 
 def _must_stay(session: Session, person: Person) -> bool:
-    if any(each.restricted_at is not None for each in person.participants):
+    if any(participant.restricted_at is not None for participant in person.participants):
         # They may need for a claim of their own what would be erased.
         return True
     if why_unpaid(person):
         return True
-    keys = [each.id for each in person.participants]
+    keys = [participant.id for participant in person.participants]
     unsent = (ReportState.WAITING, ReportState.SENDING)
     owed = select(OutgoingReport.id).where(
         OutgoingReport.participant_id.in_(keys), OutgoingReport.state.in_(unsent)

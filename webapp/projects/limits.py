@@ -34,7 +34,7 @@ def refuse_another_run(session: Session, project: Project) -> None:
         project: The project.
 
     Raises:
-        ProjectError: It has as many as it may have, or has ended.
+        ProjectError: The limit is reached, or the project has ended.
     """
     if project.ended_at is not None:
         raise ProjectError(
@@ -53,8 +53,8 @@ def refuse_upload(project: Project, used_bytes: int, more_bytes: int) -> None:
         ProjectError: It may not.
     """
     if project.most_upload_mb and used_bytes + more_bytes > project.most_upload_mb * _MB:
-        told = f"{used_bytes / _MB:.1f} MB of uploaded studies, and this one has"
-        what = f"{told} {more_bytes / _MB:.1f} MB"
+        stored = f"{used_bytes / _MB:.1f} MB of uploaded studies, and this one has"
+        what = f"{stored} {more_bytes / _MB:.1f} MB"
         raise _over(project, what, project.most_upload_mb, "Upload a smaller study")
 
 

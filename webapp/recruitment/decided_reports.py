@@ -10,7 +10,7 @@ from experiment.participation import Ending
 from experiment.studies.study import Study
 from webapp.database.models import OutgoingReport, Participant, Run
 from webapp.errors import RunError
-from webapp.gate.told import hold, let_go
+from webapp.gate.panel_call_counter import hold, let_go
 from webapp.recruiters.base import ReportingRecruiter
 from webapp.recruitment.reports import (
     LONGEST_ANSWER,

@@ -22,7 +22,7 @@ from webapp.database.engine import Sessions, reading
 from webapp.database.models import Hit, Recruitment, Run
 from webapp.errors import RunError
 from webapp.gate.gate import ledger_begun, ledger_written, refuse
-from webapp.gate.premises import Act
+from webapp.gate.installation import Operation
 from webapp.recruiters.capabilities import (
     Drafts,
     GrowingOffers,
@@ -208,7 +208,7 @@ def publish(
         GateError: Nothing is published until something is mended.
     """
     with reading(sessions) as session:
-        refuse(Act.PUBLISH, session.connection())
+        refuse(Operation.PUBLISH, session.connection())
     _record_hits(sessions, platform, account_of(platform), plan, now())
     with reading(sessions) as session:
         ledger_written(session.connection())

@@ -17,7 +17,7 @@ from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import OutgoingReport, Participant, Run
 from webapp.gate.gate import calling
-from webapp.gate.told import is_held
+from webapp.gate.panel_call_counter import is_held
 from webapp.recruiters.base import ReportingRecruiter
 from webapp.recruiters.endings import Departure
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable

@@ -1,6 +1,6 @@
 """Access to researcher pages: roles, rights in projects, the session's cookie and form tokens.
 
-Whoever may not see a run or a project reads the same answer as for one that does not exist.
+A user who may not see a run or a project gets the same answer as for one that does not exist.
 """
 
 import hmac

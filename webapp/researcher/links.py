@@ -117,7 +117,7 @@ def whose(ref: str) -> str:
     for code, person in people:
         ending = ending_of(person) if person else None
         rows.append((code, person.ref if person else "", ending or ""))
-    return _page(ref, told=rows)
+    return _page(ref, codes=rows)
 
 
 @link_pages.errorhandler(ParallaxError)
@@ -126,7 +126,7 @@ def refuse(error: ParallaxError) -> ResponseReturnValue:
     return _page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
-def _page(ref: str, *, told: list[tuple[str, str, str]] | None = None, problem: str = "") -> str:
+def _page(ref: str, *, codes: list[tuple[str, str, str]] | None = None, problem: str = "") -> str:
     services, page = current_services(), page_asked_for()
     before = (page - 1) * ON_A_PAGE
     with reading(services.sessions) as session:
@@ -144,7 +144,7 @@ def _page(ref: str, *, told: list[tuple[str, str, str]] | None = None, problem: 
         page=page,
         lists=lists,
         kinds=_KINDS,
-        told=told,
+        codes=codes,
         problem=problem,
     )
 

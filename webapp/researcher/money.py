@@ -61,7 +61,7 @@ class MoneyForm:
         act: A key of ``FOR_ALL`` or ``FOR_ONE``.
         who: A participant's reference or code, or the platform's id of an assignment.
         amount: How much, as it was typed, in the run's currency.
-        reason: What the payee is told.
+        reason: What the payee reads.
         category: Of a rejection, where the platform asks for one.
         additional: "yes" where a bonus may be like another one.
         live: "yes" where real money may be spent.
@@ -172,7 +172,7 @@ def compensation_link(ref: str) -> str:
 def _open(ref: str, form: MoneyForm) -> RunPayments:
     services = current_services()
     with reading(services.sessions) as session:
-        find_run(session, ref)  # an unknown one is told as such
+        find_run(session, ref)  # refuses an unknown run
     return open_run_payments(
         services.settings,
         services.sessions,

@@ -42,7 +42,7 @@ def add() -> ResponseReturnValue:
     causes = [cause for cause in Cause if cause in request.form.getlist("cause")]
     minutes = whole_number(request.form.get("quiet", "30"), _DIGITS)
     if not causes:
-        raise DeliveryError("nothing is chosen", remedy="Choose of what you want to be told")
+        raise DeliveryError("nothing is chosen", remedy="Choose what you want notices about")
     if not 1 <= minutes <= _MOST_MINUTES:
         raise DeliveryError("the minutes are no number from 1 to 1,440")
     checked_url(address) if way is Way.WEBHOOK else checked_mail(address)
@@ -148,7 +148,7 @@ def _page(problem: str = "") -> str:
     return render_template(
         "researcher/notifications.html",
         mine=mine,
-        told=notices,
+        notices=notices,
         addresses={notification.id: shown_address(notification) for notification in mine},
         causes_of=causes_of,
         causes=CAUSE_LABELS,

@@ -21,7 +21,7 @@ from webapp.database.retry import in_transaction
 from webapp.database.scrub import empty_log_soon
 from webapp.erasures.record import Record
 from webapp.errors import RequestError
-from webapp.privacy.corrections import (
+from webapp.privacy.amendments import (
     correct,
     correctable,
     corrected_since_verdict,

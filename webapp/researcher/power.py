@@ -151,7 +151,7 @@ def _page(called: str) -> str:
         "researcher/power.html",
         study=called,
         jobs=jobs,
-        told=tables,
+        tables=tables,
         now=current_services().now(),
         at_work=any(job.state not in OVER for job in jobs),
         project=project_name(),

@@ -167,7 +167,7 @@ def refuse(error: ParallaxError) -> ResponseReturnValue:
 
 def _account(session: Session, name: str) -> User:
     user = session.scalar(select(User).where(User.name == name))
-    if user is None:  # the names of other people's accounts are told to owners alone
+    if user is None:  # only owners see the names of other accounts
         raise ProjectError(
             f'there is no user "{name}"',
             expected="the exact name with which somebody signs in",

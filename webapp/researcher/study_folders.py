@@ -328,7 +328,7 @@ def save_text(folder: Path, name: str, text: str, seen: str) -> None:
             status=413,
             code="long_text",
         )
-    # Written whole beside it first: whoever reads it meanwhile sees the old text or the new one.
+    # Written to another file first, so that readers see the old text or the new one.
     temporary = (folder / name).with_suffix(".being_written")
     temporary.write_bytes(content)
     temporary.replace(folder / name)

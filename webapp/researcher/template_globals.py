@@ -6,7 +6,7 @@ from experiment import money
 from experiment.exclusion.rules import reason
 from webapp.database.engine import reading
 from webapp.database.models import Payment, Run, User
-from webapp.gate.gate import objections
+from webapp.gate.gate import blockers
 from webapp.projects.rights import Right
 from webapp.runs.titles import titles_of
 from webapp.runs.unblind import is_blind
@@ -19,7 +19,7 @@ def _warnings_of_gate() -> list[tuple[str, str, str]]:
     with reading(current_services().sessions) as session:
         return [
             (", ".join(sorted(each.forbids)), each.says, each.remedy)
-            for _, each in objections(session.connection())
+            for _, each in blockers(session.connection())
         ]
 
 

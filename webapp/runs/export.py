@@ -22,7 +22,7 @@ from experiment.version import code_version
 from webapp.database.models import Participant, Place, Response, Run, Trial, Verdict
 from webapp.errors import RunError
 from webapp.gate.gate import refuse
-from webapp.gate.premises import Act
+from webapp.gate.installation import Operation
 from webapp.runs.design_columns import DesignColumns, design_columns
 from webapp.runs.export_queries import export_rows, export_tables
 from webapp.runs.parts import part_number
@@ -57,7 +57,7 @@ def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
         WritingError: The folder holds something else than an export, or cannot be written.
         GateError: Nothing is exported until something is mended.
     """
-    refuse(Act.EXPORT, session.connection())
+    refuse(Operation.EXPORT, session.connection())
     study = study_as_launched(session, run)
     number = part_number(session, run, study)
     provenance = _provenance(session, run, study) | ({"session": number} if number else {})

@@ -19,7 +19,7 @@ from experiment.integrity.observed import ObservedAnswer, ObservedSession
 from experiment.materials.render import described
 from experiment.participation import Ending, EventKind
 from experiment.studies.study import Study
-from experiment.trials.pauses import breaks_before, pages_before
+from experiment.trials.practice import breaks_before, pages_before
 from webapp.database.models import Device, Event, Participant, Response, Run, RunItem, Trial
 from webapp.runs.stored_answers import given_of
 

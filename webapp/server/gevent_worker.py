@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _LOOK_EVERY_S = 0.1
-# A client with a connection that was not told of the stop may just be sending the next request.
+# A client with an open connection may not know of the stop, and just be sending a request.
 _LAST_REQUESTS_S = 1.0
 # A whole request must have arrived that long after the one before it, however it trickles in.
 _ARRIVED_WITHIN_S = 150.0
@@ -267,7 +267,7 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
         inside, outside = self.doors
         door = socket(fileno=os.dup((inside if self.serves_researchers else outside).fileno()))
         if self.serves_researchers:
-            for listening in self.sockets:  # whoever listens on while others have ended takes calls
+            for listening in self.sockets:  # else it would take requests once others have ended
                 listening.close()
             return [ResearcherServer(self.wsgi, door, self.worker_connections)]
         app = ResearcherPagesElsewhere(self.wsgi, door, lambda: self.alive)

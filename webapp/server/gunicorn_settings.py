@@ -112,10 +112,10 @@ def pre_fork(server: "Arbiter", worker: "Worker") -> None:
     # Made once, by the first process of all; a reload takes them over.
     if getattr(server, "doors", None) is None:
         server.doors = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-    beside = [each for each in server.WORKERS.values() if each.cfg is worker.cfg]
+    siblings = [other for other in server.WORKERS.values() if other.cfg is worker.cfg]
     worker.doors = server.doors
-    worker.serves_researchers = len(beside) >= worker.cfg.workers - 1 and not any(
-        getattr(each, "serves_researchers", False) for each in beside
+    worker.serves_researchers = len(siblings) >= worker.cfg.workers - 1 and not any(
+        getattr(other, "serves_researchers", False) for other in siblings
     )
 
 

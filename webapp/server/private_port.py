@@ -33,7 +33,7 @@ from webapp.database.models import Run, RunCount
 from webapp.database.row_counts import PLACES, RESPONSES, TAKEN, participants_in
 from webapp.database.schema import revision_of, revisions
 from webapp.database.write_trial import of_others
-from webapp.gate.gate import objections
+from webapp.gate.gate import blockers
 from webapp.services import EXTENSION, Services
 
 READYZ = "/readyz"
@@ -58,7 +58,7 @@ class PrivatePort(ThreadingHTTPServer):
         app: Gives the app; None while the database is waited for.
     """
 
-    # Whoever was let in is answered before the process ends.
+    # An accepted request is answered before the process ends.
     daemon_threads = False
 
     def __init__(
@@ -83,9 +83,9 @@ class PrivatePort(ThreadingHTTPServer):
         """Return what is answered at an address."""
         app = self._app()
         if path == READYZ:
-            found = readiness(self._instance, app)
-            ready = HTTPStatus.SERVICE_UNAVAILABLE if found["problems"] else HTTPStatus.OK
-            return _Answer(ready, "application/json", json.dumps(found).encode() + b"\n")
+            state = readiness(self._instance, app)
+            ready = HTTPStatus.SERVICE_UNAVAILABLE if state["problems"] else HTTPStatus.OK
+            return _Answer(ready, "application/json", json.dumps(state).encode() + b"\n")
         if path not in ("/", "/metrics"):
             return _Answer(HTTPStatus.NOT_FOUND, "text/plain", b"/metrics or /readyz\n")
         # Imported once the folder of the counts is known: see ``webapp.core.metrics``.
@@ -146,7 +146,7 @@ def _problems(instance: Path, app: Flask | None) -> Iterator[str]:
         with reading(_services(app).sessions) as session:
             revision = revision_of(session.connection())
             if revision == revisions()[-1]:
-                for _, each in objections(session.connection()):
+                for _, each in blockers(session.connection()):
                     yield each.says
                 if problem := _services(app).write_trial.problem():
                     yield problem
@@ -209,11 +209,11 @@ class _Stored:
         """Yield the metrics; of a database that cannot be asked, only that it cannot."""
         from prometheus_client.core import GaugeMetricFamily
 
-        found = []
+        stored = []
         if self._sessions is not None:
             with suppress(SQLAlchemyError), reading(self._sessions) as session:
-                found = list(_metrics(session))
-        answers = float(bool(found))
+                stored = list(_metrics(session))
+        answers = float(bool(stored))
         yield GaugeMetricFamily("parallax_database_up", "Whether the database answers", answers)
         yield from _room(self._instance)
         if last := last_backup(self._instance):
@@ -221,7 +221,7 @@ class _Stored:
             yield GaugeMetricFamily(
                 "parallax_backup_age_seconds", "Age of the newest sound backup", age
             )
-        yield from found
+        yield from stored
 
 
 def _room(instance: Path) -> Iterator["GaugeMetricFamily"]:

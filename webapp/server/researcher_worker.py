@@ -87,15 +87,17 @@ class _Reply:
             plain_socket.send_fds(door, [b"\n"], [there.fileno()])
         self._connection = socket(fileno=here.detach())
         self._read = self._connection.makefile("rb")
-        said = {name: value for name, value in environ.items() if isinstance(value, (str, bool))}
+        request = {name: value for name, value in environ.items() if isinstance(value, (str, bool))}
         # The body goes while the reply comes: neither waits for the other to be whole.
-        self._sending = gevent.spawn(self._send, json.dumps(said).encode(), environ["wsgi.input"])
+        self._sending = gevent.spawn(
+            self._send, json.dumps(request).encode(), environ["wsgi.input"]
+        )
 
-    def _send(self, said: bytes, body: IO[bytes]) -> None:
+    def _send(self, request: bytes, body: IO[bytes]) -> None:
         # Who refuses a long body does not read it; who sends half of one has it refused.
         with suppress(OSError):
             try:
-                send_pieces(self._connection, said)
+                send_pieces(self._connection, request)
                 while piece := body.read(PIECE_BYTES):
                     send_pieces(self._connection, piece)
                 send_pieces(self._connection, b"")
@@ -150,7 +152,7 @@ class ResearcherServer(StreamServer):
 
     def handle(self, connection: socket, _address: object) -> None:
         """Answer one request."""
-        # Whoever asked may be gone.
+        # The client may be gone.
         with suppress(ConnectionError), connection.makefile("rb") as asked:
             environ = json.loads(read_piece(asked)) | {
                 "wsgi.version": (1, 0),
@@ -197,7 +199,7 @@ class Body(RawIOBase):
         self._left = b""
 
     def readable(self) -> bool:
-        """Return that it can be read."""
+        """Return whether it can be read."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:

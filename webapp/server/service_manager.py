@@ -52,7 +52,7 @@ def tell_alive(first: int) -> None:
 
 
 def _signal(first: int, number: int) -> None:
-    # An orphan must not signal whoever has its parent's number by now.
+    # An orphan must not signal another process that has its parent's number by now.
     if os.getppid() == first:
         os.kill(first, number)
 

@@ -19,7 +19,7 @@ from webapp import create_app
 from webapp.core.i18n import translate_pages
 from webapp.core.instance import open_instance
 from webapp.database.engine import DatabaseAwayError, failures_in_words
-from webapp.database.use import hold
+from webapp.database.exclusive_access import hold
 from webapp.errors import WebappError
 from webapp.http.compression import compress_pages
 from webapp.http.error_handlers import away, register_error_handlers
@@ -96,13 +96,13 @@ def wait_for_app(instance: Path) -> Flask:
     Raises:
         WebappError: The folder, a setting, the key or the schema cannot be used.
     """
-    said = -_BETWEEN_LINES_S
+    logged_at = -_BETWEEN_LINES_S
     while True:
         try:
             return _held_app(instance)
         except DatabaseAwayError as error:
-            if time.monotonic() - said > _BETWEEN_LINES_S:
-                said = time.monotonic()
+            if time.monotonic() - logged_at > _BETWEEN_LINES_S:
+                logged_at = time.monotonic()
                 _LOG.error("%s Waiting for it", error)
         time.sleep(_BETWEEN_TRIES_S)
 
@@ -141,7 +141,7 @@ def _keep_trying(
     waits: Callable[[], None],
     stopping: Callable[[], bool],
 ) -> None:
-    said = time.monotonic()
+    logged_at = time.monotonic()
     while not stopping():
         waits()
         time.sleep(_BETWEEN_TRIES_S)
@@ -151,8 +151,8 @@ def _keep_trying(
                 door.app = app
             _LOG.warning("the database answers again")
             return
-        if time.monotonic() - said > _BETWEEN_LINES_S:
-            said = time.monotonic()
+        if time.monotonic() - logged_at > _BETWEEN_LINES_S:
+            logged_at = time.monotonic()
             _LOG.error("the database is still unavailable. Waiting for it")
 
 

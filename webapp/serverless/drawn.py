@@ -19,7 +19,7 @@ from webapp.sessions.session_payload import Work, composed
 
 
 class DrawnSession(NamedTuple):
-    """A session that waits for whoever is given its number.
+    """A session that waits for the participant who draws its number.
 
     Attributes:
         number: Its number in the folder, from 1.
@@ -75,7 +75,7 @@ def folder_version(files: Mapping[str, bytes], seed: int, sessions: list[DrawnSe
     digest = hashlib.sha256(f"{seed}".encode())
     for name, content in sorted(files.items()):
         digest.update(f"\0{name}\0{len(content)}\0".encode() + content)
-    digest.update(json.dumps([each.work for each in sessions], sort_keys=True).encode())
+    digest.update(json.dumps([drawn.work for drawn in sessions], sort_keys=True).encode())
     return digest.hexdigest()[:16]
 
 

@@ -96,8 +96,8 @@ def launch_static(
     )  # fmt: skip
     kept = {each.name: each.content for each in _files(session, run)}
     drawn = list(drawn_sessions(session, run, study, sessions))
-    told = f"{consent}\0{project}" if project else consent
-    version = folder_version({**kept, "": told.encode()}, seed, drawn)
+    text = f"{consent}\0{project}" if project else consent
+    version = folder_version({**kept, "": text.encode()}, seed, drawn)
     mark = StaticMark(version, sessions, store.assignment, consent)
     for known, of_it in static_runs(session):
         if of_it == mark and (known.recruiter, known.simulated) == (recruiter, run.simulated):
@@ -141,13 +141,13 @@ def static_study(
     works: dict[str, Working] = {}
     names: dict[tuple[int, str], str] = {}
     sessions = []
-    for each in drawn:
-        edition = editions.of_list[each.list]
-        layout = edition, json.dumps(each.work["pages"], sort_keys=True)
+    for session in drawn:
+        edition = editions.of_list[session.list]
+        layout = edition, json.dumps(session.work["pages"], sort_keys=True)
         name = names.setdefault(layout, f"working {len(names)}")
-        works.setdefault(name, Working(editions.studies[edition], each.work))
-        own = {key: value for key, value in each.work.items() if key in _OWN}
-        sessions.append({**own, "page": name, "edition": edition})
+        works.setdefault(name, Working(editions.studies[edition], session.work))
+        shown = {key: value for key, value in session.work.items() if key in _OWN}
+        sessions.append({**shown, "page": name, "edition": edition})
     with pages.speaking():
         data = {
             **_data(study, editions.studies, pages, mark, store),
@@ -156,7 +156,7 @@ def static_study(
         common = next(iter(works.values())).work
         response = response_of(study)
         script = script_name(response.script)
-        scripts = [script, *(script_name(one.script) for one in response.types.values())]
+        scripts = [script, *(script_name(task.script) for task in response.types.values())]
         common = with_scripts(common, response, lambda name: name)
         data["work"] = {
             **{key: value for key, value in common.items() if key not in (*_OWN, "pages")},
@@ -239,13 +239,16 @@ def _data(
         "longest_text": LONGEST_TEXT,
         "words": pages.words(),
         "asked": {
-            "screening": [question_data(each, accept=each.accept) for each in study.screening],
+            "screening": [
+                question_data(question, accept=question.accept) for question in study.screening
+            ],
             "comprehension": [
-                question_data(each, accept=each.correct)
-                for each in (check.questions if check else ())
+                question_data(question, accept=question.correct)
+                for question in (check.questions if check else ())
             ],
             "questionnaires": [
-                [question_data(each) for each in edition.questionnaire] for edition in editions
+                [question_data(question) for question in edition.questionnaire]
+                for edition in editions
             ],
             "tries": check.tries if check else 0,
         },

@@ -35,7 +35,7 @@ _HERE, _HOME = "./", "../../"
 
 
 def place(name: str) -> str:
-    """Return what stands for something that is known of a person, until the browser fills it in."""
+    """Return the placeholder of a fact about the person, which the browser fills in."""
     return f"0PLACE0{name.encode().hex()}0END0"
 
 
@@ -79,7 +79,7 @@ class Pages:
 
     @property
     def known_to_platform(self) -> bool:
-        """Whether whoever sends participants says who they are."""
+        """Whether the panel identifies the participants whom it sends."""
         return self.study.panel is not None and bool(self.study.panel.person)
 
     def consent_text(self) -> str:
@@ -180,9 +180,9 @@ class Pages:
         """Return a page of questions, and the same with each of them marked as wrong."""
         if not questions:
             return {}
-        found = {}
+        bodies = {}
         for wrong in ("", " wrong"):
-            found[name + wrong] = self._page(
+            bodies[name + wrong] = self._page(
                 "questionnaire.html" if name == "questionnaire" else "admission.html",
                 step=name,
                 questions=questions,
@@ -192,7 +192,7 @@ class Pages:
                 problems={each.name: "-" for each in questions} if wrong else {},
                 longest_text=LONGEST_TEXT,
             )
-        return found
+        return bodies
 
     def _after_trials(self) -> dict[str, str]:
         """Return the pages that say and ask what the levels may change."""
@@ -222,11 +222,11 @@ class Pages:
         page = self._page(template, exit=self._exit(left_by), **known)
         return self._with_file(page, "</main>")
 
-    def _with_file(self, page: str, beside: str, *, anew: bool = False) -> str:
+    def _with_file(self, page: str, anchor: str, *, anew: bool = False) -> str:
         """Return a page with the way to save answers within its main part, at one of the marks."""
         contact = self.study.study.contact
         kept = render_template("static_file.html", contact=contact, anew=anew)
-        return page.replace(beside, beside + kept if anew else kept + beside, 1)
+        return page.replace(anchor, anchor + kept if anew else kept + anchor, 1)
 
     def _exit(self, ending: Ending) -> Exit:
         panel = self.study.panel
@@ -262,16 +262,16 @@ def editions_of(study: Study) -> Editions:
         FileNotFoundError: A text of the study is not there.
     """
     known: dict[object, int] = {}
-    found = Editions([], [])
+    editions = Editions([], [])
     for list_ in range(study.design.n_lists):
         met = study.of_list(list_)
         texts = tuple(met.text(page) for page in met.texts)
         asked = tuple(question.name for question in met.questionnaire)
         number = known.setdefault((met.study.title, texts, asked), len(known))
-        if number == len(found.studies):
-            found.studies.append(met)
-        found.of_list.append(number)
-    return found
+        if number == len(editions.studies):
+            editions.studies.append(met)
+        editions.of_list.append(number)
+    return editions
 
 
 def question_data(question: Question, accept: Iterable[str] | None = None) -> dict[str, Any]:

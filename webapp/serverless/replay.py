@@ -92,30 +92,30 @@ class Replay:
 
     def add(self, name: str, entries: Sequence[Entry]) -> Replayed:
         """Give one session to the run, and return what became of it."""
-        found = Replayed(name)
+        replayed = Replayed(name)
         numbers = {entry.n for entry in entries}
         code = self._code_of(name, entries)
         erased = any(_asks(each, code) and each.body.get("wish") == Wish.ERASE for each in entries)
         # What was erased is missing by somebody's own wish.
-        found.missing = 0 if erased else max(numbers, default=0) - len(numbers)
+        replayed.missing = 0 if erased else max(numbers, default=0) - len(numbers)
         if not _NAME.fullmatch(name) or not entries or entries[0].kind != "consent":
-            found.problems.append("its beginning is not in the files")
-            return found
+            replayed.problems.append("its beginning is not in the files")
+            return replayed
         for entry in entries:
-            given = entry.kind not in ("consent", "place", "withdraw")
-            if erased and given:
+            is_data = entry.kind not in ("consent", "place", "withdraw")
+            if erased and is_data:
                 continue
             step = _STEPS.get(entry.kind)
             if step is None:
                 continue
             try:
                 with self.session.begin_nested():
-                    step(self, found, entry)
+                    step(self, replayed, entry)
             except (UnfitError, ParallaxError, *_MALFORMED) as error:
-                found.problems.append(f"{entry.kind} {entry.n}: {error}")
-                if found.participant is None:
+                replayed.problems.append(f"{entry.kind} {entry.n}: {error}")
+                if replayed.participant is None:
                     break
-        return found
+        return replayed
 
     def _code_of(self, name: str, entries: Sequence[Entry]) -> object:
         """Return the code that only the session's own person knows; exports have only its name."""
@@ -124,17 +124,17 @@ class Replay:
         )
         return self.session.scalar(known) or (entries[0].body.get("code") if entries else None)
 
-    def _consent(self, found: Replayed, entry: Entry) -> None:
+    def _consent(self, replayed: Replayed, entry: Entry) -> None:
         parameters = _texts(entry.body.get("parameters") or {})
         platform_id = self._person(parameters)
         agrees = entry.body["decision"] == "accept"
         known = self.session.scalar(
             select(Participant).where(
-                Participant.run_id == self.run.id, Participant.ref == found.session
+                Participant.run_id == self.run.id, Participant.ref == replayed.session
             )
         )
         if known is not None:
-            found.participant = known
+            replayed.participant = known
             if agrees and may_still_agree(known):
                 known.state = move(State.DECLINED, State.ARRIVED)
                 self._agree(known, entry)
@@ -142,15 +142,15 @@ class Replay:
         code = str(entry.body["code"])
         if not _NAME.fullmatch(code):
             raise UnfitError("its code is none of ours")
-        mark = found.session if platform_id is None else None
+        mark = replayed.session if platform_id is None else None
         newcomer = Newcomer(self.run, entry.at, platform_id, mark, None)
         state = State.ARRIVED if agrees else State.DECLINED
-        found.participant = newcomer.enter(self.session, state, ref=found.session, code=code)
-        if found.participant is None:
+        replayed.participant = newcomer.enter(self.session, state, ref=replayed.session, code=code)
+        if replayed.participant is None:
             raise UnfitError("the same person has another session in this run")
         if agrees:
-            self._agree(found.participant, entry)
-        keep_visit(self.session, found.participant, parameters, entry.at)
+            self._agree(replayed.participant, entry)
+        keep_visit(self.session, replayed.participant, parameters, entry.at)
 
     def _agree(self, participant: Participant, entry: Entry) -> None:
         participant.consented_at = entry.at
@@ -166,11 +166,11 @@ class Replay:
             return None
         return " ".join(parameters[name] for name in panel.person)
 
-    def _place(self, found: Replayed, entry: Entry) -> None:
-        participant, number = _of(found), int(entry.body["number"])
+    def _place(self, replayed: Replayed, entry: Entry) -> None:
+        participant, number = _of(replayed), int(entry.body["number"])
         if not 1 <= number <= self.mark.sessions:
             raise UnfitError(f"the folder has no session {number}")
-        found.number, found.by = number, str(entry.body.get("by", ""))
+        replayed.number, replayed.by = number, str(entry.body.get("by", ""))
         list_, place = self._places[number - 1]
         row = self.session.scalar(
             select(Place).where(
@@ -197,19 +197,23 @@ class Replay:
             place_number(self.study, list_, place),
         )
 
-    def _screening(self, found: Replayed, entry: Entry) -> None:
-        self._asked(found, entry, screen, _texts(entry.body))
+    def _screening(self, replayed: Replayed, entry: Entry) -> None:
+        self._asked(replayed, entry, screen, _texts(entry.body))
 
-    def _comprehension(self, found: Replayed, entry: Entry) -> None:
-        self._asked(found, entry, check_comprehension, _texts(entry.body["given"]))
+    def _comprehension(self, replayed: Replayed, entry: Entry) -> None:
+        self._asked(replayed, entry, check_comprehension, _texts(entry.body["given"]))
 
     def _asked(
-        self, found: Replayed, entry: Entry, step: Callable[..., object], given: Mapping[str, str]
+        self,
+        replayed: Replayed,
+        entry: Entry,
+        step: Callable[..., object],
+        given: Mapping[str, str],
     ) -> None:
-        step(self.session, self.run, _of(found), self.study, given, entry.at, give=_nothing)
+        step(self.session, self.run, _of(replayed), self.study, given, entry.at, give=_nothing)
 
-    def _answer(self, found: Replayed, entry: Entry) -> None:
-        participant = _of(found)
+    def _answer(self, replayed: Replayed, entry: Entry) -> None:
+        participant = _of(replayed)
         if participant.state in _NEVER_TOOK_PART:
             raise UnfitError("nobody has agreed, or has a place")
         if participant.state in (State.LEFT, State.WITHDRAWN):
@@ -217,13 +221,13 @@ class Replay:
         answer = read_answer(json.dumps(entry.body).encode())
         record(self.session, participant, answer, entry.at, self._response)
 
-    def _device(self, found: Replayed, entry: Entry) -> None:
+    def _device(self, replayed: Replayed, entry: Entry) -> None:
         note_device(
-            self.session, _of(found), read_device(json.dumps(entry.body).encode()), entry.at
+            self.session, _of(replayed), read_device(json.dumps(entry.body).encode()), entry.at
         )
 
-    def _questionnaire(self, found: Replayed, entry: Entry) -> None:
-        participant = _of(found)
+    def _questionnaire(self, replayed: Replayed, entry: Entry) -> None:
+        participant = _of(replayed)
         questions = self.study.of_list(participant.list).questionnaire
         if not questions:
             finish_without_questions(self.session, participant, questions, entry.at)
@@ -232,19 +236,19 @@ class Replay:
         if problems:
             raise UnfitError("; ".join(problems.values()))
 
-    def _leave(self, found: Replayed, entry: Entry) -> None:
-        participant, ending = _of(found), Ending(entry.body["ending"])
+    def _leave(self, replayed: Replayed, entry: Entry) -> None:
+        participant, ending = _of(replayed), Ending(entry.body["ending"])
         if ending is Ending.SCREENED_OUT:
             leave(self.session, participant, ending, entry.at)
         else:
             leave_on_request(self.session, participant, entry.at)
 
-    def _withdraw(self, found: Replayed, entry: Entry) -> None:
-        if not _asks(entry, _of(found).code):
+    def _withdraw(self, replayed: Replayed, entry: Entry) -> None:
+        if not _asks(entry, _of(replayed).code):
             raise UnfitError("it does not name the session's own code, so anybody may have sent it")
         wish = Wish(entry.body["wish"])
-        if not nothing_is_stored(_of(found)):
-            withdraw(self.session, _of(found), wish, entry.at, self.note)
+        if not nothing_is_stored(_of(replayed)):
+            withdraw(self.session, _of(replayed), wish, entry.at, self.note)
 
 
 _STEPS: Mapping[str, Callable[[Replay, Replayed, Entry], None]] = {
@@ -270,9 +274,9 @@ def _asks(entry: Entry, code: object) -> bool:
     return entry.kind == "withdraw" and entry.body.get("code") == code
 
 
-def _of(found: Replayed) -> Participant:
-    assert found.participant is not None  # a session that does not begin with its consent ends
-    return found.participant
+def _of(replayed: Replayed) -> Participant:
+    assert replayed.participant is not None  # a session that does not begin with its consent ends
+    return replayed.participant
 
 
 def _nothing(*_: object) -> None:

@@ -71,41 +71,41 @@ def gather(paths: Iterable[Path]) -> Gathered:
     Raises:
         RunError: A path is not there, or nothing of them is a session file.
     """
-    found = Gathered()
+    gathered = Gathered()
     known: dict[tuple[str, str], dict[tuple[int, str], Entry]] = defaultdict(dict)
     for name, content in _contents(paths):
-        found.files += 1
+        gathered.files += 1
         try:
             parts = list(_parts(content))
         except (ValueError, RecursionError) as error:
-            found.unreadable[name] = str(error)
+            gathered.unreadable[name] = str(error)
             continue
         entries = 0
         for part in parts:
             entry = _entry(part)
             if entry is None:
-                found.strange[name] += 1
+                gathered.strange[name] += 1
                 continue
             entries += 1
             key = (entry.n, entry.check)
             of_session = known[entry.folder, entry.session]
-            found.repeated += key in of_session
+            gathered.repeated += key in of_session
             if entry.sound:
                 of_session.setdefault(key, entry)
             else:
-                found.changed[entry.session] += 1
+                gathered.changed[entry.session] += 1
         if not entries:
-            found.strange.pop(name, None)
-            found.unreadable[name] = "it holds nothing that a page of Parallax wrote"
+            gathered.strange.pop(name, None)
+            gathered.unreadable[name] = "it holds nothing that a page of Parallax wrote"
     for session, entries_of in known.items():
-        found.sessions[session] = sorted(entries_of.values(), key=lambda each: (each.n, each.at))
-    if not any(found.sessions.values()) and not found.changed:
+        gathered.sessions[session] = sorted(entries_of.values(), key=lambda each: (each.n, each.at))
+    if not any(gathered.sessions.values()) and not gathered.changed:
         raise RunError(
             "none of the files holds a session",
             where=", ".join(map(str, paths)),
             expected="what a page written by parallax study static sent to its store",
         )
-    return found
+    return gathered
 
 
 def checksum(text: str) -> str:

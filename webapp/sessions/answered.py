@@ -18,8 +18,8 @@ def of_answer(
 ) -> ScalarSelect[Any]:
     """Return a column of a trial's answer; null where it has none."""
     answer = aliased(Response)
-    found = select(getattr(answer, column.key)).where(answer.trial_id == trial_id)
-    return found.scalar_subquery()
+    of_trial = select(getattr(answer, column.key)).where(answer.trial_id == trial_id)
+    return of_trial.scalar_subquery()
 
 
 def how_many(

@@ -7,7 +7,8 @@ together; each process remembers whom it has just refused, so that a flood does 
 database.
 
 Where somebody came from is forgotten after an hour. That they are counted is not, while they may
-still take part: whoever waits for an hour and then wants a place is counted where they are then.
+still take part: a participant who waits for an hour and then wants a place is counted at the
+address they have then.
 """
 
 from datetime import datetime, timedelta
@@ -84,7 +85,7 @@ class TooManyArrivalsError(CrowdedError):
 
 
 def wait_for_others(session: Session, digest: str) -> None:
-    """Wait for whoever comes from the same address at the same moment, so that they are counted."""
+    """Wait for simultaneous arrivals from the same address, so that they are counted."""
     if session.get_bind().dialect.name == "postgresql":
         key = int.from_bytes(sha256(digest.encode()).digest()[:8], signed=True)
         advisory_lock(session.connection(), key, wait=True)
@@ -99,7 +100,7 @@ def count_arrival(
         session: An open session that writes.
         participant: The new participant, or one who declined before and agrees now; for anybody
             else nothing happens.
-        digest: Where they come from; empty where nobody knows.
+        digest: The digest of their address; empty where it is unknown.
         settings: The installation's: they hold the limit.
         now: The time, at which a newcomer arrived or agreed.
 
@@ -133,20 +134,20 @@ def forget_addresses(session: Session, now: datetime) -> int:
     gone = delete(ArrivalAddress).where(old, ~may_go_on)
     emptied = update(ArrivalAddress).where(old, ArrivalAddress.digest != "").values(digest="")
     return sum(
-        len(session.execute(each.returning(ArrivalAddress.participant_id)).all())
-        for each in (gone, emptied)
+        len(session.execute(statement.returning(ArrivalAddress.participant_id)).all())
+        for statement in (gone, emptied)
     )
 
 
 def counted_now(session: Session, participant: Participant, digest: str, now: datetime) -> str:
-    """Return what stands for where somebody is counted who came before, empty of who is not.
+    """Return the digest at which a returning participant is counted; empty if they are not.
 
     Where they came from longer ago than an hour is forgotten: they are counted where they are now.
 
     Args:
         session: An open session that writes.
         participant: Who came before.
-        digest: Where they are now; empty where nobody knows.
+        digest: The digest of their present address; empty where it is unknown.
         now: The time.
     """
     came = from_where(session, participant)
@@ -176,10 +177,10 @@ _statements = cache(_Statements)
 
 
 def from_where(session: Session, participant: Participant) -> str | None:
-    """Return what stands for where a participant came from.
+    """Return the digest of the address from which a participant came.
 
     Returns:
-        None of whoever is not counted; an empty text where it was longer ago than an hour.
+        None for a participant who is not counted; empty where it was more than an hour ago.
     """
     session.flush()
     connection = session.connection()

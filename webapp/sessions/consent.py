@@ -1,7 +1,7 @@
 """Arriving: a participant's decision on the consent page, and who is not let in.
 
 Who took part in an earlier run is known by what the platform calls them, in whatever way they come:
-the same id in a direct link is the same person. Whoever came without a name is not known again.
+the same id in a direct link is the same person. Participants without an id are not recognised.
 """
 
 from datetime import datetime
@@ -16,7 +16,7 @@ from webapp.core.i18n import gettext
 from webapp.database.models import Link, Participant, Run
 from webapp.errors import RequestError
 from webapp.gate.gate import refuse
-from webapp.gate.premises import Act
+from webapp.gate.installation import Operation
 from webapp.projects.limits import refuse_another_participant
 from webapp.sessions.assign import FreePlace, has_free_place, next_place, take
 from webapp.sessions.consent_texts import agreed_text_id
@@ -78,7 +78,7 @@ def enroll(
     if known is not None and not (decision is Decision.ACCEPT and may_still_agree(known)):
         return known
     connection = session.connection()
-    refuse(Act.ADMIT, connection)
+    refuse(Operation.ADMIT, connection)
     if is_closed(connection, run.id):
         raise run_is_closed()
     if known is not None:
@@ -110,7 +110,7 @@ def _agree_after_all(
     sender: Sender | None,
 ) -> None:
     """Give somebody who declined before what a newcomer gets who agrees."""
-    # Whoever presses the button twice agrees once.
+    # Pressing the button twice is agreeing once.
     session.refresh(participant, with_for_update=True)
     if not may_still_agree(participant):
         return
@@ -147,7 +147,7 @@ def _enter_working(
 def _free_place(
     session: Session, run: Run, link: Link | None, now: datetime, sender: Sender | None
 ) -> FreePlace:
-    """Return a place that nobody else gets in this transaction, or one beside which somebody works.
+    """Return a place that nobody else gets in this transaction, or one on the waitlist.
 
     Raises:
         NoRoomError: None is free.
@@ -237,7 +237,7 @@ def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
         NoRoomError: The run is closed or has no free place, and no lease is over.
         GateError: Nobody is admitted until something is mended.
     """
-    refuse(Act.ADMIT, session.connection())
+    refuse(Operation.ADMIT, session.connection())
     refuse_another_participant(session, run)
     if run.closed_at is not None:
         raise run_is_closed()
@@ -277,7 +277,7 @@ class PartBeforeError(NoRoomError):
 def refuse_earlier(session: Session, run: Run, study: Study, platform_id: str | None) -> None:
     """Let pass whom the study's earlier runs do not exclude, and who finished the parts before.
 
-    Runs of other projects do not count: what somebody took part in there is told to nobody here.
+    Runs of other projects do not count: nobody learns here who took part there.
     Who was given trials took part, whatever became of them. Who is in this run already goes on.
 
     Args:
@@ -288,7 +288,7 @@ def refuse_earlier(session: Session, run: Run, study: Study, platform_id: str | 
 
     Raises:
         EarlierRunError: They took part in an earlier run.
-        PartBeforeError: They have not finished a part before, or nobody knows who they are.
+        PartBeforeError: They have not finished a part before, or are not identified.
     """
     terms = study.recruitment
     if terms is None or not (terms.exclude_earlier_runs or terms.after):

@@ -49,8 +49,8 @@ def agreed_text(session: Session, run: Run, text: str, now: datetime) -> Consent
 def agreed_text_id(session: Session, run: Run, text: str, now: datetime) -> int:
     """Return the key of what ``agreed_text`` returns, without reading the text again."""
     connection, sha256 = session.connection(), text_hash(text)
-    found = _known(connection.dialect).find(connection, run=run.id, sha256=sha256)
-    return int(found[0][0]) if found else agreed_text(session, run, text, now).id
+    known = _known(connection.dialect).find(connection, run=run.id, sha256=sha256)
+    return int(known[0][0]) if known else agreed_text(session, run, text, now).id
 
 
 @cache

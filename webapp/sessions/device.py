@@ -95,6 +95,6 @@ def note_device(
 def _is_same(device: GivenDevice, known: Device) -> bool:
     if device.mark:
         return device.mark == known.mark
-    # A browser that remembers nothing is told from another by these alone.
+    # Only these distinguish browsers that remember nothing.
     same = ("user_agent_family", "time_zone_offset_min", "language")
     return all(getattr(device, name) == getattr(known, name) for name in same)

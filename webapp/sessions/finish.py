@@ -192,18 +192,18 @@ def pasted_events(
         now: The time.
     """
     try:
-        told = json.loads(given.get(PASTED_FIELD) or "{}")
+        pasted = json.loads(given.get(PASTED_FIELD) or "{}")
     except (ValueError, RecursionError):
         return []
-    if not isinstance(told, dict):
+    if not isinstance(pasted, dict):
         return []
     return [
         Event(
             participant_id=participant_id,
             kind=EventKind.PASTED,
-            detail={"question": name, "n_characters": str(told[name])},
+            detail={"question": name, "n_characters": str(pasted[name])},
             at=now,
         )
         for name in answered
-        if type(told.get(name)) is int and 0 < told[name] < 10**9
+        if type(pasted.get(name)) is int and 0 < pasted[name] < 10**9
     ]

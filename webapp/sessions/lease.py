@@ -52,10 +52,10 @@ def release_expired(session: Session, run: Run, now: datetime) -> list[Participa
     # Two steps: an answer that was committed after the first began is seen by the second.
     session.flush()
     connection, (begins, ends) = session.connection(), span(run.lease_minutes, now)
-    found = _silent(connection.dialect).find(connection, run=run.id, begins=begins, ends=ends)
-    if not found:
+    silent_ids = _silent(connection.dialect).find(connection, run=run.id, begins=begins, ends=ends)
+    if not silent_ids:
         return []
-    held = select(Participant).where(Participant.id.in_([id_ for (id_,) in found]))
+    held = select(Participant).where(Participant.id.in_([id_ for (id_,) in silent_ids]))
     silent = session.scalars(held.execution_options(populate_existing=True)).all()
     answering = _answered_within(session, [p.id for p in silent], span(run.lease_minutes, now))
     leaving = [participant for participant in silent if participant.id not in answering]
@@ -102,7 +102,7 @@ def come_back(session: Session, participant: Participant, now: datetime) -> bool
     """Begin the lease anew, and return whether the participant can go on.
 
     Somebody whose place was freed takes it up again unless another has it by now. Who is counted by
-    their address goes on beside it, until it is their turn (``webapp.sessions.waitlist``): else
+    their address goes on without it, on the waitlist (``webapp.sessions.waitlist``): else
     many who fell silent could hold every place by coming back at once.
 
     Args:
@@ -118,8 +118,8 @@ def come_back(session: Session, participant: Participant, now: datetime) -> bool
 
 
 def _take_again(session: Session, participant: Participant) -> bool:
-    beside = from_where(session, participant) is not None
-    again = {"participant_id": None if beside else participant.id}
+    on_waitlist = from_where(session, participant) is not None
+    again = {"participant_id": None if on_waitlist else participant.id}
     taken = update(Place).where(_free_again(participant)).values(again).returning(Place.id)
     if session.scalar(taken) is None:
         return False

@@ -47,14 +47,14 @@ def find_participant(
     Raises:
         RequestError: There is no such participant, or the link is too old.
     """
-    found = session.execute(_WHO_WRITES if writing else _WHO_READS, {"ref": ref}).first()
-    if found is None:
+    row = session.execute(_WHO_WRITES if writing else _WHO_READS, {"ref": ref}).first()
+    if row is None:
         raise RequestError(
             gettext("There is no session at this address. Please check the link you were given."),
             status=404,
             code="unknown_participant",
         )
-    participant, run = found
+    participant, run = row
     if now - participant.arrived_at > timedelta(days=session_days):
         raise RequestError(
             gettext("This link was valid for %(days)s days and has expired.", days=session_days),

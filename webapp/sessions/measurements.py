@@ -1,4 +1,4 @@
-"""What a browser measures beside the choice itself, and of each word or region that was read.
+"""What a browser measures in addition to the choice, and of each word or region that was read.
 
 None of it ever refuses an answer: a clock may be wrong by years, an old page may send less and a
 new one more. What cannot be read is left out, and the choice is stored. A trial's steps are one

@@ -140,16 +140,16 @@ def _known(
     session: Session, participant: Participant, answer: GivenAnswer, response: ResponseType
 ) -> tuple[int, str | None, int]:
     """Return the trial's id, its stored answer's UUID, and how many trials have no answer."""
-    found = session.execute(
+    trial_row = session.execute(
         _KNOWN, {"participant_id": participant.id, "position": answer.position}
     ).first()
-    if found is None:
+    if trial_row is None:
         raise RequestError(
             gettext("This session has no trial %(number)s.", number=answer.position),
             status=404,
             code="unknown_position",
         )
-    trial_id, stored_uuid, remaining, options = found
+    trial_id, stored_uuid, remaining, options = trial_row
     if not response.accepts(answer.given, options):
         raise RequestError(
             gettext("Trial %(number)s cannot be answered like this.", number=answer.position),

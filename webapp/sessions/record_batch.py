@@ -179,8 +179,8 @@ def _trials(asked: FromClause, dialect: Dialect) -> tuple[FromClause, ColumnElem
     if dialect.name == "sqlite":
         return Trial.__table__, theirs
     # Each by itself: as long as PostgreSQL has no statistics, it would read all trials for a few.
-    one = select(Trial.id, Trial.options).where(theirs).limit(1)
-    return one.lateral("trials"), true()
+    their_trial = select(Trial.id, Trial.options).where(theirs).limit(1)
+    return their_trial.lateral("trials"), true()
 
 
 # Made once for each kind of database.
@@ -233,17 +233,17 @@ def record_batch(
         session_days: How many days after arrival a participant may answer.
         types: What the trials of each run ask for, by the run's id, as far as it is known.
     """
-    one_each = {each.ref: each for each in reversed(sent)}
+    first_of = {each.ref: each for each in reversed(sent)}
     statements = _prepared(dialect)
-    refs = {"refs": as_list(one_each, dialect)}
+    refs = {"refs": as_list(first_of, dialect)}
     longest = timedelta(days=session_days)
     at_work = {
-        id_: (one_each[ref], types[run_id])
+        id_: (first_of[ref], types[run_id])
         for ref, id_, arrived_at, run_id in statements.who.all(connection, refs)
-        if run_id in types and one_each[ref].at - arrived_at <= longest
+        if run_id in types and first_of[ref].at - arrived_at <= longest
     }
     left = _store(connection, dialect, at_work) if at_work else {}
-    return [left.get(each.ref) if one_each[each.ref] is each else None for each in sent]
+    return [left.get(each.ref) if first_of[each.ref] is each else None for each in sent]
 
 
 def _store(

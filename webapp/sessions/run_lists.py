@@ -38,7 +38,7 @@ class RunList(NamedTuple):
         row_ids: The row of each, by the item's id.
         by_row: The entries by their rows.
         shown: Trials as browsers got them, by the item's row, the good side and the options;
-            whoever makes them looks after how many there are.
+            the code that fills it limits its size.
     """
 
     entries: list[ListEntry]

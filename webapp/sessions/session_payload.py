@@ -15,8 +15,7 @@ from experiment.responses.base import Arrangement, Gives
 from experiment.responses.mixed.mixed import Mixed
 from experiment.responses.registry import answer_keys, response_of
 from experiment.studies.study import Study
-from experiment.trials.pauses import breaks_before, pages_before
-from experiment.trials.practice import Practice, read_practice
+from experiment.trials.practice import Practice, breaks_before, pages_before, read_practice
 from webapp.database.models import Run, RunItem
 
 _PREVIEWED_TRIALS = 30

@@ -1,17 +1,17 @@
 """How a run's places are shared among network addresses.
 
-Nobody is refused because many come from where they come from, and nobody who began is sent away for
-others. But an address holds only what it may hold: ``unanswered_places`` of the run (at most half
-of its places), and as many again for each minute after the first since they came from there.
+Nobody is refused because many participants share an address, and nobody who began is sent away.
+But an address holds a limited number of places: ``unanswered_places`` of the run (at most half of
+its places), and as many again for each minute after the first arrival from it.
 
-Who comes from there beyond that begins at once too, beside the places: the trials are those of a
-free place, which stays free for everybody else. Once they are at work, that is after a minute with
-an answer, or when they finished in no less, a job gives them a place of their list as far as their
-address may hold one and one is free; what they did counts in any case.
+Further newcomers from that address are on the waitlist. They begin at once, without a place: their
+trials are those of a free place, which stays free for others. After a minute of work with at least
+one answer, or after finishing in no less time, a job gives them a place of their list, as soon as
+their address may hold one more and a place is free. Their answers count in any case.
 
-So a program that opens any number of browsers holds so few places, however it answers, and a class
-is in at once, even behind the address of that program, which a count by address cannot tell from
-it. The price: while many come from one address, more may take part than there are places.
+So a program that opens any number of browsers holds few places, however it answers, and a class is
+let in at once, even behind the same address, where a count cannot tell the two apart. The price:
+while many share an address, more people may take part than there are places.
 """
 
 from collections import Counter, defaultdict
@@ -53,7 +53,7 @@ from webapp.database.row_counts import PLACES
 from webapp.sessions.arrival_limits import wait_for_others
 from webapp.sessions.assign import FreePlace, take
 
-# Of a small run too, somebody and whoever sits beside them can begin.
+# In a small run, too, two people at one address can begin.
 _ALWAYS = 2
 # How many people of one address a run takes for each of its places, so that they end somewhere.
 _MOST_FOR_EACH_PLACE = 5
@@ -64,7 +64,7 @@ class Sender:
     """Where a newcomer comes from, and what an address holds.
 
     Attributes:
-        digest: What stands for the address; empty of somebody who is not counted.
+        digest: The address as a digest; empty for a newcomer who is not counted.
         holds: How many places of a run it holds in any case; 0 where it holds any number.
     """
 
@@ -110,8 +110,7 @@ def place_beside(
         return None
     connection = session.connection()
     statement = _fewest(connection.dialect, only is not None)
-    found = statement.find(connection, run=run.id, list=only)
-    for id_, list_, place in found:
+    for id_, list_, place in statement.find(connection, run=run.id, list=only):
         return FreePlace(id_, list_, place, is_beside=True)
     return None
 
@@ -204,7 +203,7 @@ def anybody_waits(session: Session, run: Run, holds: int, now: datetime) -> bool
 
 
 def give_places(session: Session, run: Run, holds: int, now: datetime) -> int:
-    """Give places to people at work beside them, and return how many.
+    """Give places to participants on the waitlist who are at work, and return how many.
 
     Of two addresses, the one that holds fewer comes first; of its people, those who did most. No
     more than an answer a minute counts, or a program that answers all at once would come first.
@@ -215,7 +214,7 @@ def give_places(session: Session, run: Run, holds: int, now: datetime) -> int:
         holds: How many places an address holds in any case.
         now: The time.
     """
-    given = 0
+    n_given = 0
     for person in _turns(session, run, holds, now):
         locked = select(Participant).where(Participant.id == person.participant_id)
         participant = session.scalar(
@@ -233,9 +232,9 @@ def give_places(session: Session, run: Run, holds: int, now: datetime) -> int:
         ).first()
         if free is not None:
             take(session, FreePlace(*free), participant.id)
-            given += 1
+            n_given += 1
     session.flush()
-    return given
+    return n_given
 
 
 def _turns(session: Session, run: Run, holds: int, now: datetime) -> Iterator[_Came]:
@@ -248,12 +247,12 @@ def _turns(session: Session, run: Run, holds: int, now: datetime) -> Iterator[_C
     share = in_any_case(holds, places) if holds else places
     may_hold, held, waiting = Counter[str](), Counter[str](), dict[str, list[_Came]]()
     for digest, people in _by_address(session, run, now).items():
-        may_hold[digest] = _may_hold([each.came_at for each in people], share, now)
-        held[digest] = sum(each.has_place for each in people)
-        of_them = (each for each in people if each.at_work and not each.has_place)
-        waiting[digest] = sorted(of_them, key=lambda each: (each.did, -each.participant_id))
+        may_hold[digest] = _may_hold([person.came_at for person in people], share, now)
+        held[digest] = sum(person.has_place for person in people)
+        at_work = (person for person in people if person.at_work and not person.has_place)
+        waiting[digest] = sorted(at_work, key=lambda person: (person.did, -person.participant_id))
     while theirs := [d for d, people in waiting.items() if people and held[d] < may_hold[d]]:
-        digest = min(theirs, key=lambda each: (held[each], each))
+        digest = min(theirs, key=lambda address: (held[address], address))
         person = waiting[digest].pop()
         if free[person.list] > 0:
             free[person.list] -= 1
@@ -298,8 +297,8 @@ def _all(run: Run) -> Select[Any]:
     """Return everybody of a run who came from a counted address, takes part and is not excluded."""
 
     def of_answers(what: ColumnElement[Any]) -> ScalarSelect[Any]:
-        found = select(what).select_from(Response).join(Trial, Trial.id == Response.trial_id)
-        of_them = found.where(Trial.participant_id == Participant.id)
+        answers = select(what).select_from(Response).join(Trial, Trial.id == Response.trial_id)
+        of_them = answers.where(Trial.participant_id == Participant.id)
         return of_them.correlate(Participant).scalar_subquery()
 
     excluded = exists().where(Verdict.participant_id == Participant.id, Verdict.kept.is_(False))

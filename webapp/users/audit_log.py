@@ -30,7 +30,7 @@ def record_act(
     """Append an entry in the transaction that does the deed.
 
     Args:
-        session: An open session that writes; where it fails, nothing was done and nothing is told.
+        session: An open session that writes; if it fails, neither the act nor its entry is stored.
         who: The user's name, or the operating system's user of a command.
         act: What was done, in a few words.
         now: The time.

@@ -24,7 +24,7 @@ from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
 from webapp.users.sign_in import digest_of
 
-# Beside one name, whoever guesses has a million codes before them, and three of them are right.
+# Somebody who guesses has a million codes to try, of which three are right.
 GUESSES_OF_NAME = 10
 # What every authenticator app knows: others are read wrongly by some.
 _DIGITS, _STEP_S, _SECRET_BYTES = 6, 30, 20

@@ -6,8 +6,8 @@ from flask import Blueprint
 
 from marketplace.faults import FaultPlan
 from marketplace.prolific.api.bonuses import add_bonuses
-from marketplace.prolific.api.door import Door, error_response
 from marketplace.prolific.api.hooks import add_secrets, add_subscriptions
+from marketplace.prolific.api.middleware import Door, error_response
 from marketplace.prolific.api.people import add_demographics, add_groups, add_messages
 from marketplace.prolific.api.studies import add_costs, add_studies
 from marketplace.prolific.api.submissions import add_submissions

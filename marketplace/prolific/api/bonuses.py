@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from marketplace.prolific.api.door import API, Door, Reply, begin_job, given
+from marketplace.prolific.api.middleware import API, Door, Reply, begin_job, given
 from marketplace.prolific.api.studies import find_study
 from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.money import NOTHING, Cost, cost_of, refuse_overdraft

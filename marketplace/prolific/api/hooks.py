@@ -6,8 +6,8 @@ from typing import Any
 from flask import request
 from sqlalchemy import delete, select
 
-from marketplace.prolific.api.door import API, Door, Reply, given
-from marketplace.prolific.api.written import time
+from marketplace.prolific.api.middleware import API, Door, Reply, given
+from marketplace.prolific.api.serializers import time
 from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.store import Moment
 from marketplace.prolific.tables import Event, Secret, Subscription

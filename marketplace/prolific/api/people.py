@@ -6,9 +6,9 @@ from typing import Any
 
 from sqlalchemy import select
 
-from marketplace.prolific.api.door import API, Door, Reply, given
+from marketplace.prolific.api.middleware import API, Door, Reply, given
+from marketplace.prolific.api.serializers import time
 from marketplace.prolific.api.studies import find_study
-from marketplace.prolific.api.written import time
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.filters import filter_list
 from marketplace.prolific.people import (

@@ -6,8 +6,8 @@ from typing import Any
 from flask import request
 from sqlalchemy import delete, func, select
 
-from marketplace.prolific.api.door import API, Door, Reply, given
-from marketplace.prolific.api.written import page_of, study, study_short
+from marketplace.prolific.api.middleware import API, Door, Reply, given
+from marketplace.prolific.api.serializers import page_of, study, study_short
 from marketplace.prolific.arrivals import key_set
 from marketplace.prolific.documents import change_study, read_study
 from marketplace.prolific.errors import RefusedError, UnknownError

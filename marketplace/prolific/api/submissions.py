@@ -5,9 +5,9 @@ from typing import Any
 from flask import request
 from sqlalchemy import Select, select
 
-from marketplace.prolific.api.door import API, Door, Reply, begin_job, given
+from marketplace.prolific.api.middleware import API, Door, Reply, begin_job, given
+from marketplace.prolific.api.serializers import page_of, submission, submission_short, time
 from marketplace.prolific.api.studies import find_study
-from marketplace.prolific.api.written import page_of, submission, submission_short, time
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.money import counts
 from marketplace.prolific.store import Moment

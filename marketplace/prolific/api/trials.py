@@ -3,7 +3,7 @@
 from flask import request
 from sqlalchemy import select
 
-from marketplace.prolific.api.door import API, Door, Reply, given
+from marketplace.prolific.api.middleware import API, Door, Reply, given
 from marketplace.prolific.api.studies import find_study
 from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.filters import meets_all, refuse_unknown

@@ -4,8 +4,8 @@ from typing import Any
 
 from sqlalchemy import select
 
-from marketplace.prolific.api.door import API, Door, Reply, given
-from marketplace.prolific.api.written import page_of
+from marketplace.prolific.api.middleware import API, Door, Reply, given
+from marketplace.prolific.api.serializers import page_of
 from marketplace.prolific.errors import RefusedError, UnknownError
 from marketplace.prolific.money import balance
 from marketplace.prolific.store import Moment

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from analysis.commands.import_scores import scores
 from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
-from analysis.readers.record import undo
+from analysis.readers.import_manifest import undo
 from experiment.errors import MaterialsError
 from experiment.materials.formats.files import is_materials, open_materials
 

@@ -12,10 +12,9 @@ from click.testing import CliRunner
 from analysis.commands.take import take as take_command
 from analysis.data.load import load_run
 from analysis.errors import AnalysisError
-from analysis.takers.persons import persons
 from analysis.takers.plan import Factors, make_plan
 from analysis.takers.run import Request, run_take
-from analysis.takers.source import Source, find_source
+from analysis.takers.source import Source, find_source, persons
 from analysis.takers.taking import take
 from experiment.errors import UnknownNameError
 from experiment.materials.render import render

@@ -23,8 +23,7 @@ from lm.registry import load_scorer
 from lm.servers.answerer import ServerAnswerer
 from lm.servers.client import Client
 from lm.servers.spec import ServerModel, Terms, parse_server
-from lm.serving.model import Fault, ServedModel
-from lm.serving.server import THOUGHT, StandIn
+from lm.serving.server import THOUGHT, Fault, ServedModel, StandIn
 from tests.lm.toy_models import ngram_folder
 
 NOW = datetime(2026, 11, 24, 9, tzinfo=UTC)

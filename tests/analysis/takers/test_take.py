@@ -23,8 +23,7 @@ from experiment.errors import ParallaxError
 from experiment.studies.load import find_study
 from experiment.tables.atomic_write import WritingError
 from experiment.takers.prompt import Context
-from lm.answering.answerer import Tier
-from lm.answering.local import LocalAnswerer
+from lm.answering.answerer import LocalAnswerer, Tier
 from lm.errors import LmError
 from tests.analysis.takers.sessions import BOTH, knowing, planned
 from tests.lm.toy_models import causal_folder, ngram_folder

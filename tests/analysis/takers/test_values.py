@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from analysis.takers.export import write_sittings
-from analysis.takers.persons import Person
 from analysis.takers.plan import Plan
-from analysis.takers.read import shares_of, why_not
 from analysis.takers.rows import Rows, Taker, rows_of
-from analysis.takers.taking import Sitting, longest_questions, sittings_of, take
+from analysis.takers.source import Person
+from analysis.takers.taking import Sitting, longest_questions, shares_of, sittings_of, take, why_not
 from experiment.records import Side
 from experiment.responses.base import Given
 from experiment.takers.prompt import Context

@@ -9,7 +9,7 @@ import pytest
 
 from experiment.authoring.check import check_folder
 from experiment.authoring.show import describe
-from experiment.design.files import read_lists, write_lists
+from experiment.commands.lists import read_lists, write_lists
 from experiment.design.lists import BuiltLists, build_lists
 from experiment.design.session import compose, session_number
 from experiment.materials.read import load_items

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import pytest
 
+from experiment.commands.lists import write_lists
 from experiment.design.counterbalancing import arrangements, option_orders, target_positions
-from experiment.design.files import write_lists
 from experiment.design.frames import Frame, index_materials
 from experiment.design.latin_square import FrameOrderer, targets_among
 from experiment.design.lists import ListEntry, build_lists, by_number, shared_items

@@ -4,7 +4,7 @@ import pytest
 
 from lm.answering.answerer import Tier
 from lm.commands.serve import serve
-from lm.serving.model import Fault
+from lm.serving.server import Fault
 
 
 @pytest.mark.parametrize("tier", ["text", "next", "samples"])

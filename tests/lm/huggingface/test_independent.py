@@ -12,9 +12,9 @@ from transformers import PreTrainedTokenizerFast
 from benchmarks import masked_words
 from benchmarks.masked_words import KINDS
 from lm.huggingface import independent
+from lm.huggingface.encoding import _UNSPACED, _WORD
 from lm.huggingface.independent import logprobs_again
 from lm.huggingface.load import load_hf
-from lm.huggingface.words import _UNSPACED, _WORD
 from tests.lm.huggingface.toy_tokenizers import masked_model, trained
 from tests.lm.toy_models import save_hf
 

@@ -8,8 +8,7 @@ import pytest
 from lm.corpora.text import count_words, encode
 from lm.corpora.vocab import vocabulary_by_frequency
 from lm.errors import LmError
-from lm.ngram.arpa_read import MISSING_UNKNOWN_LOG10, read_arpa
-from lm.ngram.arpa_write import write_arpa
+from lm.ngram.arpa import MISSING_UNKNOWN_LOG10, read_arpa, write_arpa
 from lm.ngram.counts import count_ngrams
 from lm.ngram.estimate import estimate
 from lm.ngram.model import NgramScorer

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from lm.ngram.chunked_counts import grouped
+from lm.ngram.counts import grouped
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from lm.corpora.text import count_words, encode
 from lm.corpora.vocab import vocabulary_by_frequency
-from lm.ngram.arpa_write import write_arpa
+from lm.ngram.arpa import write_arpa
 from lm.ngram.counts import count_ngrams
 from lm.ngram.estimate import estimate
 from lm.ngram.kenlm_queries import KenlmScorer

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from lm.commands.train import train
-from lm.ngram.arpa_read import read_arpa
+from lm.ngram.arpa import read_arpa
 from lm.registry import load_scorer
 
 TEXT = """the cat sleeps

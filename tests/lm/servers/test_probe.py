@@ -6,7 +6,7 @@ import pytest
 
 from lm.answering.answerer import Tier
 from lm.errors import LmError
-from lm.servers.probe import find_tier
+from lm.servers.answerer import find_tier
 
 
 def answers(content: str | None) -> Any:

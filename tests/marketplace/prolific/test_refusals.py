@@ -2,7 +2,7 @@
 
 import pytest
 
-from marketplace.prolific.api.door import API
+from marketplace.prolific.api.middleware import API
 from tests.marketplace.prolific.stand_in import CODES, JSON, LINK, draft
 from tests.marketplace.prolific.test_studies import SCREENING
 

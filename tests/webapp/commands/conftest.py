@@ -12,7 +12,7 @@ import parallax
 from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
 from webapp.errors import WebappError
-from webapp.server import process as server
+from webapp.server import server_control as server
 
 Shell = Callable[..., str]
 Metrics = dict[tuple[str, frozenset[tuple[str, str]]], float]

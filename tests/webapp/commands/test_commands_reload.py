@@ -23,7 +23,7 @@ from webapp.commands.options import open_sessions
 from webapp.database.engine import reading
 from webapp.database.models import Participant, Response, Trial
 from webapp.errors import SettingError, WebappError
-from webapp.server import process as server
+from webapp.server import server_control as server
 
 CLIENTS = 4
 BREATH_S = 0.02

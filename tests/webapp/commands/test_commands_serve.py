@@ -12,7 +12,7 @@ import pytest
 from tests.patience import PATIENCE_S
 from webapp.doctor.checks import CHECKS
 from webapp.errors import WebappError
-from webapp.server import process as server
+from webapp.server import server_control as server
 
 pytestmark = pytest.mark.one_database
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.patience import PATIENCE_S
 from tests.webapp.commands.conftest import of
-from webapp.server import process as server
+from webapp.server import server_control as server
 
 pytestmark = pytest.mark.one_database
 

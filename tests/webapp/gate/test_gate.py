@@ -16,8 +16,8 @@ from webapp.database.models import Participant, Payment
 from webapp.doctor.checks import CHECKS as DOCTORS_CHECKS
 from webapp.doctor.findings import Installation, Level
 from webapp.gate import gate
-from webapp.gate.gate import GateError, objections
-from webapp.gate.premises import Act, Objection
+from webapp.gate.gate import GateError, blockers
+from webapp.gate.installation import Blocker, Operation
 from webapp.runs.export import export
 from webapp.server.private_port import readiness
 
@@ -26,9 +26,9 @@ from webapp.server.private_port import readiness
 def forbid(monkeypatch):
     """Return a function that makes a check forbid some acts."""
 
-    def object_(*acts: Act) -> None:
-        found = [Objection("the ledger is old", "Reconcile", frozenset(acts))]
-        monkeypatch.setattr(gate, "CHECKS", {"example": lambda _connection, _premises: found})
+    def object_(*acts: Operation) -> None:
+        found = [Blocker("the ledger is old", "Reconcile", frozenset(acts))]
+        monkeypatch.setattr(gate, "CHECKS", {"example": lambda _connection, _installation: found})
 
     return object_
 
@@ -36,7 +36,7 @@ def forbid(monkeypatch):
 def test_nobody_new_is_admitted_and_who_is_there_goes_on(client, run, start, forbid, sessions):
     visitor = start(run)
     visitor.answer(1)
-    forbid(Act.ADMIT)
+    forbid(Operation.ADMIT)
     shown = client.get(f"/run/{run.ref}")
     assert (shown.status_code, "the ledger is old" in shown.text) == (503, False)
     agreed = client.post(f"/run/{run.ref}", data={"decision": "accept"})
@@ -44,7 +44,7 @@ def test_nobody_new_is_admitted_and_who_is_there_goes_on(client, run, start, for
     with reading(sessions) as session:
         assert len(session.scalars(select(Participant)).all()) == 1
     visitor.answer(2)
-    forbid(Act.PAY)
+    forbid(Operation.PAY)
     assert client.get(f"/run/{run.ref}").status_code == 200
 
 
@@ -56,12 +56,12 @@ def test_nothing_is_paid_and_nothing_is_written_down_to_be_paid(
     forbid,
 ):
     worked(1)
-    forbid(Act.PAY)
+    forbid(Operation.PAY)
     with pytest.raises(GateError, match=r"does not pay now: the ledger is old\. Reconcile\."):
         pay_rewards()
     with reading(sessions) as session:
         assert session.scalars(select(Payment)).all() == []
-    forbid(Act.ADMIT, Act.PUBLISH)
+    forbid(Operation.ADMIT, Operation.PUBLISH)
     pay_rewards()
     with reading(sessions) as session:
         assert len(session.scalars(select(Payment)).all()) == 1
@@ -69,7 +69,7 @@ def test_nothing_is_paid_and_nothing_is_written_down_to_be_paid(
 
 def test_nothing_is_exported(run, start, forbid, sessions, tmp_path):
     start(run).answer(1)
-    forbid(Act.EXPORT)
+    forbid(Operation.EXPORT)
     with reading(sessions) as session, pytest.raises(GateError, match="does not export now"):
         export(session, run, tmp_path / "export")
     assert not (tmp_path / "export").exists()
@@ -81,7 +81,7 @@ def test_the_doctor_and_readyz_say_it(app, instance, forbid):
     [found] = DOCTORS_CHECKS["gate"](at)
     assert found.level is Level.GOOD
     assert readiness(instance, app)["problems"] == []
-    forbid(Act.PAY, Act.ADMIT)
+    forbid(Operation.PAY, Operation.ADMIT)
     [found] = DOCTORS_CHECKS["gate"](at)
     assert found.level is Level.FAULT
     assert found.says == (
@@ -94,11 +94,11 @@ def test_the_doctor_and_readyz_say_it(app, instance, forbid):
 def test_a_database_that_was_opened_without_its_installation_passes_nothing(sessions):
     with reading(sessions) as session:
         connection = session.connection()
-        premises = connection.dialect.parallax_premises
-        del connection.dialect.parallax_premises
+        installation = connection.dialect.parallax_installation
+        del connection.dialect.parallax_installation
         with pytest.raises(GateError, match="without the installation"):
-            list(objections(connection))
-        connection.dialect.parallax_premises = premises
+            list(blockers(connection))
+        connection.dialect.parallax_installation = installation
 
 
 def test_a_lost_record_of_erasures_forbids_everything_until_it_is_back(
@@ -108,14 +108,14 @@ def test_a_lost_record_of_erasures_forbids_everything_until_it_is_back(
     visitor.answer(1)
     client.post(f"{visitor.home}withdraw", data={"wish": "erase"})
     with reading(sessions) as session:
-        assert list(objections(session.connection())) == []
+        assert list(blockers(session.connection())) == []
     (instance / "erasures").rename(instance / "elsewhere")
     with reading(sessions) as session:
-        [(name, found)] = objections(session.connection())
-        assert (name, found.forbids) == ("erasures", frozenset(Act))
+        [(name, found)] = blockers(session.connection())
+        assert (name, found.forbids) == ("erasures", frozenset(Operation))
     (instance / "elsewhere").rename(instance / "erasures")
     with reading(sessions) as session:
-        assert list(objections(session.connection())) == []
+        assert list(blockers(session.connection())) == []
 
 
 def test_another_installation_s_record_forbids_everything_until_one_s_own_is_back(
@@ -127,9 +127,9 @@ def test_another_installation_s_record_forbids_everything_until_one_s_own_is_bac
     create_app(other).extensions["parallax"].engine.dispose()
     (instance / "erasures").write_bytes((other / "erasures").read_bytes())
     with reading(sessions) as session:
-        [(name, found)] = objections(session.connection())
-        assert (name, found.forbids) == ("erasures", frozenset(Act))
+        [(name, found)] = blockers(session.connection())
+        assert (name, found.forbids) == ("erasures", frozenset(Operation))
         assert "belongs to another installation" in found.says
     (instance / "erasures").write_bytes(own)
     with reading(sessions) as session:
-        assert list(objections(session.connection())) == []
+        assert list(blockers(session.connection())) == []

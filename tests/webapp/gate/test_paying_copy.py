@@ -24,8 +24,8 @@ from webapp.database.engine import make_engine, reading
 from webapp.database.locks import FileLock
 from webapp.database.models import Payment, Recruitment
 from webapp.gate import paying_copy
-from webapp.gate.gate import GateError, objections, put_up
-from webapp.gate.premises import Act, Premises
+from webapp.gate.gate import GateError, attach, blockers
+from webapp.gate.installation import Installation, Operation
 from webapp.payments.pay import pay
 from webapp.recruiters import registry
 from webapp.recruiters.platform import PlatformError
@@ -39,7 +39,7 @@ def why_not(sessions, instance) -> list[str]:
     """Return what the check says of the right to pay."""
     with reading(sessions) as session:
         # Tests share dialects, so the gate knows the folder that was opened last.
-        found = paying_copy.check(session.connection(), Premises(instance, Settings()))
+        found = paying_copy.check(session.connection(), Installation(instance, Settings()))
         return [each.says for each in found]
 
 
@@ -189,8 +189,8 @@ def test_a_restored_copy_gets_it_by_being_handed_it_and_the_first_one_loses_it(
     assert why_not(copy.sessions, second) == []
     # What the first one paid since must be looked for.
     with reading(copy.sessions) as session:
-        put_up(copy.engine, Premises(second, copy.settings))
-        assert [name for name, _ in objections(session.connection())] == ["ledger"]
+        attach(copy.engine, Installation(second, copy.settings))
+        assert [name for name, _ in blockers(session.connection())] == ["ledger"]
     # The code is of this request alone.
     third = tmp_path / "third"
     shutil.copytree(second, third)
@@ -220,7 +220,7 @@ def test_taking_over_makes_every_open_run_be_compared_anew(
     taken = parallax_("paying-copy", "take-over", "--instance", instance)
     assert f"parallax reconcile {run.ref} --fix" in taken.output
     with reading(sessions) as session:
-        [(name, found)] = objections(session.connection())
+        [(name, found)] = blockers(session.connection())
         assert (name, "restored" in found.says) == ("ledger", True)
 
 
@@ -393,7 +393,10 @@ def test_without_it_nothing_is_paid_published_or_told_and_participants_go_on(
 ):
     paying_copy.restoring(instance)
     with reading(sessions) as session:
-        [(name, found)] = objections(session.connection())
-    assert (name, found.forbids) == ("paying_copy", {Act.PAY, Act.PUBLISH, Act.TELL})
+        [(name, found)] = blockers(session.connection())
+    assert (name, found.forbids) == (
+        "paying_copy",
+        {Operation.PAY, Operation.PUBLISH, Operation.TELL_PANELS},
+    )
     start(run).answer(1)
     assert Path(instance / "paying_copy").exists()

@@ -8,7 +8,7 @@ import parallax
 from tests.webapp.restoring import copied
 from webapp.database.engine import reading
 from webapp.database.models import Participant
-from webapp.gate.gate import objections
+from webapp.gate.gate import blockers
 from webapp.jobs.reports import send_reports
 
 pytestmark = pytest.mark.one_database
@@ -61,7 +61,7 @@ def said_everywhere(sessions):
 
     def read() -> str:
         with reading(sessions) as session:
-            found = [each for name, each in objections(session.connection()) if name == "told"]
+            found = [each for name, each in blockers(session.connection()) if name == "told"]
         return " ".join(f"{each.says}. {each.remedy}" for each in found)
 
     return read

@@ -17,7 +17,7 @@ from webapp.database.models import AuditEntry, Hit, Payment
 from webapp.errors import RunError
 from webapp.gate import gate
 from webapp.gate.gate import GateError
-from webapp.gate.premises import Act, Objection
+from webapp.gate.installation import Blocker, Operation
 from webapp.payments.compensate import compensation
 from webapp.payments.ledger import Entry
 from webapp.payments.pay import pay
@@ -175,7 +175,7 @@ def test_nothing_is_paid_or_written_down_where_the_gate_forbids_it(
     waiting = written(sessions, run, kind="reward", state="intended", amount_minor=20)
     proposal = paying.proposal([entry(2), entry(3, 50, "bonus")])
     offered = replace(proposal, entries=(compensation(None, "X", 50, "Sorry."),))
-    shut = [Objection("the ledger is old", "Reconcile", frozenset({Act.PAY}))]
+    shut = [Blocker("the ledger is old", "Reconcile", frozenset({Operation.PAY}))]
     monkeypatch.setattr(gate, "CHECKS", {"example": lambda *_: shut})
     for act in (
         lambda: paying.carry_out(proposal),

@@ -12,7 +12,7 @@ from webapp.database.models import Answer, Event, Participant
 from webapp.erasures.entry import Deed, mark_of
 from webapp.erasures.file import read_record, record_file
 from webapp.privacy import own_data, restored
-from webapp.privacy.corrections import correctable
+from webapp.privacy.amendments import correctable
 from webapp.sessions.withdraw import Wish
 
 pytestmark = pytest.mark.one_database

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 import parallax
 from experiment.studies.load import load_study
 from experiment.studies.study import About, Privacy
-from webapp.commands.forget import DRAFTS, platform_of, privacy_drafts
+from webapp.commands.privacy import DRAFTS, platform_of, privacy_drafts
 from webapp.errors import WebappError
 from webapp.participant.data_notice import stored_data
 

@@ -38,7 +38,7 @@ from webapp.database.models import (
 from webapp.database.models.identity import SealedText, unlock
 from webapp.payments.reconciliation.snapshot import take_snapshot
 from webapp.recruitment.poll import poll
-from webapp.server import process as server
+from webapp.server import server_control as server
 
 # What somebody brings along, each unlike anything else; a platform's ids have its own form.
 PERSON, SUBMISSION = "5d0f3c7a9b1e4d6f8a2c0b7e", "6e1a4d8b0c2f5e7a9b3d1c8f"

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from webapp.commands.forget import platform_of
+from webapp.commands.privacy import platform_of
 from webapp.database.models import Device, Event, Verdict
 from webapp.errors import RequestError
-from webapp.privacy.corrections import corrected_since_verdict, release, restrict
+from webapp.privacy.amendments import corrected_since_verdict, release, restrict
 from webapp.privacy.own_data import _KEYS, own_data
 
 pytestmark = pytest.mark.one_database

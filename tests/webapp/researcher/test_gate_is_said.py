@@ -2,8 +2,8 @@
 
 import pytest
 
-from webapp.gate import gate, told
-from webapp.gate.premises import Act, Objection
+from webapp.gate import gate, panel_call_counter
+from webapp.gate.installation import Blocker, Operation
 from webapp.users.roles import Role
 
 pytestmark = pytest.mark.one_database
@@ -13,8 +13,8 @@ def test_every_page_says_what_is_not_done_and_how_to_mend_it(researcher, monkeyp
     viewer = researcher(Role.VIEWER)
     sentence = "The server does not pay now: the ledger is old. Reconcile."
     assert sentence not in viewer.get("/").text
-    found = [Objection("the ledger is old", "Reconcile", frozenset({Act.PAY}))]
-    monkeypatch.setattr(gate, "CHECKS", {"example": lambda _connection, _premises: found})
+    found = [Blocker("the ledger is old", "Reconcile", frozenset({Operation.PAY}))]
+    monkeypatch.setattr(gate, "CHECKS", {"example": lambda _connection, _installation: found})
     for page in ("/", "/sessions"):
         assert sentence in viewer.get(page).text
 
@@ -25,11 +25,11 @@ def test_every_page_names_the_runs_whose_panel_may_know_more_after_a_restore(
     viewer = researcher(Role.VIEWER)
     assert "must not be told twice" not in viewer.get("/").text
     with sessions.begin() as session:
-        told.hold(session.connection(), run.id)
+        panel_call_counter.hold(session.connection(), run.id)
     for page in ("/", "/sessions"):
         shown = viewer.get(page).text
         assert "The server does not tell panels what must not be told twice now" in shown
         assert f"What is held is listed by: parallax reconcile {run.ref}." in shown
     with sessions.begin() as session:
-        told.let_go(session.connection(), run.id, 0)
+        panel_call_counter.let_go(session.connection(), run.id, 0)
     assert "must not be told twice" not in viewer.get("/").text

@@ -23,7 +23,7 @@ def here(researcher):
 
 def test_codes_are_made_come_by_and_ended(run, here, client, sessions):
     page = f"/runs/{run.ref}/links"
-    assert "whoever has the run" in here.get(page).text
+    assert "anybody who has the run" in here.get(page).text
     made = here.post(page, kind="code", number="3", list="each")
     assert made.status_code == 303
     with reading(sessions) as session:

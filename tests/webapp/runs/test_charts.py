@@ -9,7 +9,7 @@ from tests.webapp.conftest import LAUNCHED
 from webapp.database.models import Participant, RunSummary
 from webapp.jobs import summaries
 from webapp.jobs.summaries import due, summarise
-from webapp.privacy.corrections import restrict
+from webapp.privacy.amendments import restrict
 from webapp.runs.charts import charts_seen
 from webapp.runs.runs import study_as_launched
 from webapp.runs.unblind import unblind

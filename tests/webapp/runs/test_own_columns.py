@@ -9,7 +9,7 @@ import pytest
 
 from analysis.data.join import judgments
 from analysis.data.load import load_run
-from experiment.design.files import read_lists, write_lists
+from experiment.commands.lists import read_lists, write_lists
 from experiment.design.lists import build_lists
 from experiment.materials.read import item_table, load_items
 from experiment.studies.load import BUILT_IN, load_study

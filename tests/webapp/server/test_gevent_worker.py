@@ -20,7 +20,7 @@ from sqlalchemy.engine import make_url
 
 from tests.patience import PATIENCE_S
 from webapp.recruiters.settings import load_settings
-from webapp.server import process as server
+from webapp.server import server_control as server
 
 MANY = 200
 

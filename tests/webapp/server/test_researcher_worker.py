@@ -17,7 +17,7 @@ from gevent.socket import socket
 
 from tests.patience import PATIENCE_S
 from tests.webapp.server.test_waiting import until
-from webapp.server import process as server
+from webapp.server import server_control as server
 from webapp.server.researcher_worker import NICER, ResearcherPagesElsewhere, ResearcherServer
 
 pytestmark = pytest.mark.one_database

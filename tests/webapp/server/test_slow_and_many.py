@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.patience import PATIENCE_S
-from webapp.server import process as server
+from webapp.server import server_control as server
 
 _IN_HASTE = """
 from runpy import run_path

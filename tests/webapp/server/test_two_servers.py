@@ -17,7 +17,7 @@ from webapp.core.clock import utc_now
 from webapp.database.engine import make_sessions, open_database, reading
 from webapp.database.models import Participant, Response
 from webapp.runs.launch import launch
-from webapp.server import process as server
+from webapp.server import server_control as server
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from tests.free_ports import free_port
 from tests.patience import PATIENCE_S
 from tests.webapp.postgres import PostgresServer
 from webapp.database.engine import DatabaseAwayError
-from webapp.server import process as server
+from webapp.server import server_control as server
 
 
 @dataclass

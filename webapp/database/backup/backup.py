@@ -127,15 +127,15 @@ def _way(engine: Engine, file: Path) -> Way:
             beginning = opened.read(16)
     except OSError as error:
         raise BackupError(f"it cannot be read ({error.strerror})", where=str(file)) from error
-    found = [name for name, way in _WAYS.items() if beginning.startswith(way.MAGIC)]
-    if found != [engine.dialect.name]:
-        what = f"a backup of {found[0]}" if found else "no backup"
+    matching = [name for name, way in _WAYS.items() if beginning.startswith(way.MAGIC)]
+    if matching != [engine.dialect.name]:
+        what = f"a backup of {matching[0]}" if matching else "no backup"
         raise BackupError(
             f"the file is {what}",
             where=str(file),
             expected=f"a backup of {engine.dialect.name}, as the setting database_url says",
         )
-    return _WAYS[found[0]]
+    return _WAYS[matching[0]]
 
 
 def _runs(engine: Engine) -> int:

@@ -73,8 +73,8 @@ class Bucket:
             pages = client.get_paginator("list_objects_v2").paginate(
                 Bucket=self._name, Prefix=self._folder
             )
-            found = [each["Key"] for page in pages for each in page.get("Contents", ())]
-        return sorted(key.removeprefix(self._folder) for key in found)
+            keys = [entry["Key"] for page in pages for entry in page.get("Contents", ())]
+        return sorted(key.removeprefix(self._folder) for key in keys)
 
     def fetch(self, folder: Path, name: str | None = None) -> Path:
         """Copy a backup, its keys and its record into a folder, and return the backup's file.
@@ -87,7 +87,7 @@ class Bucket:
             BackupError: There is none, or it cannot be copied.
         """
         files = self._files()
-        names = [each for each in files if each.endswith(_ENCRYPTED)]
+        names = [file_name for file_name in files if file_name.endswith(_ENCRYPTED)]
         if not names or name not in (None, *names):
             raise BackupError(
                 f"there is no backup {name}" if name else "there is no backup",
@@ -98,11 +98,11 @@ class Bucket:
         backup = name or names[-1]
         key = backup.removesuffix(".age") + _KEY
         with self._client("the backup cannot be fetched") as client:
-            for each in (key, backup + _RECORD, backup):
-                if each not in files:  # a backup before anybody's erasure has no record
+            for file_name in (key, backup + _RECORD, backup):
+                if file_name not in files:  # a backup before anybody's erasure has no record
                     continue
-                with atomic_write(folder / each) as temporary:
-                    client.download_file(self._name, self._folder + each, str(temporary))
+                with atomic_write(folder / file_name) as temporary:
+                    client.download_file(self._name, self._folder + file_name, str(temporary))
                     temporary.chmod(_MINE)
         return folder / backup
 

@@ -20,22 +20,22 @@ def recipients(file: Path) -> list[Any]:
         BackupError: It cannot be read, names nobody, or a line is no public key.
     """
     age = _age()
-    found = []
+    public_keys = []
     for line in _lines(file):
         kind = age.ssh if line.startswith(_SSH) else age.x25519
         try:
-            found.append(kind.Recipient.from_str(line))
+            public_keys.append(kind.Recipient.from_str(line))
         except age.RecipientError as error:
             raise BackupError(
                 f"a line is not a public key ({error})",
                 where=str(file),
                 expected="one line for each reader: age1... as age-keygen prints it, or ssh-...",
             ) from error
-    if not found:
+    if not public_keys:
         raise BackupError(
             "the file holds no public key", where=str(file), expected="one public key per line"
         )
-    return found
+    return public_keys
 
 
 def encrypt(plain: Path, file: Path, to: Sequence[Any]) -> None:

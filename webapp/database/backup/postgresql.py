@@ -52,18 +52,18 @@ def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
         table, columns = "", list[str]()
         for line in lines:
             if table and line != _END_OF_ROWS:
-                values = (_value(each) for each in line.removesuffix("\n").split("\t"))
+                values = (_value(text) for text in line.removesuffix("\n").split("\t"))
                 yield table, dict(zip(columns, values, strict=True))
             elif table:
                 table = ""
             elif begins := _ROWS_OF.match(line):
-                table, columns = begins[1], [each.strip(' "') for each in begins[2].split(",")]
+                table, columns = begins[1], [text.strip(' "') for text in begins[2].split(",")]
 
 
 def _value(text: str) -> str | None:
     if text == _EMPTY:
         return None
-    return _ESCAPED.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
+    return _ESCAPED.sub(lambda escape: _ESCAPES.get(escape[1], escape[1]), text)
 
 
 def load(engine: Engine, file: Path, content: Content) -> None:
@@ -130,11 +130,11 @@ def _run(program: str, *arguments: str, engine: Engine | None = None) -> None:
 
 def _found(program: str) -> str:
     newest = sorted(_INSTALLED.glob(f"*/bin/{program}"), key=lambda p: int(p.parts[-3]))
-    found = str(newest[-1]) if newest else shutil.which(program)
-    if found is None:
+    path = str(newest[-1]) if newest else shutil.which(program)
+    if path is None:
         raise BackupError(
             f"the program {program} is not installed",
             expected="the client programs of PostgreSQL, as new as its server",
             remedy="Install them (on Debian: apt install postgresql-client)",
         )
-    return found
+    return path

@@ -97,7 +97,7 @@ def record_beside(file: Path) -> Path:
 
 def with_what_belongs_to_it(file: Path) -> list[Path]:
     """Return the files of one backup: its keys and its record first, itself last."""
-    return [*(each for each in (key_beside(file), record_beside(file)) if each.exists()), file]
+    return [*(path for path in (key_beside(file), record_beside(file)) if path.exists()), file]
 
 
 def forget_oldest(folder: Path, keep: int) -> list[Path]:
@@ -105,8 +105,8 @@ def forget_oldest(folder: Path, keep: int) -> list[Path]:
 
     Only files that this module named are touched.
     """
-    found = [path for path in folder.glob(_NAMES) if not {*_BESIDE}.intersection(path.suffixes)]
-    oldest = sorted(found, key=lambda path: path.name)[:-keep]
+    backups = [path for path in folder.glob(_NAMES) if not {*_BESIDE}.intersection(path.suffixes)]
+    oldest = sorted(backups, key=lambda path: path.name)[:-keep]
     for path in oldest:
         path.unlink(missing_ok=True)
         key_beside(path).unlink(missing_ok=True)

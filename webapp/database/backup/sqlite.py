@@ -45,9 +45,9 @@ def content_of(file: Path) -> Content:
     engine = create_engine(f"sqlite:///{file.resolve()}")
     try:
         with engine.connect() as connection:
-            said = connection.exec_driver_sql("PRAGMA integrity_check").scalar_one()
-            if said != "ok":
-                raise _damaged(said, file)
+            verdict = connection.exec_driver_sql("PRAGMA integrity_check").scalar_one()
+            if verdict != "ok":
+                raise _damaged(verdict, file)
             revision = revision_of(connection)
             # Written out: SQLAlchemy would compile a statement for each table.
             quoted = connection.dialect.identifier_preparer.quote
@@ -135,9 +135,9 @@ def _read_only(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)
 
 
-def _damaged(said: str, file: Path) -> BackupError:
+def _damaged(problem: str, file: Path) -> BackupError:
     return BackupError(
-        f"the backup is damaged: {' '.join(said.split())}",
+        f"the backup is damaged: {' '.join(problem.split())}",
         where=str(file),
         remedy="Use an earlier backup",
     )

@@ -2,6 +2,7 @@
 
 from webapp.database.models.base import Base
 from webapp.database.models.identity import Identity
+from webapp.database.models.installation import Erasure, Stamp
 from webapp.database.models.participant import (
     Answer,
     ArrivalAddress,
@@ -24,7 +25,6 @@ from webapp.database.models.recruitment import (
     Recruitment,
 )
 from webapp.database.models.run import ConsentText, Place, Run, RunCount, RunItem, StudyFile
-from webapp.database.models.stamp import Erasure, Stamp
 from webapp.database.models.user import (
     ApiToken,
     AskedAct,

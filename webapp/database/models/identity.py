@@ -128,16 +128,16 @@ class NameExpression:
         if other is None:
             return self.is_(None)
         if isinstance(other, NameExpression):
-            found: ColumnElement[bool] = self.key == other.key
-            return found
+            same: ColumnElement[bool] = self.key == other.key
+            return same
         return self.in_([str(other)])
 
     __hash__ = None  # type: ignore[assignment]
 
     def in_(self, names: Iterable[str]) -> ColumnElement[bool]:
         """Return whether it is one of some names."""
-        found = select(Identity.id).where(Identity.hash.in_(list(names)))
-        expression: ColumnElement[bool] = self.key.in_(found)
+        matching = select(Identity.id).where(Identity.hash.in_(list(names)))
+        expression: ColumnElement[bool] = self.key.in_(matching)
         return expression
 
     def is_stand_in(self) -> ColumnElement[bool]:
@@ -209,11 +209,11 @@ def _keep_names(_mapper: Mapper[Any], connection: Connection, record: object) ->
 
 def identity_key(connection: Connection, name: str) -> int:
     """Return the key under which a name is kept, from now on if it was not."""
-    known = select(Identity.id).where(Identity.hash == name)
-    if (key := connection.scalar(known)) is None:
+    existing = select(Identity.id).where(Identity.hash == name)
+    if (key := connection.scalar(existing)) is None:
         make = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
         row = make(Identity).values(hash=name, sealed=name, forgotten=is_forgotten(name))
         # Two may come to keep the same name at once.
         connection.execute(row.on_conflict_do_nothing(index_elements=["hash"]))
-        key = connection.scalars(known).one()
+        key = connection.scalars(existing).one()
     return key

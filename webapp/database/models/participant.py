@@ -93,8 +93,8 @@ class LinkVisit(Base):
     @property
     def parameters(self) -> dict[str, str]:
         """What the link said, by the platform's own names."""
-        found: dict[str, str] = json.loads(self.said)
-        return found
+        parameters: dict[str, str] = json.loads(self.said)
+        return parameters
 
     @parameters.setter
     def parameters(self, said: dict[str, str]) -> None:

@@ -98,7 +98,7 @@ def test_a_swap_for_the_worse_is_made_as_often_as_metropolis_says(chance: float,
             return next(self.values)
 
     # The second and the fifth change places: two pairs of alike neighbours, exp(-2) = 0.1353.
-    order, asked = [0, 1, 2, 3, 4], [Distance("N", tuple("abaca"))]
-    assert keeps(order, asked)
-    order.step_through(order, asked, Told(), 1.0)
-    assert (order == [0, 4, 2, 3, 1]) is swapped
+    trials, asked = [0, 1, 2, 3, 4], [Distance("N", tuple("abaca"))]
+    assert keeps(trials, asked)
+    order.step_through(trials, asked, Told(), 1.0)
+    assert (trials == [0, 4, 2, 3, 1]) is swapped

@@ -3,7 +3,7 @@
 import pytest
 
 from experiment.errors import MaterialsError
-from experiment.materials.formats.formula import parse_formula
+from experiment.materials.formats.suite import parse_formula
 
 # Surprisals of two regions in four conditions, in bits.
 BITS = {

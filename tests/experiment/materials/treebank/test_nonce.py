@@ -9,10 +9,15 @@ import pytest
 
 from experiment.errors import MaterialsError
 from experiment.materials.treebank.agreement_test import NONCE, ORIGINAL, AgreementTest, item
-from experiment.materials.treebank.build import AnyWord, TestSet, build_test_set, read_vocabulary
+from experiment.materials.treebank.build import (
+    CONTENT,
+    AnyWord,
+    TestSet,
+    build_test_set,
+    read_vocabulary,
+)
 from experiment.materials.treebank.conllu import Sentence, Token, read_treebank, turned
 from experiment.materials.treebank.constructions import PAPER, PUBLISHED_CODE, Conventions
-from experiment.materials.treebank.nonce import CONTENT
 from experiment.materials.treebank.originals import Paradigms, beginning, count_attractors, entry_of
 from experiment.records import Kind
 from tests.experiment.materials.treebank.treebanks import needs_parts, sample, small_parts

@@ -8,7 +8,7 @@ import jwt
 import pytest
 from flask import Flask, request
 
-from marketplace.prolific.api.door import API
+from marketplace.prolific.api.middleware import API
 from marketplace.prolific.webhooks import signature
 from marketplace.serving import in_thread
 from tests.marketplace.prolific import document

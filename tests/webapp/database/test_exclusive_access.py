@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 import parallax
 from tests.patience import PATIENCE_S
-from webapp.database import use
+from webapp.database import exclusive_access as module
 from webapp.database.engine import DatabaseAwayError
-from webapp.database.use import alone, hold
+from webapp.database.exclusive_access import exclusive_access, hold
 from webapp.errors import WebappError
 
 
@@ -29,20 +29,23 @@ def engine(app):
 def test_servers_hold_the_database_together_and_who_replaces_it_has_it_alone(engine):
     first, second = hold(engine), hold(engine)
     first.release()
-    with pytest.raises(WebappError, match="a server is using the database"), alone(engine):
+    with (
+        pytest.raises(WebappError, match="a server is using the database"),
+        exclusive_access(engine),
+    ):
         pytest.fail("a second server still uses it")
     second.release()
-    with alone(engine):
+    with exclusive_access(engine):
         with pytest.raises(DatabaseAwayError, match="upgraded or restored"):
             hold(engine)
-        with pytest.raises(WebappError, match="using the database"), alone(engine):
+        with pytest.raises(WebappError, match="using the database"), exclusive_access(engine):
             pytest.fail("two replace it at a time")
     hold(engine).release()
 
 
 @pytest.mark.one_database("postgresql")
 def test_a_hold_that_is_given_back_while_it_is_taken_anew_keeps_no_connection(engine, monkeypatch):
-    monkeypatch.setattr(use, "_BETWEEN_LOOKS_S", 0.01)
+    monkeypatch.setattr(module, "_BETWEEN_LOOKS_S", 0.01)
     mine = hold(engine)
     take, taken, given_back = mine._taken, Event(), Event()
 

@@ -276,11 +276,11 @@ def _url(listening: socket.socket) -> str:
 
 def _gunicorn(listening: socket.socket, workers: int | None, connections: int | None) -> list[str]:
     processes = None if workers is None else with_researcher_worker(workers)
-    given = {"--workers": processes, "--worker-connections": connections}
+    options = {"--workers": processes, "--worker-connections": connections}
     return [
         *(sys.executable, "-m", "gunicorn", "wsgi:app", "--chdir", str(_PACKAGES)),
         *("--config", str(_GUNICORN_SETTINGS), "--bind", f"fd://{listening.fileno()}"),
-        *(word for name, n in given.items() if n is not None for word in (name, str(n))),
+        *(word for name, n in options.items() if n is not None for word in (name, str(n))),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Whether panels were told more than the database knows, of what they must not be told twice.
+"""A count of the calls to panels that must not be repeated, in the database and beside it.
 
 The database counts the calls that must not be repeated, and the file ``told`` in the instance
 folder holds the same number. Where it is ahead, or a restore says so in the database itself, nobody
@@ -13,18 +13,18 @@ from pathlib import Path
 from sqlalchemy import Connection, Dialect, Integer, String, cast, exists, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from webapp.database.installation_meta import forget_stamps, set_stamp, stamp_of
 from webapp.database.models import OutgoingReport, Run, Stamp
 from webapp.database.prepared import Prepared
-from webapp.database.stamps import forget_stamps, set_stamp, stamp_of
-from webapp.gate.premises import Act, Objection, Premises, write_beside
+from webapp.gate.installation import Blocker, Installation, Operation, write_beside
 
 FILE = "told"
 _CALLS, _DOUBT, _HELD = "told calls", "told doubt", "told held "
 _EVERYBODY = "all"
 
 
-def check(connection: Connection, _premises: Premises) -> Iterator[Objection]:
-    """Object where panels may know more than the database, until a person decided for each run."""
+def check(connection: Connection, _installation: Installation) -> Iterator[Blocker]:
+    """Yield a blocker where panels may know more than the database, until each run is decided."""
     stamps = _stamps(connection.dialect).find(connection)
     held = {int(name.removeprefix(_HELD)): value for name, value in stamps}
     if not held:
@@ -34,10 +34,10 @@ def check(connection: Connection, _premises: Premises) -> Iterator[Objection]:
     some = Run.id.in_(held) & exists().where(*open_)
     refs = connection.scalars(select(Run.ref).where(Run.id.in_(whole) | some).order_by(Run.id))
     if named := "; ".join(f"parallax reconcile {ref}" for ref in refs):
-        yield Objection(
+        yield Blocker(
             "the database was restored, so panels may know of endings that it takes for untold",
             f"Compare each run with its panel's own pages. What is held is listed by: {named}",
-            frozenset({Act.TELL}),
+            frozenset({Operation.TELL_PANELS}),
         )
 
 
@@ -48,14 +48,14 @@ def _stamps(dialect: Dialect) -> Prepared:
     return Prepared(select(Stamp.name, Stamp.value).where(held), dialect)
 
 
-def calling(connection: Connection, premises: Premises) -> None:
+def calling(connection: Connection, installation: Installation) -> None:
     """Count a call that must not be repeated, before it is made; the connection writes."""
     make = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     more = cast(cast(Stamp.value, Integer) + 1, String)
     row = make(Stamp).values(name=_CALLS, value="1")
     counted = row.on_conflict_do_update(index_elements=["name"], set_={"value": more})
     calls = connection.scalar(counted.returning(Stamp.value))
-    write_beside(premises.instance / FILE, {"calls": int(calls or 1)})
+    write_beside(installation.instance / FILE, {"calls": int(calls or 1)})
 
 
 def restoring(instance: Path) -> None:
@@ -68,19 +68,19 @@ def restored(connection: Connection) -> None:
     set_stamp(connection, _DOUBT, "restored")
 
 
-def doubtful(connection: Connection, premises: Premises) -> bool:
+def doubtful(connection: Connection, installation: Installation) -> bool:
     """Return whether the panels may have been told more than the database knows."""
-    beside, here = _beside(premises.instance), _calls(connection)
+    beside, here = _beside(installation.instance), _calls(connection)
     behind = here > 0 if beside is None else here < beside
     return behind or stamp_of(connection, _DOUBT) is not None
 
 
-def settle(connection: Connection, premises: Premises) -> None:
+def settle(connection: Connection, installation: Installation) -> None:
     """End the doubt, once every run's calls are held; the connection writes."""
-    calls = max(_beside(premises.instance) or 0, _calls(connection))
+    calls = max(_beside(installation.instance) or 0, _calls(connection))
     forget_stamps(connection, _DOUBT)
     set_stamp(connection, _CALLS, str(calls))
-    write_beside(premises.instance / FILE, {"calls": calls})
+    write_beside(installation.instance / FILE, {"calls": calls})
 
 
 def hold(connection: Connection, run_id: int) -> None:

@@ -1,4 +1,4 @@
-"""What a check of the gate is given and says, and the small files that it keeps."""
+"""What a check of the gate compares and yields, and the small files that it keeps."""
 
 import json
 import os
@@ -13,22 +13,22 @@ from sqlalchemy import Connection
 from webapp.core.settings import Settings
 
 
-class Act(StrEnum):
-    """What the gate is asked about."""
+class Operation(StrEnum):
+    """What the gate lets pass or forbids."""
 
     ADMIT = "take new participants"
     PAY = "pay"
     PUBLISH = "publish"
     EXPORT = "export"
-    TELL = "tell panels what must not be told twice"
+    TELL_PANELS = "tell panels what must not be told twice"
 
 
-EVERY_ACT = frozenset(Act)
+EVERY_OPERATION = frozenset(Operation)
 
 
 @dataclass(frozen=True, slots=True)
-class Premises:
-    """The installation as a check sees it, beside its database.
+class Installation:
+    """The installation that a check compares with its database.
 
     Attributes:
         instance: The instance folder.
@@ -40,24 +40,24 @@ class Premises:
 
 
 @dataclass(frozen=True, slots=True)
-class Objection:
-    """Something that must be mended before some acts.
+class Blocker:
+    """Something that must be repaired before some operations.
 
     Attributes:
-        says: What was found, as part of a sentence.
+        says: The problem, as part of a sentence.
         remedy: What to do about it.
-        forbids: What is not done before.
+        forbids: The operations that wait for it.
     """
 
     says: str
     remedy: str
-    forbids: frozenset[Act] = EVERY_ACT
+    forbids: frozenset[Operation] = EVERY_OPERATION
 
 
 # A check reads by the connection that it is given (it takes no other, and writes nothing), compares
-# what it reads with the instance folder, and yields an objection for everything that is to be
-# mended. It is asked for every newcomer, so it must be cheap: a few rows and a small file.
-Check = Callable[[Connection, Premises], Iterable[Objection]]
+# what it reads with the instance folder, and yields a blocker for everything that is to be
+# repaired. It is asked for every newcomer, so it must be cheap: a few rows and a small file.
+Check = Callable[[Connection, Installation], Iterable[Blocker]]
 
 
 def write_beside(path: Path, content: Mapping[str, int]) -> None:

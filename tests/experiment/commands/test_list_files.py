@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from experiment.design.files import read_lists, write_lists
+from experiment.commands.lists import read_lists, write_lists
 from experiment.design.lists import build_lists
 from experiment.errors import DesignError, MaterialsError, TableError
 from experiment.tables.atomic_write import WritingError
@@ -41,7 +41,7 @@ def test_an_interrupted_writer_leaves_the_earlier_lists(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("experiment.design.files.write_table", fail)
+    monkeypatch.setattr("experiment.commands.lists.write_table", fail)
     with pytest.raises(WritingError, match=r"cannot be written .No space left"):
         write_lists(build_lists(MIXED, MIXED_ITEMS, 2), tmp_path)
     assert read_lists(tmp_path) == BUILT

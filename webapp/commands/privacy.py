@@ -29,8 +29,8 @@ from webapp.erasures.record import Record
 from webapp.errors import RunError, WebappError
 from webapp.participant.data_notice import rights_notice, stored_data
 from webapp.payments.debts import Debt, debts_in_words, debts_of
-from webapp.privacy.corrections import correct as correct_answers
-from webapp.privacy.corrections import correctable, release, restrict
+from webapp.privacy.amendments import correct as correct_answers
+from webapp.privacy.amendments import correctable, release, restrict
 from webapp.privacy.forget import Person, find_person, forget, why_unpaid
 from webapp.runs.runs import named_run, study_as_launched
 from webapp.sessions.withdraw import Wish, withdraw
@@ -71,7 +71,10 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
                 "no participant has that reference, code or id",
                 expected="a participant's reference, their own code, or a platform's id of them",
             )
-        refs = [(each.ref, session.get_one(Run, each.run_id).ref) for each in person.participants]
+        refs = [
+            (participant.ref, session.get_one(Run, participant.run_id).ref)
+            for participant in person.participants
+        ]
         record = Record(open_instance(instance), sealer_of(session.get_bind().dialect))
         forget(session, person, now, record)
         after = {"participations": str(len(refs)), "payments kept": str(len(person.payments))}
@@ -107,10 +110,10 @@ def erase(run: str, code: str, yes: bool, instance: Path) -> None:
     if not yes:
         click.confirm("This cannot be undone. Erase it?", abort=True)
     with open_sessions(instance).begin() as session:
-        found = named_run(session, run)
+        stored_run = named_run(session, run)
         participant = session.scalar(
             select(Participant)
-            .where(Participant.run_id == found.id, Participant.code == code.strip().lower())
+            .where(Participant.run_id == stored_run.id, Participant.code == code.strip().lower())
             .with_for_update()
         )
         if participant is None:
@@ -176,8 +179,8 @@ def restrict_(who: str, lift: bool, reason: str, instance: Path) -> None:
             _note(session, run, person, act, reason)
 
     _change(who, instance, change)
-    told = "may be used again" if lift else "are stored and not used. Delete them in exports"
-    click.echo(f"The participant's data {told}.")
+    effect = "may be used again" if lift else "are stored and not used. Delete them in exports"
+    click.echo(f"The participant's data {effect}.")
 
 
 def _change(
@@ -202,8 +205,8 @@ def _change(
 def _note(
     session: Session, run: Run, person: Participant, act: str, reason: str, **after: str
 ) -> None:
-    told = {"participant": person.ref, **after, "reason": reason}
-    record_act(session, getpass.getuser(), act, utc_now(), run_ref=run.ref, after=told)
+    details = {"participant": person.ref, **after, "reason": reason}
+    record_act(session, getpass.getuser(), act, utc_now(), run_ref=run.ref, after=details)
 
 
 @click.command()

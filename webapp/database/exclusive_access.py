@@ -1,4 +1,4 @@
-"""Who uses the database: servers share it; a command that replaces it needs it alone.
+"""Access to the database: servers share it; a command that replaces it needs it exclusively.
 
 On PostgreSQL the database itself keeps the lock, for every machine; on SQLite a file beside the
 database's does, for every process of the one machine. A lock ends with its process, however that
@@ -24,14 +24,14 @@ _BETWEEN_LOOKS_S = 10.0
 
 
 class Hold(Protocol):
-    """A server's part of the lock."""
+    """A server's share of the lock."""
 
     def release(self) -> None:
-        """Give it back."""
+        """Release it."""
 
 
 def hold(engine: Engine) -> Hold:
-    """Return a server's part of the lock, which any number of servers have at a time.
+    """Return a server's share of the lock, which any number of servers hold at a time.
 
     Raises:
         DatabaseAwayError: Somebody is upgrading or replacing the database at this moment.
@@ -46,8 +46,8 @@ def hold(engine: Engine) -> Hold:
 
 
 @contextmanager
-def alone(engine: Engine) -> Iterator[None]:
-    """Have the database to oneself for the time of the block: no server begins meanwhile.
+def exclusive_access(engine: Engine) -> Iterator[None]:
+    """Hold exclusive access to the database for the time of the block: no server starts meanwhile.
 
     Raises:
         WebappError: A server uses it, on this machine or another.

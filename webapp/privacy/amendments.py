@@ -23,21 +23,21 @@ from webapp.sessions.withdraw import drop_summaries, nothing_is_stored
 
 def answers_of(session: Session, participant: Participant) -> dict[str, str]:
     """Return what a participant answered to questions, by the fields' names."""
-    given = select(Answer.field, Answer.value).where(Answer.participant_id == participant.id)
-    return dict(session.execute(given).all())
+    answers = select(Answer.field, Answer.value).where(Answer.participant_id == participant.id)
+    return dict(session.execute(answers).all())
 
 
 def correctable(session: Session, study: Study, participant: Participant) -> list[Question]:
     """Return the questions that a participant was asked, whose answers can be corrected."""
-    given = answers_of(session, participant)
-    found = list[Question]()
-    for questions, asked in (
+    answers = answers_of(session, participant)
+    correctable_questions = list[Question]()
+    for questions, were_asked in (
         (study.screening, False),
         (study.questionnaire, participant.state == State.FINISHED),
     ):
-        if asked or any(question.name in given for question in questions):
-            found += questions
-    return found
+        if were_asked or any(question.name in answers for question in questions):
+            correctable_questions += questions
+    return correctable_questions
 
 
 def correct(
