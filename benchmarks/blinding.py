@@ -7,7 +7,8 @@ tasks are taken by people. Every page of the room that can be asked for, sorted 
 answer to programs, the export, the report, and every command that takes a run is read. Then, in the
 database, times, steps and traces of trials change places, sides and choices are turned, ratings are
 mirrored, and another catch trial is the one that was answered wrongly: each person's number of
-answers, total time and number of errors on catch trials stay as they are. All is read once more.
+answers, total time and number of errors on catch trials stay as they are. Of targets the number of
+errors changes, and the rules are applied again. All is read once more.
 What is not the same, letter by letter, gives something away; so does a line of the log that holds
 an answer's id or its time.
 
@@ -27,10 +28,10 @@ import tempfile
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
-from benchmarks.blind.exchange import exchange
+from benchmarks.blind.exchange import exchange, judge_again
 from benchmarks.blind.outputs import Reader, differences
 from benchmarks.blind.studies import KINDS, PAID
-from benchmarks.blind.world import World
+from benchmarks.blind.world import NOW, World
 
 _ROW = "{:<16} {:>8} {:>8} {:>10} {:>12} {:>16}"
 
@@ -51,6 +52,7 @@ def main() -> None:
             before = reader.read()
             n_outputs = len(before)
             changed = exchange(world.sessions, errors=kind == PAID)
+            judge_again(world.sessions, NOW)
             blind = [*differences(before, reader.read()), *world.told_by_the_log()]
             world.unblind()
             before = reader.read(report=False)

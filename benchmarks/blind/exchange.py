@@ -2,13 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from experiment.records import Kind
 from webapp.database.engine import Sessions
-from webapp.database.models import Response, RunItem, Trial
+from webapp.database.models import Response, Run, RunItem, Trial, Verdict
+from webapp.runs.exclude import exclude
 
 
 def give_traces(session: Session) -> None:
@@ -41,6 +43,26 @@ def exchange(sessions: Sessions, *, errors: bool = False) -> int:
             for response in of_catch[:1] if errors else ():
                 response.chosen_side = _turned(response.chosen_side)
     return len(rows)
+
+
+def judge_again(sessions: Sessions, now: datetime) -> int:
+    """Apply the rules to what people answer now, and return how many verdicts have other figures.
+
+    A verdict itself may follow from targets: where it changed, the earlier one stays.
+    """
+    with sessions.begin() as session:
+        run, earlier = session.scalars(select(Run)).one(), dict[int, tuple[bool, str, str]]()
+        for each in session.scalars(select(Verdict)).all():
+            earlier[each.participant_id] = each.kept, each.rule, each.evidence
+            session.delete(each)
+        session.flush()
+        exclude(session, run, now)
+        new_figures = 0
+        for each in session.scalars(select(Verdict)).all():
+            if (each.kept, each.rule) != earlier[each.participant_id][:2]:
+                each.kept, each.rule, each.evidence = earlier[each.participant_id]
+            new_figures += each.evidence != earlier[each.participant_id][2]
+    return new_figures
 
 
 def _exchanged(theirs: Sequence[tuple[Trial, Response, str]]) -> None:

@@ -59,6 +59,7 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     lint,
     material_checks.showing,
     rule_checks.rules,
+    rule_checks.blind_channels,
     material_checks.published,
     material_checks.size,
 )

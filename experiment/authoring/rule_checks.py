@@ -7,7 +7,9 @@ from experiment.authoring.examined import Examined
 from experiment.design.counterbalancing import arrangements
 from experiment.errors import ParallaxError, StudyError, StudyNote
 from experiment.exclusion.base import ExclusionRule, PlannedStudy
-from experiment.exclusion.rules import flaws, load_rule, needs, needs_everyone
+from experiment.exclusion.rules import flaws, load_rule, needs, needs_everyone, reads_targets
+from experiment.exclusion.selection import Selection
+from experiment.records import Kind
 from experiment.responses.base import Arrangement, ResponseType
 from experiment.responses.registry import response_of
 from experiment.studies.study import Rule
@@ -18,6 +20,36 @@ def rules(examined: Examined) -> Iterator[ParallaxError]:
     planned = _planned(examined)
     for number in range(len(examined.study.exclusion)):
         yield from _of_rule(examined, planned, number)
+
+
+def blind_channels(examined: Examined) -> Iterator[ParallaxError]:
+    """Yield by what a blind run tells of its results: rules that count the answers to targets."""
+    study = examined.study
+    ways = ["who is kept and who excluded"]
+    if study.design.replace_excluded:
+        ways.append("which places are filled again (replace_excluded)")
+    if study.payment.bonus == "kept":
+        ways.append('who gets a bonus (bonus = "kept")')
+    for number, rule in enumerate(study.exclusion):
+        loaded = _loaded(rule)
+        if loaded is not None and _reads_targets(loaded, examined):
+            yield StudyNote(
+                f'the rule "{rule.rule}" depends on the answers to targets, so these tell of the'
+                f" results while the run is blind: {'; '.join(ways)}",
+                where=examined.at("exclusion", number, "rule"),
+                expected='a rule of catch trials alone (kind = "catch"), of times, devices or the'
+                " questionnaire; or that you accept it",
+            )
+
+
+def _reads_targets(rule: ExclusionRule, examined: Examined) -> bool:
+    """Return whether a rule depends on answers to targets, as far as the lists have any for it."""
+    if not reads_targets(rule):
+        return False
+    if not isinstance(rule, Selection) or examined.built is None:
+        return True
+    entries = (entry for entries in examined.built.lists for entry in entries)
+    return any(entry.kind == Kind.TARGET and rule.counts(entry) for entry in entries)
 
 
 def sound_rules(examined: Examined) -> list[Rule]:

@@ -122,7 +122,7 @@ class Selection(BaseRule):
         """Yield constructions, conditions and columns that do not exist, and an empty selection."""
         unknown = list(self._unknown_names(planned))
         yield from unknown
-        numbers = [sum(map(self._counts, entries)) for entries in planned.lists]
+        numbers = [sum(map(self.counts, entries)) for entries in planned.lists]
         if 0 in numbers and not unknown:
             yield StudyError(
                 f"the rule counts the {self.trials}, but list {numbers.index(0)} has none",
@@ -146,14 +146,15 @@ class Selection(BaseRule):
             for column, values in self.where.items():
                 yield from _unknown_values(planned.items, column, values)
 
-    def _counts(self, entry: ListedItem) -> bool:
+    def counts(self, entry: ListedItem) -> bool:
+        """Return whether the trial of an item of a list counts."""
         item = entry.item
         return self.selects(item.construction, item.condition, entry.kind, item.extra)
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
         """Yield why no answers to the trials that the rule counts are beyond its bound."""
         try:
-            lists = planned.trials(self._counts)
+            lists = planned.trials(self.counts)
         except ParallaxError:
             # What cannot be shown is named by the checks of the items.
             return

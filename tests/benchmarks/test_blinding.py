@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import parallax
-from benchmarks.blind.exchange import exchange
+from benchmarks.blind.exchange import exchange, judge_again
 from benchmarks.blind.outputs import Reader, differences
 from benchmarks.blind.routes import (
     ABOUT_NO_RUN,
@@ -18,7 +18,7 @@ from benchmarks.blind.routes import (
     routes,
 )
 from benchmarks.blind.studies import PAID
-from benchmarks.blind.world import World
+from benchmarks.blind.world import NOW, World
 from webapp import create_app
 
 # As a page looks at what stands behind the question mark.
@@ -46,6 +46,22 @@ def test_nothing_that_can_be_read_of_a_blind_run_follows_its_answers(world):
     exchange(world.sessions, errors=True)
     seen = differences(before, reader.read(report=False, only=some))
     assert {each.partition(" ")[0] for each in seen} >= {"GET", "POST", "parallax", "what"}
+
+
+def test_a_rule_that_counts_targets_tells_of_a_blind_run_no_more_than_its_verdict(tmp_path):
+    world = World(tmp_path, "pairs", 4)
+    reader = Reader(world)
+    before = reader.read()
+    assert exchange(world.sessions) > 0
+    assert judge_again(world.sessions, NOW) > 0
+    assert differences(before, reader.read()) == []
+    world.unblind()
+    some = "participants|decisions"
+    before = reader.read(report=False, only=some)
+    exchange(world.sessions)
+    assert judge_again(world.sessions, NOW) > 0
+    assert differences(before, reader.read(report=False, only=some)) != []
+    world.close()
 
 
 def test_every_command_is_read_or_says_why_not(tmp_path):

@@ -26,6 +26,7 @@ from webapp.projects.tokens import note_use, user_of_token
 from webapp.researcher.access import refuse_outside
 from webapp.researcher.runs import decide, run_archive
 from webapp.runs.runs import Progress, progress
+from webapp.runs.unblind import evidence_shown
 from webapp.services import current_services
 from webapp.sessions.lookup import find_run
 
@@ -69,15 +70,25 @@ def run(ref: str) -> ResponseReturnValue:
 def decisions(ref: str) -> ResponseReturnValue:
     """Say who was kept and who excluded, and by which rule."""
     with reading(current_services().sessions) as session:
+        run = find_run(session, ref)
+        study = current_services().study_of(session, run)
         rows = session.execute(
-            select(Participant.ref, Verdict.kept, Verdict.rule, Verdict.evidence)
+            select(Participant.ref, Verdict)
             .join(Verdict, Verdict.participant_id == Participant.id)
-            .where(Participant.run_id == find_run(session, ref).id)
+            .where(Participant.run_id == run.id)
             .where(Participant.restricted_at.is_(None))
             .order_by(Participant.id)
         ).all()
-    names = ("participant", "kept", "rule", "evidence")
-    return jsonify(decisions=[dict(zip(names, row, strict=True)) for row in rows])
+        decided = [
+            {
+                "participant": participant,
+                "kept": verdict.kept,
+                "rule": verdict.rule,
+                "evidence": evidence_shown(session, run, study, verdict),
+            }
+            for participant, verdict in rows
+        ]
+    return jsonify(decisions=decided)
 
 
 @api.post("/runs/<ref>/exclude")

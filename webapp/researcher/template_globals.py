@@ -5,11 +5,11 @@ from flask import g
 from experiment import money
 from experiment.exclusion.rules import reason
 from webapp.database.engine import reading
-from webapp.database.models import Payment, Run, User
+from webapp.database.models import Payment, Run, User, Verdict
 from webapp.gate.gate import blockers
 from webapp.projects.rights import Right
 from webapp.runs.titles import titles_of
-from webapp.runs.unblind import is_blind
+from webapp.runs.unblind import evidence_shown, is_blind
 from webapp.services import current_services
 from webapp.users.roles import Role
 
@@ -41,6 +41,13 @@ def _is_blind(run: Run) -> bool:
     return known[run.id]
 
 
+def _evidence_of(run: Run, verdict: Verdict) -> str:
+    """Return the evidence of a verdict that the run may show now."""
+    services = current_services()
+    with reading(services.sessions) as session:
+        return evidence_shown(session, run, services.study_of(session, run), verdict)
+
+
 def template_globals() -> dict[str, object]:
     """Return the variables and functions of every researcher page's template."""
     user: User | None = g.get("user")
@@ -51,6 +58,7 @@ def template_globals() -> dict[str, object]:
         "in_words": money.in_words,
         "reason_of_rule": reason,
         "is_blind": _is_blind,
+        "evidence_of": _evidence_of,
         "form_token": g.get("form_token", ""),
         "may": lambda role: user is not None and Role(user.role).may(Role(role)),
         "can": lambda right: Right(right) in g.get("rights", ()),

@@ -4,7 +4,8 @@ A blind run gives out no answer, side, time or catch result of a single trial: h
 how long they took in all and what is proposed for exclusion is all that is told.
 
 Who watches a run and sees its accuracy may stop it when it looks good, or look closer at those
-who answer unexpectedly. Exclusion evidence, which people are treated by, is never hidden.
+who answer unexpectedly. Of a verdict, a blind run shows whether somebody is kept and which rule
+excludes them; the figures only where they depend on no answer to a target.
 """
 
 from datetime import datetime
@@ -12,9 +13,11 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from experiment.exclusion.rules import blind_evidence
+from experiment.records import Verdict as DecidedVerdict
 from experiment.studies.study import Study
 from webapp.database.engine import Sessions
-from webapp.database.models import Run, Unblinding
+from webapp.database.models import Run, Unblinding, Verdict
 from webapp.database.retry import in_transaction
 from webapp.errors import RequestError, RunError
 from webapp.runs.second_person import Wanted, done_by_two, first_of_two
@@ -79,6 +82,17 @@ def refuse_no_reason(reason: str) -> None:
 def is_blind(session: Session, run: Run) -> bool:
     """Return whether a run's results are hidden; those of programs never are."""
     return not run.simulated and unblinding_of(session, run) is None
+
+
+def evidence_shown(session: Session, run: Run, study: Study, verdict: Verdict) -> str:
+    """Return the evidence of a verdict; while the run is blind, none that tells of its results.
+
+    "3 errors on the 4 trials" gives away how somebody answered whom the rule keeps.
+    """
+    if not is_blind(session, run):
+        return verdict.evidence
+    decided = DecidedVerdict(verdict.kept, verdict.rule, verdict.evidence)
+    return blind_evidence(study.exclusion, decided)
 
 
 def refuse_blind(session: Session, run: Run) -> None:

@@ -9,11 +9,9 @@ read in two ways is refused; and when no more files can be opened, visitors are 
 import gc
 import logging
 import os
-import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from http.client import HTTPException
 from socket import SHUT_RD
 from typing import IO, TYPE_CHECKING, Any
 
@@ -29,13 +27,13 @@ from gunicorn.workers.ggevent import (  # type: ignore[import-untyped]
 
 from webapp.core.clock import clock_watch
 from webapp.core.worker_count import OF_RESEARCHERS
+from webapp.server.headers import Headers
 from webapp.server.open_files import SpareDescriptor, is_out_of_files
 from webapp.server.researcher_worker import NICER, ResearcherPagesElsewhere, ResearcherServer
 from webapp.server.service_manager import tell_alive
 
 if TYPE_CHECKING:
     import socket as plain_socket
-    from email.message import Message
 
     from _typeshed.wsgi import WSGIApplication
 
@@ -49,49 +47,6 @@ _LAST_REQUESTS_S = 1.0
 _ARRIVED_WITHIN_S = 150.0
 # Several times within the unit's WatchdogSec=.
 _ALIVE_EVERY_S = 10.0
-_FIELD = re.compile(rb"[!#$%&'*+.^`|~\w-]+:[^\0\r\n]*\r?\n", re.ASCII)
-_ONCE = ("content-length", "host", "transfer-encoding")
-# No body's length has 19 digits, and Python reads no number of more than 4,300.
-_DIGITS = re.compile(r"[0-9]{1,18}", re.ASCII)
-
-
-class FieldLines:
-    """The lines of a request's header section, each checked: the standard library forgives more.
-
-    Args:
-        file: Where they are read from.
-    """
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def readline(self, limit: int) -> bytes:
-        """Return the next line.
-
-        Raises:
-            ValueError: It is no field (RFC 9112, section 5), or the section has no end.
-        """
-        line = self._file.readline(limit)
-        if line not in (b"\r\n", b"\n") and not _FIELD.fullmatch(line):
-            raise ValueError("a line of the headers is no field, or they are cut short")
-        return line
-
-
-def refuse_ambiguous(headers: "Message") -> None:
-    """Refuse headers that leave open for which host a request is, or where its body ends.
-
-    Raises:
-        ValueError: A field that must be unique comes twice, or the body has no certain length
-            (RFC 9112, section 6.3).
-    """
-    for name in _ONCE:
-        if len(headers.get_all(name, ())) > 1:
-            raise ValueError(f"{name} is given twice")
-    length, coding = headers.get("content-length"), headers.get("transfer-encoding")
-    if length is not None and not _DIGITS.fullmatch(length.strip()):
-        raise ValueError("content-length is no number")
-    if coding is not None and (length is not None or coding.strip().lower() != "chunked"):
-        raise ValueError("transfer-encoding is another one than chunked, or beside a length")
 
 
 class _Handler(PyWSGIHandler):  # type: ignore[misc]
@@ -113,15 +68,14 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
         with suppress(OSError):
             self.socket.shutdown(SHUT_RD)
 
-    def MessageClass(self, file: IO[bytes], *args: Any) -> "Message":  # noqa: ANN401 - gevent's
+    def MessageClass(self, file: IO[bytes], *_: Any) -> Headers:  # noqa: ANN401 - gevent's own
         try:
-            headers: Message = super().MessageClass(FieldLines(file), *args)
-        except (OSError, HTTPException) as error:
-            raise ValueError("the headers are cut short, or too many") from error
-        refuse_ambiguous(headers)
+            headers = Headers(file)
+        except OSError as error:
+            raise ValueError("the headers did not come to their end") from error
         # Nothing here speaks another protocol; a body that waited for one would wait for ever.
         del headers["upgrade"]
-        if headers.get("connection", "").lower() == "upgrade":
+        if (headers.get("connection") or "").lower() == "upgrade":
             del headers["connection"]
         return headers
 

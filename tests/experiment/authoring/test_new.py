@@ -116,7 +116,8 @@ def test_what_is_wrong_is_said_and_nothing_is_left(run, tmp_path, arguments, mes
 def test_without_a_file_it_is_the_minimal_study_under_a_new_name(run, tmp_path):
     assert run("new", "mine").exception is None
     report = check_folder("mine", 1)
-    assert (report.errors, report.notes) == ((), ())
+    [told] = report.notes
+    assert report.errors == () and "while the run is blind: who is kept" in str(told)
     assert load_study("mine").name == "mine"
 
 

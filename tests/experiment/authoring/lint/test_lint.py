@@ -41,7 +41,7 @@ def of_file(
     told = [str(note) for note in made.odd if isinstance(note, StudyNote)]
     if bool(told) > bool(again):
         raise AssertionError(f"study check forgets what study new said: {told}")
-    return [*kept, *told, *again]
+    return [each for each in (*kept, *told, *again) if "while the run is blind" not in each]
 
 
 def planted(name: str) -> tuple[list[str], list[str], str]:
