@@ -16,8 +16,7 @@ from analysis.data.load import ExportedRun, Scores
 from analysis.data.n_alternatives import chance
 from analysis.data.participant_flow import flow
 from analysis.errors import AnalysisError
-from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Context, Findings
+from analysis.findings.finding import Context, Finding, Findings, Given
 from analysis.findings.missing import missing
 from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.findings.registry import wanted

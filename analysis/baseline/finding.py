@@ -8,8 +8,7 @@ from analysis.baseline.answers import answered
 from analysis.baseline.checklist import AnsweredItem
 from analysis.baseline.facts import facts_of
 from analysis.baseline.write import NAME, tally, write_baseline
-from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Findings
+from analysis.findings.finding import Finding, Findings, Given
 from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section

@@ -1,4 +1,4 @@
-"""Accuracy by construction and by condition: the tables that papers print, and their figures."""
+"""Accuracy by construction and by condition: the tables of papers, figures and intervals."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,13 +6,13 @@ from functools import partial
 
 import pandas as pd
 
+from analysis.data.load import PEOPLE
 from analysis.figures.accuracy import accuracy_figure
 from analysis.figures.drawing import Drawing
-from analysis.findings.finding import CONDITION, CONSTRUCTION, Finding, Given
-from analysis.findings.findings import Context, Findings
+from analysis.findings.finding import CONDITION, CONSTRUCTION, Context, Finding, Findings, Given
 from analysis.findings.selection import selection, with_selection
 from analysis.statistics.accuracy import ALL, JUDGED
-from analysis.tables.accuracy_table import Table, accuracy_table
+from analysis.tables.accuracy_table import Column, Table, accuracy_table
 from analysis.tables.provenance import Provenance
 from analysis.tables.section import Section
 from experiment.studies.published import Published, read_published
@@ -170,3 +170,46 @@ def _condition_rows(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
             "condition": pairs["condition"],
         }
     )
+
+
+def interval_findings(accuracy: pd.DataFrame, context: Context) -> Findings:
+    """Return people's accuracy with its three intervals side by side.
+
+    Args:
+        accuracy: Accuracies by construction in long form (see ``analysis.statistics.accuracy``).
+        context: The study and where the numbers come from.
+    """
+    people = accuracy[accuracy["judge"] == PEOPLE]
+    frame = pd.DataFrame(
+        {"construction": people["construction"], "n_judgments": people["n_judgments"]}
+    )
+    for key, stem in (("clustered", ""), ("bootstrap", "bootstrap_"), ("wilson", "wilson_")):
+        frame[key] = people["accuracy"]
+        frame[f"{key}_low"], frame[f"{key}_high"] = people[f"{stem}low"], people[f"{stem}high"]
+    table = context.table(
+        "intervals",
+        "Intervals compared",
+        "People's accuracy with 95% intervals of three kinds.",
+        context.by_construction(frame),
+        (
+            Column("label", "", "text"),
+            Column("clustered", "Two-way clustered", "estimate"),
+            Column("bootstrap", "Crossed bootstrap", "estimate"),
+            Column("wilson", "Wilson, no clusters", "estimate"),
+            Column("n_judgments", "Judgments", "count"),
+        ),
+        (
+            "The two-way clustered interval is the one of every other table. The crossed bootstrap "
+            "is cautious, a quarter wider; Wilson's takes all judgments for independent. Both are "
+            "there as checks.",
+        ),
+        Section.SUPPLEMENT,
+    )
+    return Findings((table,))
+
+
+INTERVALS = Finding(
+    "intervals",
+    Section.SUPPLEMENT,
+    lambda given: interval_findings(given.by_construction, given.context),
+)

@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 
-from analysis.findings.cells import Crossing
+from analysis.findings.design import Crossing
 from analysis.statistics.resample import Floats
 from experiment.studies.analysis_plan import Analysis
 

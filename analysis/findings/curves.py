@@ -17,8 +17,7 @@ from analysis.data.load import Scores
 from analysis.errors import AnalysisError
 from analysis.figures.curves import curves_figure
 from analysis.figures.drawing import Drawing
-from analysis.findings.finding import Finding, Given, Need
-from analysis.findings.findings import Findings
+from analysis.findings.finding import Finding, Findings, Given, Need
 from analysis.tables.section import Section
 from experiment.materials.render import render
 from experiment.records import Variant

@@ -6,8 +6,7 @@ import pandas as pd
 
 from analysis.data.declared import UNIT, unit_column
 from analysis.data.join import Joined
-from analysis.findings.finding import Finding, Need
-from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.finding import Context, Finding, Findings, Need, full_titles
 from analysis.statistics.paired import models_against_models, people_against_models
 from analysis.statistics.withheld import UNITS
 from analysis.tables.accuracy_table import Column, Table

@@ -18,11 +18,9 @@ from matplotlib.figure import Figure
 from analysis.data.own_columns import PREFIX
 from analysis.figures.drawing import Drawing
 from analysis.figures.ratings import cells_figure
-from analysis.findings.cells import Crossing
 from analysis.findings.contrasts import planned
-from analysis.findings.design import designs
-from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.design import Crossing, designs
+from analysis.findings.finding import Context, Finding, Findings, Given, full_titles
 from analysis.statistics.contrasts import Weights, contrasts
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section

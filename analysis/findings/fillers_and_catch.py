@@ -7,8 +7,7 @@ from functools import partial
 import pandas as pd
 
 from analysis.data.kinds import with_kinds
-from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Findings
+from analysis.findings.finding import Finding, Findings, Given
 from analysis.findings.yes_no import with_expected
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.contrasts import cell_means

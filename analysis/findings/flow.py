@@ -4,8 +4,7 @@ from functools import partial
 
 from analysis.figures.drawing import Drawing
 from analysis.figures.flow import flow_figure
-from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Findings
+from analysis.findings.finding import Finding, Findings, Given
 from analysis.tables.section import Section
 
 

@@ -9,8 +9,7 @@ from analysis.data.join import Joined
 from analysis.data.load import PEOPLE
 from analysis.figures.drawing import Drawing
 from analysis.figures.people import calibration_figure
-from analysis.findings.finding import Finding
-from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.finding import Context, Finding, Findings, full_titles
 from analysis.statistics.accuracy import JUDGED
 from analysis.statistics.attraction import (
     attraction,

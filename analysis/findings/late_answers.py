@@ -5,8 +5,7 @@ import pandas as pd
 
 from analysis.data.declared import deadline_of
 from analysis.data.join import judgments
-from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Findings, full_titles
+from analysis.findings.finding import Finding, Findings, Given, full_titles
 from analysis.statistics.clustered import clustered_intervals
 from analysis.statistics.resample import codes
 from analysis.tables.accuracy_table import Column

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from analysis.data.readings import by_region, readings_of
 from analysis.figures.reading import regions_figure
-from analysis.findings.cells import Crossing
+from analysis.findings.design import Crossing
 from analysis.findings.effects import (
     LABEL,
     Design,
@@ -18,8 +18,7 @@ from analysis.findings.effects import (
     headed,
     placed,
 )
-from analysis.findings.finding import Given
-from analysis.findings.findings import Findings
+from analysis.findings.finding import Findings, Given
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.contrasts import cell_means, contrasts
 from analysis.statistics.detection import yes_rates

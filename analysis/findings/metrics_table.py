@@ -8,8 +8,7 @@ from scipy.stats import spearmanr
 
 from analysis.data.join import Joined
 from analysis.data.load import Scores
-from analysis.findings.finding import Finding, Need
-from analysis.findings.findings import Context, Findings
+from analysis.findings.finding import Context, Finding, Findings, Need
 from analysis.scores.metrics import (
     FULL,
     NEED_UNIGRAM,

@@ -13,8 +13,7 @@ from analysis.data.join import Joined
 from analysis.data.load import SESSION
 from analysis.data.own_columns import header
 from analysis.findings.differences import alike, apart_from_tied
-from analysis.findings.finding import Finding
-from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.finding import Context, Finding, Findings, full_titles
 from analysis.report.mixed_scripts import write_scripts
 from analysis.statistics.clustered import FEWEST_CLUSTERS
 from analysis.statistics.mixed import MOST_ROWS, MixedModel, fit

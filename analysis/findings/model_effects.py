@@ -6,8 +6,7 @@ import pandas as pd
 
 from analysis.findings.contrasts import planned
 from analysis.findings.design import designs
-from analysis.findings.finding import Given
-from analysis.findings.findings import Context, full_titles
+from analysis.findings.finding import Context, Given, full_titles
 from analysis.statistics.contrasts import contrasts
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section

@@ -15,8 +15,7 @@ from analysis.data.join import Joined, judgments, on_items
 from analysis.data.kinds import are_targets
 from analysis.data.load import ExportedRun
 from analysis.data.own_columns import header, own_columns
-from analysis.findings.finding import Finding
-from analysis.findings.findings import Context, Findings
+from analysis.findings.finding import Context, Finding, Findings
 from analysis.statistics.accuracy import people_accuracy
 from analysis.statistics.consistency import kappas_with_people
 from analysis.statistics.correlation import spearman

@@ -6,8 +6,7 @@ import pandas as pd
 
 from analysis.data.load import ExportedRun, Scores
 from analysis.data.n_alternatives import choices, options_of
-from analysis.findings.finding import Finding
-from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.finding import Context, Finding, Findings, full_titles
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 

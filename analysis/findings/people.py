@@ -8,8 +8,7 @@ import pandas as pd
 from analysis.data.join import Joined
 from analysis.figures.drawing import Drawing
 from analysis.figures.people import participants_figure, session_figure
-from analysis.findings.finding import Finding
-from analysis.findings.findings import Context, Findings
+from analysis.findings.finding import Context, Finding, Findings
 from analysis.statistics.agreement import agreement
 from analysis.statistics.correlation import FEWEST_ITEMS
 from analysis.statistics.people import (

@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.data.frames import read_exported
-from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Findings
+from analysis.findings.finding import Finding, Findings, Given
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 from experiment.authoring.plan import Plan, lists_hash, read_plan

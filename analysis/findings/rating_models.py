@@ -6,8 +6,7 @@ import pandas as pd
 
 from analysis.data.declared import unit_column
 from analysis.data.load import Scores
-from analysis.findings.finding import Finding, Given, Need
-from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.finding import Context, Finding, Findings, Given, Need, full_titles
 from analysis.findings.model_effects import MEASURES, effects_table, model_effects
 from analysis.scores.metrics import METRICS, whole
 from analysis.statistics.calibration import out_of_sample

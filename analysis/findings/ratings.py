@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from analysis.data.load import Scores
-from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.finding import Context, Finding, Findings, Given, full_titles
 from analysis.statistics.ratings import (
     correlated,
     item_differences,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import cast
 
-from analysis.findings.accuracy import ACCURACY
+from analysis.findings.accuracy import ACCURACY, INTERVALS
 from analysis.findings.curves import CURVES
 from analysis.findings.design_model import DESIGN_MODEL, RATING_MODEL
 from analysis.findings.differences import DIFFERENCES
@@ -11,7 +11,6 @@ from analysis.findings.fillers_and_catch import OTHER_KINDS, OTHER_RATED, OTHER_
 from analysis.findings.finding import Finding, Given
 from analysis.findings.flow import FLOW
 from analysis.findings.human_model_agreement import AGREEMENT
-from analysis.findings.intervals import INTERVALS
 from analysis.findings.late_answers import LATE_ANSWERS
 from analysis.findings.lexical import LEXICAL
 from analysis.findings.measures import CHOICE_EFFECTS, RATING_EFFECTS

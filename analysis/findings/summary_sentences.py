@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from analysis.findings.findings import Context
+from analysis.findings.finding import Context
 
 _LEVEL = 0.05
 

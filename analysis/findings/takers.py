@@ -9,8 +9,7 @@ from analysis.data.n_alternatives import chance
 from analysis.data.takers import Taken
 from analysis.figures.drawing import Drawing
 from analysis.figures.takers import readings_figure
-from analysis.findings.finding import Finding, Given, Need
-from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.finding import Context, Finding, Findings, Given, Need, full_titles
 from analysis.statistics.attraction import attraction_by_reading, configurations
 from analysis.statistics.taker_effects import biases, history_effects
 from analysis.statistics.takers import by_reading, conclusions, consistency

@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import ALL_ITEMS, Context, Findings, full_titles
+from analysis.findings.finding import ALL_ITEMS, Context, Finding, Findings, Given, full_titles
 from analysis.statistics.detection import detection, yes_rates
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section

@@ -8,8 +8,7 @@ from scipy.stats import spearmanr
 
 from analysis.data.declared import unit_column
 from analysis.data.load import PEOPLE, Scores
-from analysis.findings.finding import Finding, Given, Need
-from analysis.findings.findings import Context, Findings, full_titles
+from analysis.findings.finding import Context, Finding, Findings, Given, Need, full_titles
 from analysis.findings.model_effects import MEASURES, by_item, effects_table, model_effects
 from analysis.findings.yes_no import with_expected
 from analysis.scores.metrics import METRICS, whole

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.data.readings import readings_of
-from analysis.findings.finding import Finding, Given
-from analysis.findings.findings import Findings, full_titles
+from analysis.findings.finding import Finding, Findings, Given, full_titles
 from analysis.statistics.clustered import clustered_intervals
 from analysis.statistics.resample import codes
 from analysis.tables.accuracy_table import Column

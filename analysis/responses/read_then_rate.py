@@ -10,9 +10,8 @@ from analysis.findings.finding import Given
 from analysis.findings.measures import RATING_EFFECTS, READING_EFFECTS
 from analysis.findings.rating_models import RATING_MODELS
 from analysis.findings.ratings import RATINGS
-from analysis.findings.reading_model import READING_MODEL
-from analysis.findings.surprisal_shape import SURPRISAL_SHAPE
-from analysis.findings.surprisal_times import SURPRISAL_TIMES
+from analysis.findings.reading import READING_MODEL
+from analysis.findings.surprisal import SURPRISAL_SHAPE, SURPRISAL_TIMES
 from analysis.responses.base import ResponseAnalysis
 from analysis.responses.rating import RATING
 from analysis.responses.reading import SELF_PACED_ANALYSIS

@@ -10,11 +10,9 @@ from analysis.errors import AnalysisError
 from analysis.findings.design import cell_names
 from analysis.findings.finding import Given
 from analysis.findings.measures import READING_EFFECTS
-from analysis.findings.reading_model import READING_MODEL
-from analysis.findings.reading_questions import QUESTIONS
+from analysis.findings.reading import QUESTIONS, READING_MODEL
 from analysis.findings.summary_sentences import corrected
-from analysis.findings.surprisal_shape import SURPRISAL_SHAPE
-from analysis.findings.surprisal_times import SURPRISAL_TIMES
+from analysis.findings.surprisal import SURPRISAL_SHAPE, SURPRISAL_TIMES
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
 from experiment.responses.registry import response_of

@@ -167,7 +167,7 @@ def fit_linear(
 def fit_linear_by_rule(
     y: Floats, fixed: pd.DataFrame, terms: Sequence[RandomTerm]
 ) -> LinearMixedModel:
-    """Fit the largest model that is not singular, by the rule of ``analysis.statistics.singular``.
+    """Fit the largest model that is not singular, by the rule of ``analysis.statistics.crossed``.
 
     Args:
         y: Shape ``(n,)``.

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare
-from analysis.findings.cells import Crossing
 from analysis.findings.contrasts import planned
+from analysis.findings.design import Crossing
 from analysis.options import ComparisonOptions
 from experiment.studies.analysis_plan import Analysis
 from tests.analysis.designed_studies import LEVELS, designed, mixed, within, yes_no

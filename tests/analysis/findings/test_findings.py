@@ -9,7 +9,7 @@ import pytest
 
 from analysis.data.join import Joined
 from analysis.findings.differences import difference_findings
-from analysis.findings.findings import Context
+from analysis.findings.finding import Context
 from analysis.findings.human_model_agreement import human_model_agreement
 from analysis.findings.mixed import mixed_findings
 from analysis.findings.people import people_findings

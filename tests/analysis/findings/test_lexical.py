@@ -4,9 +4,8 @@ import pytest
 from analysis.data.join import Joined, decisions, judgments
 from analysis.data.load import load_run, load_scores
 from analysis.errors import AnalysisError
-from analysis.findings.choices import choices, critical_words
-from analysis.findings.findings import Context
-from analysis.findings.lexical import count_corpus_words, lexical_findings
+from analysis.findings.finding import Context
+from analysis.findings.lexical import choices, count_corpus_words, critical_words, lexical_findings
 from analysis.tables.section import Section
 from experiment.materials.read import item_row
 from experiment.records import Item, Kind, Variant

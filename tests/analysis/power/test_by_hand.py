@@ -9,11 +9,11 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from analysis.errors import AnalysisError
+from analysis.power import reading as reading_power
 from analysis.power import simulated_choices as power
-from analysis.power import simulated_reading as reading_power
 from analysis.power import simulated_scales as power_scale
+from analysis.power.reading import ReadDesign, Spread
 from analysis.power.simulated_choices import Assumptions, Design
-from analysis.power.simulated_reading import ReadDesign, Spread
 from analysis.power.simulated_scales import Planned, Scale, simulate_scale, summary_of_scale
 from analysis.statistics.clustered import clustered_intervals
 from analysis.statistics.contrasts import contrasts

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 import parallax
-from analysis.power.simulated_reading import SELF_PACED, ReadDesign, Spread, simulate, summary
+from analysis.power.reading import SELF_PACED, ReadDesign, Spread, simulate, summary
 from tests.documentation.examples import ROOT
 
 CONTRAST = {"a - b": {"a": 1.0, "b": -1.0}}

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis.statistics.crossed import optimum
+from analysis.statistics.crossed import AS_DECLARED, NO_SLOPES, fit_by_rule, optimum
 from analysis.statistics.laplace import Laplace, RandomTerm
 from analysis.statistics.resample import codes
-from analysis.statistics.singular import AS_DECLARED, NO_SLOPES, fit_by_rule
 from tests.analysis.rated_study import latent
 
 # What R 4.2.2 with ordinal 2022.11.16 says of rated(2, n_people=14, frames=10), by

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.statistics import singular
+from analysis.statistics import crossed
 from analysis.statistics.laplace import RandomTerm as Crossed
 from analysis.statistics.mixed_rows import bounded_rows, choices, design_levels
 from analysis.statistics.mixed_rows import with_varying_reference as with_reference
@@ -65,11 +65,11 @@ def test_slopes_of_nothing_are_left_out_and_intercepts_stay():
     columns = np.column_stack([np.ones(4), [2.0, -2, 2, 2], [8.0, 8, -8, 8]])
     term = Crossed(unit="person", effects=("1", "x", "y"), columns=columns,
                    level=np.arange(4), correlated=False)  # fmt: skip
-    sds = {"person": [0.0, singular.SINGULAR / 2, singular.SINGULAR / 8.1], "item": [9.0, 9.0, 9.0]}
+    sds = {"person": [0.0, crossed.SINGULAR / 2, crossed.SINGULAR / 8.1], "item": [9.0, 9.0, 9.0]}
     random = pd.concat(
         [pd.DataFrame({"unit": unit, "sd": sd}) for unit, sd in sds.items()], ignore_index=True
     )
-    found = singular._without_nothing(term, SimpleNamespace(random=random))
+    found = crossed._without_nothing(term, SimpleNamespace(random=random))
     assert found.effects == ("1", "x")
     assert found.columns == pytest.approx(columns[:, :2])
 
@@ -88,19 +88,19 @@ def test_a_singular_model_loses_correlations_then_slopes(monkeypatch):
             is_singular = len(tried) <= singular_until
             return SimpleNamespace(singular=is_singular, random=random, model=[*tried].copy)
 
-        monkeypatch.setattr(singular, "optimum", fake)
-        model, said = singular.fit_by_rule(np.ones(3), pd.DataFrame(), terms)
+        monkeypatch.setattr(crossed, "optimum", fake)
+        model, said = crossed.fit_by_rule(np.ones(3), pd.DataFrame(), terms)
         # The errors are those of the last step.
         assert model == tried
         return tried, said
 
     both, one = ("1", "x"), ("1",)
-    assert by_rule(0, term(*both)) == ([[(both, True)]], singular.AS_DECLARED)
+    assert by_rule(0, term(*both)) == ([[(both, True)]], crossed.AS_DECLARED)
     steps = [[(both, True)], [(both, False)], [(one, False)]]
-    assert by_rule(1, term(*both)) == (steps[:2], singular.NO_CORRELATIONS)
-    assert by_rule(2, term(*both)) == (steps, singular.NO_SLOPES)
+    assert by_rule(1, term(*both)) == (steps[:2], crossed.NO_CORRELATIONS)
+    assert by_rule(2, term(*both)) == (steps, crossed.NO_SLOPES)
     # Where there are intercepts alone, nothing can be left out.
-    assert by_rule(9, term(*one)) == ([[(one, True)]], singular.AS_DECLARED)
+    assert by_rule(9, term(*one)) == ([[(one, True)]], crossed.AS_DECLARED)
 
 
 def people_rows(participants: int, items: int, constructions: int = 2) -> pd.DataFrame:
