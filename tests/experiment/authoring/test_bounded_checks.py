@@ -39,9 +39,9 @@ def test_a_text_with_more_marks_than_pages_show_is_refused(folder):
     text.write_text("_a" * 50_000, encoding="utf-8")
     [error] = check_folder(str(folder), 1).errors
     assert (
-        'the text "consent" is too long, or has too many lines and marks of Markdown. Expected at most'
-        " 100,000 characters, and 2,000 lines, stars, brackets and other marks together; pages show a"
-        " longer one without its marks."
+        'the text "consent" is too long, or has too many lines and marks of Markdown. Expected at'
+        " most 100,000 characters, and 2,000 lines, stars, brackets and other marks together; pages"
+        " show a longer one without its marks."
     ) in str(error)
     assert "2,000 lines, stars" in str(error)
 

@@ -75,3 +75,11 @@ def test_whom_a_platform_signed_is_not_counted_and_others_are(client, sessions, 
     assert rows() == (2, 0), "the machine itself"
     sent = client.post(f"/run/{plain.ref}", data=ACCEPT, headers=FROM_ELSEWHERE)
     assert sent.status_code == 303 and rows() == (3, 1)
+
+
+def test_the_bare_address_of_a_run_with_links_asks_for_the_code(client, run, sessions, clock):
+    with sessions.begin() as session:
+        make_links(session, run, "single", ["Anna"], [None], clock())
+    asked = client.get(f"/run/{run.ref}")
+    assert asked.status_code == 403
+    assert "This study is open to those who were given a link or an access code." in asked.text

@@ -4,6 +4,7 @@ from io import BytesIO
 
 import pytest
 
+from webapp.server.gevent_worker import _Handler
 from webapp.server.headers import Headers
 
 
@@ -64,3 +65,12 @@ def test_headers_that_end_too_early_are_no_request():
     for text in (b"Host: a\r\n", b"Host: a"):
         with pytest.raises(ValueError, match="the headers are cut short"):
             Headers(BytesIO(text))
+
+
+def test_headers_whose_sender_goes_away_are_no_request():
+    class Gone(BytesIO):
+        def readline(self, *_):
+            raise ConnectionResetError
+
+    with pytest.raises(ValueError, match="the headers did not come to their end"):
+        _Handler.MessageClass(None, Gone())

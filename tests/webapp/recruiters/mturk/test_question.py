@@ -32,7 +32,9 @@ def test_a_link_arrives_as_it_was_whatever_stands_in_it(query):
 
 
 def test_a_link_that_does_not_fit_is_refused():
-    with pytest.raises(WebappError, match=r"the link is too long for a question.*a question of at most 65535 bytes"):
+    with pytest.raises(
+        WebappError, match=r"the link is too long for a question.*a question of at most 65535 bytes"
+    ):
         external_question("https://study.example/" + "&" * 14_000)
 
 
