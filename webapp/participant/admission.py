@@ -1,4 +1,4 @@
-"""The questions before the first trial, and the way out of them."""
+"""Routes for the steps between consent and the first trial: assent, screening, comprehension."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -38,7 +38,7 @@ _Take = Callable[
 
 @admission_pages.post("/p/<token>/assent")
 def decide_for_oneself(token: str) -> ResponseReturnValue:
-    """Take what the participant decides, for whom somebody else consented."""
+    """Store the assent decision of a participant whose parent or guardian has consented."""
 
     def decided(
         session: Session,
@@ -60,19 +60,19 @@ def decide_for_oneself(token: str) -> ResponseReturnValue:
 
 @admission_pages.post("/p/<token>/screening")
 def answer_screening(token: str) -> ResponseReturnValue:
-    """Take the answers to the screening questions."""
+    """Check and store the answers to the screening questions."""
     return _taken(token, screen)
 
 
 @admission_pages.post("/p/<token>/comprehension")
 def answer_comprehension(token: str) -> ResponseReturnValue:
-    """Take the answers to the questions on the instructions."""
+    """Check and store the answers to the comprehension questions."""
     return _taken(token, check_comprehension)
 
 
 @admission_pages.post("/p/<token>/leave")
 def leave(token: str) -> ResponseReturnValue:
-    """End the visit of somebody who does not want to go on."""
+    """End the visit of a participant who chooses to leave before the first trial."""
     services = current_services()
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
@@ -83,7 +83,7 @@ def leave(token: str) -> ResponseReturnValue:
 
 
 def admission_page(session: Session, participant: Participant, _run: Run, study: Study) -> str:
-    """Return the page of what somebody without a place has to answer next."""
+    """Return the page with the next step for a participant without a place (participant slot)."""
     return _page(session, participant, study, {}, {})
 
 
@@ -93,7 +93,7 @@ def _taken(token: str, take: _Take) -> ResponseReturnValue:
         participant, run = requested_participant(session, token, writing=True)
         study = services.study_of(session, run)
         now = services.now()
-        # Who was counted when they came counts here too.
+        # A participant counted against their network address on arrival is counted here too.
         digest = counted_now(session, participant, services.sender(), now)
         sender = Sender(digest, services.settings.unanswered_places)
         try:

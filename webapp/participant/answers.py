@@ -1,4 +1,4 @@
-"""The addresses to which the working page sends answers and the facts about the device."""
+"""Routes that receive answers and device descriptions from the working page."""
 
 from flask import Blueprint, request
 from pydantic import ValidationError
@@ -17,17 +17,17 @@ from webapp.sessions.record_batch import SentAnswer
 
 answers_address = Blueprint("answers", __name__)
 
-# With the times of the most words that a trial may have.
+# Enough for a trial with the largest permitted number of words, each with its times.
 LARGEST_ANSWER_BYTES = 12_288
-# What the log and the metrics call the address below.
+# The endpoint name of the route below, as used in the log and the metrics.
 SAVE = "answers.save"
 
 
 @answers_address.post("/p/<token>/answers")
 def save(token: str) -> dict[str, int]:
-    """Store one answer, and acknowledge it after the commit."""
+    """Store one answer; reply only after the transaction is committed."""
     request.max_content_length = LARGEST_ANSWER_BYTES
-    # The whole body first: a slow sender must not keep others waiting for the database.
+    # Read the whole body before opening a transaction, so that a slow client blocks nobody else.
     body = request.get_data()
     position, remaining = _save_with_others(token, body) or _save_alone(token, body)
     if remaining == 0:
@@ -36,10 +36,10 @@ def save(token: str) -> dict[str, int]:
 
 
 def _save_with_others(token: str, body: bytes) -> tuple[int, int] | None:
-    """Store a plain answer together with those that others send at this moment.
+    """Store an ordinary answer in the same transaction as other answers that arrive at this moment.
 
     Returns:
-        The answer's position and how many trials have none; None where nothing was stored.
+        The trial's position and the number of trials still unanswered; None if nothing was stored.
     """
     services = current_services()
     ref = services.tokens.read(token)
@@ -69,9 +69,9 @@ def _save_alone(token: str, body: bytes) -> tuple[int, int]:
 
 
 def _complete(token: str) -> None:
-    """End the session after its last answer, where the study has no questionnaire.
+    """End the session after its last answer if the study has no questionnaire.
 
-    The next page does the same, but participants who close the window now have done everything.
+    The next page would do the same, but participants who close the window now have also finished.
     """
     services = current_services()
     with reading(services.sessions) as session:
@@ -88,7 +88,7 @@ def _complete(token: str) -> None:
 
 @answers_address.post("/p/<token>/device")
 def note(token: str) -> dict[str, bool]:
-    """Store the browser's description of its device, the first time."""
+    """Store the browser's description of its device, the first time it is sent."""
     request.max_content_length = LARGEST_ANSWER_BYTES
     body = request.get_data()
     services = current_services()

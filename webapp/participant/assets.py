@@ -1,12 +1,12 @@
-"""The program and the style of the pages, under a name made of their content.
+"""Serve the pages' scripts and styles from a URL that contains a hash of their content.
 
-The pages' modules are joined when a process starts, so that an arrival is one request for all of
-them. The files are one folder on the wire, and the folder's name changes with any of them. A
-browser keeps such a folder for good and asks again only after an upgrade. A study without a server
-holds the same modules in its page.
+The JavaScript modules are joined into one file at start-up, so that an arriving browser fetches
+them in one request. The hash is part of the folder's URL and changes with any of the files, so
+browsers cache the files indefinitely and fetch them again only after an upgrade. A study without a
+server embeds the same modules in its page.
 
-Each module becomes a function that returns what it exports. Only the plain forms of ``import`` and
-``export`` are read; any other is refused, never guessed.
+Each module becomes a function that returns its exports. Only the plain forms of ``import`` and
+``export`` are understood; any other form raises an error.
 """
 
 import gzip
@@ -26,7 +26,7 @@ from markupsafe import Markup
 
 from webapp.errors import WebappError
 
-# Stands in every page itself, so that a page can tell what is missing when nothing else arrives.
+# Embedded in every page, so that the page can report which files failed to load.
 _BOOT = "boot.js"
 _PAGE = "page.js"
 _EXTENSION = "assets"
@@ -35,7 +35,7 @@ _YEAR_S = 365 * 24 * 60 * 60
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """A file as it is sent."""
+    """A file as it is sent to browsers."""
 
     mimetype: str
     content: bytes
@@ -47,13 +47,13 @@ class Assets:
 
     Attributes:
         files: Each file by its name.
-        version: Another one for other contents.
-        base: The folder's address.
-        boot: The program that every page holds itself, and nobody fetches.
+        version: A hash of all contents.
+        base: The folder's URL path.
+        boot: The script that is embedded in every page and never fetched.
 
     Args:
-        folder: Where they lie.
-        scripts: Further programs by their names: each is for the pages that ask for it.
+        folder: The folder that contains the files.
+        scripts: Further scripts by name; pages load them individually.
     """
 
     def __init__(self, folder: Path, scripts: Mapping[str, Traversable] | None = None) -> None:
@@ -70,12 +70,12 @@ class Assets:
         self.base = f"/assets/{self.version}"
 
     def address(self, name: str) -> str:
-        """Return the address of a file."""
+        """Return the URL path of a file."""
         return f"{self.base}/{name}"
 
     @property
     def boot_source(self) -> str:
-        """What allows ``boot`` in a content security policy, and no other program."""
+        """The content security policy source that allows the script ``boot`` and no other."""
         digest = hashlib.sha256(self.boot.encode()).digest()
         return f"'sha256-{b64encode(digest).decode()}'"
 
@@ -91,15 +91,16 @@ def _compressed(content: bytes) -> bytes:
 
 
 def serve_assets(app: Flask, assets: Assets) -> None:
-    """Serve the files at the address of their version, and name it to the app's templates."""
+    """Serve the files under their versioned URL, and pass ``assets`` to the app's templates."""
     pages = Blueprint("assets", __name__)
 
     @pages.get("/assets/<version>/<name>")
     def send(version: str, name: str) -> Response:
-        """Send a file of this version; what follows the version's point only makes a new address.
+        """Send a file of this version; text after a dot in the version only makes the URL distinct.
 
-        While nodes are upgraded one after the other, a page of one node may ask another, which has
-        other files. It is told to ask again: modules of two versions do not work together.
+        During a rolling upgrade, a page from one node may request files from a node with another
+        version. The reply is then 503 with Retry-After: modules of two versions do not work
+        together.
         """
         if version.partition(".")[0] != assets.version:
             return _of_another_version()
@@ -148,15 +149,15 @@ _ALIAS = re.compile(r"(\w+) as (\w+)")
 
 
 def bundle(modules: Mapping[str, str], programs: Mapping[str, str]) -> str:
-    """Return one program that begins a study without a server.
+    """Return a single script that starts a study without a server.
 
     Args:
-        modules: The pages' modules by their names; one is ``serverless/begin.js``.
-        programs: Those that a page asks for by name, such as a type of response's.
+        modules: The pages' modules by name; one of them is ``serverless/begin.js``.
+        programs: The scripts that a page requests by name, such as that of a response type.
 
     Raises:
-        WebappError: A module imports or exports in a form that is not read, or one that is not
-            there, or a circle of modules import each other.
+        WebappError: A module uses an unsupported form of import or export, imports a missing
+            module, or is part of an import cycle.
     """
     texts = {**modules, **programs}
     done: dict[str, str] = {}
@@ -168,14 +169,14 @@ def bundle(modules: Mapping[str, str], programs: Mapping[str, str]) -> str:
 
 
 def joined(name: str, modules: Mapping[str, str]) -> str:
-    """Return a module together with all that it imports, as one module with its exports.
+    """Return a module and everything it imports, as one module with the same exports.
 
     Args:
-        name: Its name.
-        modules: The texts of modules by their names.
+        name: The module's name.
+        modules: The source texts of modules by name.
 
     Raises:
-        WebappError: As ``bundle``.
+        WebappError: As for ``bundle``.
     """
     done: dict[str, str] = {}
     _add(name, modules, done, ())

@@ -54,7 +54,7 @@ _MARK = re.compile(r"[a-z0-9]{12}", re.ASCII)
 
 @consent_pages.get("/run/<ref>")
 def show(ref: str) -> ResponseReturnValue:
-    """Show what the study asks of people; nothing is stored before they decide."""
+    """Show the consent page; nothing is stored before the participant decides."""
     services = current_services()
     with reading(services.sessions) as session:
         run = requested_run(session, ref)
@@ -64,7 +64,7 @@ def show(ref: str) -> ResponseReturnValue:
             _refuse_other_offers(session, run, arrival)
         try:
             if arrival.acceptance is None:
-                # Work that a platform pays is asked about first, when the button is pressed.
+                # For paid platform work, the platform is asked first, when the button is pressed.
                 refuse_earlier(session, run, study, arrival.platform_id)
             if not arrival.preview and not is_returning(session, run, arrival.platform_id):
                 refuse_newcomers(session, run, services.now())
@@ -75,9 +75,9 @@ def show(ref: str) -> ResponseReturnValue:
 
 @consent_pages.post("/run/<ref>")
 def decide(ref: str) -> ResponseReturnValue:
-    """Store the decision and send the participant to their own address; a preview stores nothing.
+    """Store the decision and redirect to the participant's own URL; a preview stores nothing.
 
-    The form goes to the address it was opened at, so what the recruiter's link says comes along.
+    The form is posted to the URL at which the page was opened, which keeps the link's parameters.
     """
     services, erased = current_services(), False
     services.refusals.check(services.sender(), now := services.now())
@@ -116,7 +116,7 @@ def decide(ref: str) -> ResponseReturnValue:
         over = participant.state in OVER
         count_arrival(session, participant, counted.digest, services.settings, now)
         if decision is Decision.DECLINE and participant.state in STILL_THERE:
-            # Who agreed before and now declines takes their consent back.
+            # A participant who agreed earlier and now declines withdraws their consent.
             withdraw(session, participant, Wish.ERASE, now, services.record)
             erased = True
         keep_visit(session, participant, _kept(arrival, confirmed), now)
@@ -128,7 +128,7 @@ def decide(ref: str) -> ResponseReturnValue:
         report_ending(session, run, study, participant)
         session.commit()
         if over:
-            # Who presses this again may be somebody else at the same computer.
+            # The button may have been pressed by another person at the same computer.
             return finished_before(session, run, study, participant, come=True)
     if erased:
         empty_log_soon(services.engine)
@@ -138,13 +138,13 @@ def decide(ref: str) -> ResponseReturnValue:
 
 @consent_pages.errorhandler(LinkWantedError)
 def ask_for_code(error: LinkWantedError) -> ResponseReturnValue:
-    """Ask visitors of the bare address for the access code that they were given."""
+    """Ask a visitor who opened the run's URL without an access code to enter the code."""
     return render_template("access_code.html", text=error.problem), 403
 
 
 @consent_pages.errorhandler(ArrivalError)
 def refuse(error: ArrivalError) -> ResponseReturnValue:
-    """Note with the run that its links are wrong, and tell the visitor kindly."""
+    """Record an invalid link with its run, and show the visitor an error page."""
     services, ref = current_services(), (request.view_args or {})["ref"]
     value = request.args.get(error.parameter)
     at_fault = {} if value is None else {error.parameter: value}
@@ -154,7 +154,7 @@ def refuse(error: ArrivalError) -> ResponseReturnValue:
             session, find_run(session, ref), error.code, at_fault, services.now()
         ),
     )
-    # What stands in the link may name somebody, so only the argument's name is logged.
+    # The value may identify a person, so only the parameter's name is logged.
     current_app.logger.warning(
         "a study link was put together wrongly: %s %s", error.code, error.parameter
     )
@@ -167,16 +167,16 @@ def refuse(error: ArrivalError) -> ResponseReturnValue:
 
 @consent_pages.errorhandler(TooManyArrivalsError)
 def refuse_crowd(error: TooManyArrivalsError) -> ResponseReturnValue:
-    """Say that too many came from there, and look at nobody from there for some seconds."""
+    """Report too many arrivals from this address, and refuse further ones for some seconds."""
     services = current_services()
     services.refusals.note(services.sender(), services.now())
     return refused(error)
 
 
 def _ask_the_platform(ref: str) -> bool | None:
-    """Return whether the run's platform sent who comes; None where it does not answer.
+    """Return whether the run's platform confirms this visitor; None if it does not answer.
 
-    Nothing of the database is held meanwhile.
+    No database connection is open during the call.
     """
     services = current_services()
     recruiter = services.recruiter_of(ref, lambda session: requested_run(session, ref))
@@ -192,7 +192,7 @@ def _ask_the_platform(ref: str) -> bool | None:
 
 
 def _counted(run: Run, arrival: Arrival, link: Link | None, confirmed: bool | None) -> Sender:
-    """Return where somebody comes from, unless a platform or a personal link vouches for them."""
+    """Return the visitor's sender; its address is empty if a platform or link vouches for them."""
     services = current_services()
     asked = isinstance(services.recruiter(run.recruiter), AskingRecruiter)
     known = arrival.proven or (asked and confirmed) or person_of(link) is not None
@@ -200,7 +200,7 @@ def _counted(run: Run, arrival: Arrival, link: Link | None, confirmed: bool | No
 
 
 def _kept(arrival: Arrival, confirmed: bool | None) -> dict[str, str]:
-    """Return what is kept of a visit: with a mark where the platform was not there to be asked."""
+    """Return the link parameters to store, marked as unconfirmed unless the platform confirmed."""
     return {**arrival.parameters, **({} if confirmed else {UNCONFIRMED: "yes"})}
 
 
@@ -246,7 +246,7 @@ def _come(session: Session, run: Run, study: Study) -> tuple[Arrival, Link | Non
 
 
 def _opened() -> str:
-    """Return the address as it was opened, with nothing decoded: it may be signed."""
+    """Return the request's URL without decoding it, because it may be signed."""
     query = request.query_string.decode("latin-1")
     return f"{request.base_url}?{query}" if query else request.base_url
 
@@ -263,10 +263,10 @@ def _decision() -> Decision:
 
 
 def _asks_again(study: Study, arrival: Arrival, text: str) -> str:
-    """Return the page again where somebody agrees to another text, or on a device refused."""
+    """Return the consent page again if its text changed or the device is not allowed; else ""."""
     if _text_shown() not in ("", text_hash(text)):
         return _consent(study, arrival, changed=True)
-    # The page says which kind of device it is on, and has no button there that would lead here.
+    # The page sends its kind of device, and shows no button on a device that is not allowed.
     allowed = study.taking_part.devices
     refused = allowed and request.form.get("device", "") not in allowed
     return _consent(study, arrival) if refused else ""
@@ -279,13 +279,13 @@ def _refuse_other_offers(session: Session, run: Run, arrival: Arrival) -> None:
 
 
 def _text_shown() -> str:
-    # The server may have begun to say something else since the page was opened.
+    # The server's text may have changed since the page was opened.
     return request.form.get("text", "")
 
 
 def _session_shown() -> str | None:
-    # The browser keeps the session that it began, so who comes again under another assignment can
-    # show that it is theirs.
+    # The browser stores the session it began, so a participant who returns under another assignment
+    # can prove that the session is theirs.
     try:
         return current_services().tokens.read(request.form.get("session", ""))
     except RequestError:
@@ -293,7 +293,7 @@ def _session_shown() -> str | None:
 
 
 def _visit_mark() -> str | None:
-    # Each consent page carries a random mark, so that pressing its button twice on a slow network
-    # makes one participant, not two.
+    # Each consent page has a random mark, so that pressing its button twice on a slow network
+    # creates only one participant.
     mark = request.form.get("visit", "")
     return mark if _MARK.fullmatch(mark) else None

@@ -1,7 +1,7 @@
-"""What is stored of a participant, in the words of the consent page.
+"""The list of stored data on the consent page.
 
-The product says it, not the study's author, so that no consent text can forget it. A test counts
-the exported columns against it.
+The text comes from the platform, not from the study's author, so that no consent text can omit it.
+A test compares it with the exported columns.
 """
 
 from collections.abc import Iterator
@@ -13,11 +13,11 @@ from webapp.core.i18n import gettext
 
 
 def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
-    """Yield what is stored about participants, one sentence each.
+    """Yield one sentence for each kind of data that is stored about participants.
 
     Args:
-        study: The study they are asked to take part in.
-        known_to_platform: Whether a recruiting platform said who they are.
+        study: The study that the participant is invited to.
+        known_to_platform: Whether a recruiting platform identifies the participant.
     """
     yield gettext(
         "Two random codes instead of your name, of which one is shown only to you, and the times at"
@@ -71,7 +71,7 @@ def stored_data(study: Study, *, known_to_platform: bool) -> Iterator[str]:
 
 
 def rights_notice() -> str:
-    """Return what somebody may ask for, in a sentence."""
+    """Return the sentence that lists the participant's rights."""
     return gettext(
         "You may see your data, have them corrected or erased, have them kept without being used,"
         " object, and complain to your country's data protection authority."
@@ -79,7 +79,7 @@ def rights_notice() -> str:
 
 
 def _of_answers(study: Study) -> Iterator[str]:
-    """Yield what is stored about each answer."""
+    """Yield one sentence for each kind of data stored about an answer."""
     yield gettext(
         "For each of your choices: what you chose, when you pressed and let go, and how exactly"
         " that was measured; whether by key, mouse or touch, and how far and until when the mouse"
@@ -101,11 +101,11 @@ def _of_answers(study: Study) -> Iterator[str]:
 
 
 def consent_text(study: Study, *, known_to_platform: bool) -> str:
-    """Return all that the consent page says, as people keep it and as their agreement is stored.
+    """Return the full text of the consent page, as participants download it and as it is stored.
 
     Args:
-        study: The study they are asked to take part in.
-        known_to_platform: Whether a recruiting platform said who they are.
+        study: The study that the participant is invited to.
+        known_to_platform: Whether a recruiting platform identifies the participant.
     """
     stored = (
         f"- {sentence}" for sentence in stored_data(study, known_to_platform=known_to_platform)
@@ -117,7 +117,7 @@ def consent_text(study: Study, *, known_to_platform: bool) -> str:
 
 
 def answerable(study: Study) -> Iterator[str]:
-    """Yield who answers for a study, one sentence each; nothing where it does not say."""
+    """Yield one sentence for each responsible party that the study names; none if it names none."""
     about = study.study
     if about.institution:
         yield gettext("Institution: %(name)s", name=about.institution)

@@ -1,8 +1,8 @@
-"""How a visit ends: the way back to the platform, and what an ended session still shows.
+"""How a visit ends: the way back to the platform, and what the page of a finished session shows.
 
-Several people may use one computer. A session that ended there is opened for its confirmation code
-alone: whoever opens a link of the run again, or finds an address in the browser's history, is not
-shown the participant before.
+Several people may use one computer. On a shared computer, a finished session can only be opened
+with its confirmation code: opening the run's link again, or a URL from the browser's history, does
+not reveal the previous participant.
 """
 
 from flask import current_app, g, render_template, request
@@ -27,7 +27,7 @@ from webapp.sessions.lookup import is_of_link
 def exit_of(
     session: Session, run: Run, study: Study, participant: Participant, ending: Ending
 ) -> Exit:
-    """Return a participant's way back."""
+    """Return a participant's way back to the platform."""
     services = current_services()
     receipt = services.tokens.receipt(participant.ref)
     departure = departure_of(session, study, participant, ending, receipt)
@@ -35,7 +35,7 @@ def exit_of(
 
 
 def report_ending(session: Session, run: Run, study: Study, participant: Participant) -> None:
-    """Owe the platform a report of how a visit ended, in the transaction that ends it."""
+    """Queue a report to the platform on how a visit ended, in the transaction that ends it."""
     ending = ending_of(participant)
     if ending is None:
         return
@@ -45,7 +45,7 @@ def report_ending(session: Session, run: Run, study: Study, participant: Partici
 
 
 def turned_away(run: Run, study: Study, arrival: Arrival, error: NoRoomError) -> tuple[str, int]:
-    """Return the page for somebody who is not let in, with their way back."""
+    """Return the page for a visitor who is not admitted, with their way back to the platform."""
     current_app.logger.info("a new participant was turned away: %s", error.code)
     departure = Departure(
         error.ending,
@@ -64,7 +64,7 @@ def turned_away(run: Run, study: Study, arrival: Arrival, error: NoRoomError) ->
 
 
 def turned_back(run: Run, study: Study, error: ArrivalError) -> ResponseReturnValue:
-    """Return the page for a link that the platform did not sign, with the way back it wants."""
+    """Return the page for a link without a valid platform signature, with the platform's exit."""
     departure = Departure(Ending.SECURITY, study, parameters=error.kept)
     way = current_services().recruiter(run.recruiter).exit(departure)
     if way.form is None:
@@ -76,20 +76,20 @@ def turned_back(run: Run, study: Study, error: ArrivalError) -> ResponseReturnVa
 def turned_away_at_last(
     session: Session, run: Run, study: Study, participant: Participant, error: NoRoomError
 ) -> tuple[str, int]:
-    """Return the same page for somebody who agreed, and finds the last place taken meanwhile."""
+    """Return the same page for a participant who agreed but found the last place taken."""
     kept = kept_parameters(session, participant)
     return turned_away(run, study, Arrival(participant.platform_id, parameters=kept), error)
 
 
 OVER = (State.FINISHED, State.LEFT, State.WITHDRAWN)
-# What only a page of the run that is still open sends (navigation.js).
+# A request header that only an open page of the run sends (navigation.js).
 _WITHIN = "X-Parallax-Within"
 
 
 def is_shut(participant: Participant, study: Study) -> bool:
-    """Return whether an address shows nothing any more: a session that ended on a shared computer.
+    """Return whether the session has ended on a shared computer, so that its URL shows nothing.
 
-    The page that is open at the end still asks for what it shows; who knows the code may, too.
+    A page still open at the end may load its content, and so may a request with the code.
     """
     if not study.privacy.shared_device or participant.state not in OVER:
         return False
@@ -99,15 +99,15 @@ def is_shut(participant: Participant, study: Study) -> bool:
 def finished_before(
     session: Session, run: Run, study: Study, participant: Participant, *, come: bool
 ) -> tuple[str, int]:
-    """Return the page for a session that has ended, which says nothing of the session itself.
+    """Return the page for a finished session; the page reveals nothing about the session.
 
     Args:
         session: An open session.
         run: The run.
-        study: Its study.
-        participant: Whose session has ended.
-        come: Whether they came by the run's link: a participant whom a platform identified there
-            gets the way back to it.
+        study: The run's study.
+        participant: The participant whose session has ended.
+        come: Whether they used the run's link: a participant identified there by a platform gets
+            the way back to it.
     """
     named = come and not is_of_link(participant.platform_id)
     way_back: Exit | None = None

@@ -1,4 +1,4 @@
-"""The run or the participant of a request's address."""
+"""Find the run or the participant named in a request's URL."""
 
 from flask import g
 from sqlalchemy.orm import Session
@@ -15,10 +15,10 @@ from webapp.sessions.lookup import find_participant, find_run
 
 
 def requested_run(session: Session, ref: str) -> Run:
-    """Return the run of the address.
+    """Return the run named in the URL.
 
     Raises:
-        RequestError: There is none.
+        RequestError: There is no such run.
     """
     run = find_run(session, ref)
     _describe_response_for(session, run)
@@ -28,10 +28,10 @@ def requested_run(session: Session, ref: str) -> Run:
 def requested_participant(
     session: Session, token: str, *, writing: bool = False
 ) -> tuple[Participant, Run]:
-    """Return the participant of the address's token, and their run.
+    """Return the participant of the URL's token, and their run.
 
     Raises:
-        RequestError: The token is forged or too old, or no participant has it.
+        RequestError: The token is forged or expired, or belongs to no participant.
     """
     services = current_services()
     participant, run = find_participant(
@@ -47,10 +47,10 @@ def requested_participant(
 
 
 def count_who_is_back(session: Session, participant: Participant) -> None:
-    """Count who lost their place where they are now, if where they came from is forgotten.
+    """Count an abandoned participant at their current address if the old one was deleted.
 
-    Whatever may give them a place again, a page or an answer, asks for this first: of whom nobody
-    knows where they are, it is never the turn to get a place.
+    Every page or request that may give the participant a place again calls this first: participants
+    without a known address never get a turn on the waitlist.
     """
     if participant.state == State.ABANDONED:
         services = current_services()
@@ -58,12 +58,12 @@ def count_who_is_back(session: Session, participant: Participant) -> None:
 
 
 def _describe_response_for(session: Session, run: Run) -> None:
-    # Kept for the whole request: an error page of the run speaks its language, and says too
-    # whether it is simulated.
+    # Kept for the whole request: an error page uses the run's language and shows whether the run is
+    # simulated.
     g.simulated = run.simulated
     g.run_ref = run.ref
     bind_contextvars(run=run.ref)
-    # What goes wrong before the study is read is said in its language, too.
+    # Errors before the study is read also appear in the run's language.
     set_language(run.language)
     services = current_services()
     study = services.study_of(session, run)

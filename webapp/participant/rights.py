@@ -1,8 +1,8 @@
-"""What a person may ask for: the way out on every page, and by their code all that is stored.
+"""Participants' rights: withdraw on every page, and see all stored data with their code.
 
-The code also opens a page on which answers are corrected and their use is stopped. The fields of
-its form that are not questions begin with an underscore, which no question's name does. A person
-whom the platform pays in another way hands that work in on the compensation page.
+The code also opens a page on which participants correct answers and restrict the use of their data.
+Form fields on it that are not questions begin with an underscore, which no question's name does.
+Participants whom the platform pays in another way submit their work on the compensation page.
 """
 
 import json
@@ -38,7 +38,7 @@ _WISHES = frozenset(wish.value for wish in Wish)
 
 @rights_pages.get("/p/<token>/withdraw")
 def ask(token: str) -> ResponseReturnValue:
-    """Ask what becomes of what was given; nothing is stored here."""
+    """Ask whether the answers are to be kept or erased; nothing is stored here."""
     services = current_services()
     with reading(services.sessions) as session:
         participant, run = requested_participant(session, token)
@@ -52,7 +52,7 @@ def ask(token: str) -> ResponseReturnValue:
 
 @rights_pages.post("/p/<token>/withdraw")
 def leave(token: str) -> ResponseReturnValue:
-    """Carry out the wish, in one transaction, and show that it is done."""
+    """Carry out the participant's choice in one transaction, and show the result."""
     services, wish = current_services(), _wish()
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
@@ -88,7 +88,7 @@ def _carry_out(
 
 @rights_pages.get("/run/<ref>/data")
 def ask_code(ref: str) -> str:
-    """Ask for the code with which somebody gets what is stored of them."""
+    """Ask for the code that gives a participant access to their stored data."""
     with reading(current_services().sessions) as session:
         run = requested_run(session, ref)
         study = current_services().study_of(session, run)
@@ -97,7 +97,7 @@ def ask_code(ref: str) -> str:
 
 @rights_pages.post("/run/<ref>/data")
 def send_data(ref: str) -> ResponseReturnValue:
-    """Do what the participant who was shown the code wishes: by default, send what is stored."""
+    """Carry out the request of a participant identified by their code; the default sends data."""
     services, wish = current_services(), request.form.get("wish", "")
     amending = request.form.get(CODE) is not None and request.form.get(WISH) in CHANGES
     changing = amending or wish in _WISHES
@@ -153,7 +153,7 @@ compensation_page = Blueprint("compensation", __name__)
 
 @compensation_page.get("/run/<ref>/compensation")
 def show(ref: str) -> str:
-    """Show the button that hands it in; nothing is stored here."""
+    """Show the button that submits the work to the platform; nothing is stored here."""
     services = current_services()
     with reading(services.sessions) as session:
         run = requested_run(session, ref)
@@ -163,7 +163,7 @@ def show(ref: str) -> str:
     accepted = recruiter.arrival(landing).acceptance
     form = None
     if accepted is not None:
-        # The platform's own word on who submitted is all that is needed here.
+        # The platform's own record of the submission is all that is needed here.
         departure = Departure(Ending.COMPLETED, study, acceptance=accepted, receipt="compensation")
         form = recruiter.exit(departure).form
     return render_template("compensation.html", study=study, form=form)
@@ -183,15 +183,15 @@ def own_page(
     problems: Mapping[str, str] | None = None,
     told: str = "",
 ) -> str:
-    """Return the page.
+    """Return the page on which a participant corrects answers and restricts the use of their data.
 
     Args:
         session: An open session.
         study: The run's study.
-        participant: Whose page it is.
-        given: What was typed where something of it must be mended; else what is stored is shown.
-        problems: What is wrong with a field, by its name.
-        told: What was done, in a sentence.
+        participant: The participant whose page it is.
+        given: The submitted values if some are invalid; otherwise the stored values are shown.
+        problems: The error messages by field name.
+        told: A sentence that confirms what was done.
     """
     return render_template(
         "own_page.html",
@@ -209,13 +209,13 @@ def own_page(
 def changed(
     session: Session, study: Study, participant: Participant, form: Mapping[str, str]
 ) -> tuple[str, int]:
-    """Do what the form of the page wishes, and return the page that says so.
+    """Carry out the submitted change, and return the page with a confirmation and the status code.
 
     Args:
-        session: An open session that holds the participant's lock; what is done is committed.
+        session: An open session that holds the participant's lock; the change is committed.
         study: The run's study.
-        participant: Whose wish it is.
-        form: What was sent.
+        participant: The participant who asks for the change.
+        form: The submitted form.
     """
     services, wish, done = current_services(), form[WISH], ""
     now, record = services.now(), services.record
@@ -230,6 +230,6 @@ def changed(
             return own_page(session, study, participant, given=form, problems=problems), 422
         done = gettext("Your corrections are stored.")
     session.commit()
-    # What was there before is not kept.
+    # Old values must not survive in the database's log.
     empty_log_soon(services.engine)
     return own_page(session, study, participant, told=done), 200

@@ -1,4 +1,4 @@
-"""A participant's own address: it always shows the page they have reached."""
+"""The participant's own URL: it always shows the page that they have reached."""
 
 from collections.abc import Callable, Mapping
 
@@ -36,7 +36,7 @@ session_pages = Blueprint("session", __name__)
 
 @session_pages.get("/p/<token>/")
 def show(token: str) -> ResponseReturnValue:
-    """Show the page of the participant's state; after a long absence, give the place back."""
+    """Show the page for the participant's state; restore their place after a long absence."""
     services = current_services()
     with reading(services.sessions) as session:
         participant, run = requested_participant(session, token)
@@ -60,7 +60,7 @@ def show(token: str) -> ResponseReturnValue:
 
 @session_pages.get("/p/<token>/going-on")
 def going_on(token: str) -> dict[str, bool]:
-    """Say whether a session that a browser began can be gone on with; nothing is stored here."""
+    """Report whether a session that a browser began can be continued; nothing is stored here."""
     with reading(current_services().sessions) as session:
         participant, _ = requested_participant(session, token)
         return {"going_on": lease.can_go_on(session, participant)}
@@ -68,7 +68,7 @@ def going_on(token: str) -> dict[str, bool]:
 
 @session_pages.post("/p/<token>/questionnaire")
 def answer_questionnaire(token: str) -> ResponseReturnValue:
-    """Store the questionnaire, or show it again with what must be mended."""
+    """Store the questionnaire, or show it again with the errors marked."""
     services = current_services()
     with services.sessions() as session:
         participant, run = requested_participant(session, token, writing=True)
@@ -81,7 +81,7 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
         session.commit()
         late = participant.state == State.ABANDONED and not problems
         if late and not asked_already(session, participant, study.questionnaire):
-            # Nothing was answered, which may be: this is not asked for ever.
+            # An empty questionnaire is allowed here; do not show it again and again.
             return _too_late(session, participant, run, study)
     if problems:
         return _questionnaire(study, given, problems), 422
@@ -89,7 +89,7 @@ def answer_questionnaire(token: str) -> ResponseReturnValue:
 
 
 def page_of(session: Session, participant: Participant, run: Run) -> str:
-    """Return the page of a participant's state."""
+    """Return the page for a participant's state."""
     page = _PAGES.get(State(participant.state), _closed)
     return page(session, participant, run, current_services().study_for(session, run, participant))
 
@@ -100,7 +100,7 @@ def _arrived(session: Session, participant: Participant, run: Run, study: Study)
 
 
 def _working(session: Session, participant: Participant, run: Run, study: Study) -> str:
-    # Where a platform names people, each has a link of their own.
+    # On platforms that identify participants, each participant has a link of their own.
     for_all = participant.platform_id is None
     invitation = url_for("consent.show", ref=run.ref) if for_all else ""
     work = serve(session, run, participant, study)
@@ -128,7 +128,7 @@ def _finished(session: Session, participant: Participant, run: Run, study: Study
 
 def _declined(session: Session, participant: Participant, run: Run, study: Study) -> str:
     left = exit_of(session, run, study, participant, Ending.NO_CONSENT)
-    # The platform knows of it, and may have given the place to another person.
+    # The platform knows of the refusal, and may have given the place to another person.
     free = is_of_link(participant.platform_id)
     again = url_for("consent.show", ref=run.ref) if free else ""
     return render_template("declined.html", study=study, exit=left, again=again)
@@ -144,8 +144,8 @@ def _late(session: Session, participant: Participant, run: Run, study: Study) ->
 
 def _too_late(session: Session, participant: Participant, run: Run, study: Study) -> str:
     ending = Ending.TOO_LATE
-    # Who came for paid work cannot hand it in without a place, and is paid another way. Anybody
-    # else who has answered everything goes back like those who completed.
+    # Participants with a paid assignment cannot submit it without a place, and are paid in another
+    # way. All others who have answered everything return as completed.
     if participant.ending == Ending.COMPLETED and current_assignment(session, participant) is None:
         ending = Ending.COMPLETED
     left = exit_of(session, run, study, participant, ending)

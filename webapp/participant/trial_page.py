@@ -1,4 +1,4 @@
-"""The working page: instructions, practice and trials, and what a type of response brings."""
+"""The working page: instructions, practice, trials, and the scripts of the response types."""
 
 import logging
 from base64 import b64encode
@@ -27,13 +27,14 @@ from webapp.sessions.session_payload import Work
 
 
 def working_page(study: Study, work: Work, *, invitation: str = "", lease_minutes: int = 0) -> str:
-    """Return the page on which a participant works, or somebody only looks.
+    """Return the page on which a participant works, or its preview.
 
     Args:
         study: The study.
-        work: What they work on.
-        invitation: Where somebody else would begin; empty where no address is for everybody.
-        lease_minutes: For how long a silent participant keeps the place; 0 where nobody has one.
+        work: The session to show.
+        invitation: The URL at which another person would begin; empty if no URL is for everybody.
+        lease_minutes: How long an inactive participant keeps the place; 0 where there are no
+            places.
     """
     response, address = response_of(study), assets_of(current_app).address
     return render_template(
@@ -55,7 +56,7 @@ def working_page(study: Study, work: Work, *, invitation: str = "", lease_minute
 
 
 def _own_font(study: Study) -> str:
-    """Return the address that holds a study's own font; empty where it has none."""
+    """Return the data URL of the study's own font; empty if it has none."""
     name = study.trial.font
     if not name.endswith(FONT_SUFFIX):
         return ""
@@ -67,12 +68,12 @@ def _sides(keys: Sequence[str]) -> list[tuple[Side, str]]:
 
 
 def with_scripts(work: Work, response: ResponseType, address: Callable[[str], str]) -> Work:
-    """Return a session whose tasks, if it has several, say where their scripts are.
+    """Return the session with the URL of each task's script; unchanged if it has only one task.
 
     Args:
         work: The session.
-        response: What its trials ask for.
-        address: From a script's name on the wire to where it is.
+        response: The response type of its trials.
+        address: Maps a script's public name to its URL.
     """
     if "tasks" not in work:
         return work
@@ -82,7 +83,7 @@ def with_scripts(work: Work, response: ResponseType, address: Callable[[str], st
 
 
 def trial_script(study: Study) -> str:
-    """Return the address of the script of the study's type of response."""
+    """Return the URL of the script of the study's response type."""
     return assets_of(current_app).address(script_name(response_of(study).script))
 
 
@@ -90,7 +91,7 @@ _FOLDER = Path(__file__).parent / "responses"
 
 
 def find_templates(app: Flask) -> None:
-    """Let the app's templates include those of the types of response."""
+    """Let the app's templates include those of the response types."""
     loaders = [app.jinja_loader] if app.jinja_loader else []
     app.jinja_loader = ChoiceLoader([*loaders, FunctionLoader(_template)])
 
@@ -101,7 +102,7 @@ def _template(name: str) -> str | None:
 
 
 def response_scripts() -> dict[str, Traversable]:
-    """Return the scripts of all types, built in or installed, by their names on the wire."""
+    """Return the scripts of all response types, built in or installed, by public name."""
     scripts = {}
     for name in RESPONSE_TYPES:
         try:
@@ -109,18 +110,18 @@ def response_scripts() -> dict[str, Traversable]:
             if (file := located(script)).is_file():
                 scripts[script_name(script)] = file
         except (ParallaxError, ModuleNotFoundError) as error:
-            # No run of it can be shown, and all others can.
+            # Runs with this response type cannot be shown; all others can.
             logging.getLogger(__name__).warning("%s: %s", name, error)
     return scripts
 
 
 def script_name(name: str) -> str:
-    """Return a script's name on the wire, where all programs lie in one folder."""
+    """Return a script's public file name; all scripts share one folder there."""
     return name.replace(":", "-").replace("/", "-")
 
 
 def located(name: str) -> Traversable:
-    """Return a file of a type of response.
+    """Return a file of a response type.
 
     Args:
         name: Its path below ``webapp/participant/responses/``, or ``"package:path"``.
@@ -129,12 +130,12 @@ def located(name: str) -> Traversable:
     return (files(package) if package else _FOLDER).joinpath(path)
 
 
-# A study's few texts are shown to everybody.
+# The few texts of a study are the same for all participants.
 @lru_cache(maxsize=256)
 def as_html(markdown: str) -> Markup:
-    """Return a study's Markdown as HTML; HTML written in it is shown as text, not obeyed.
+    """Return a study's Markdown as HTML; HTML tags in it are escaped.
 
-    A text with so many marks that everybody would wait for it is shown without its layout.
+    A text with so much markup that rendering would be slow is shown without formatting.
     """
     if is_too_marked(markdown):
         shown = escape(markdown[:MOST_CHARACTERS])

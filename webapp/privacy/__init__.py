@@ -1,4 +1,4 @@
-"""What people may ask of their own data: to have it, and to be forgotten.
+"""Participants' rights over their own data: access, correction, restriction and erasure.
 
-Transaction contract: functions that take a session leave the commit to the caller.
+Functions that take a session leave the commit to the caller.
 """

@@ -1,6 +1,6 @@
-"""Correcting: a participant's answers to questions are replaced by what they say is right.
+"""Correction and restriction: replace a participant's answers, or stop the use of their data.
 
-What was there before is not kept: it was wrong. That something was corrected is an event.
+The old answers are not kept, because they were wrong. The correction itself is stored as an event.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,13 +22,13 @@ from webapp.sessions.withdraw import drop_summaries, nothing_is_stored
 
 
 def answers_of(session: Session, participant: Participant) -> dict[str, str]:
-    """Return what a participant answered to questions, by the fields' names."""
+    """Return a participant's answers to questions, by field name."""
     answers = select(Answer.field, Answer.value).where(Answer.participant_id == participant.id)
     return dict(session.execute(answers).all())
 
 
 def correctable(session: Session, study: Study, participant: Participant) -> list[Question]:
-    """Return the questions that a participant was asked, whose answers can be corrected."""
+    """Return the questions that the participant was asked and whose answers can be corrected."""
     answers = answers_of(session, participant)
     correctable_questions = list[Question]()
     for questions, were_asked in (
@@ -48,26 +48,26 @@ def correct(
     now: datetime,
     record: Record,
 ) -> dict[str, str]:
-    """Put new answers in the place of a participant's, unless one must be mended first.
+    """Replace a participant's answers, unless one of the new answers is invalid.
 
-    A restored backup has them again: they are written to the record beside the database.
+    A restored backup would contain the old answers, so corrections are also written to the record.
 
     Args:
         session: An open session that holds the participant's lock.
-        participant: Whose answers.
-        questions: Those that can be corrected.
-        given: New answers by the fields' names; a question that is not named stays as it is.
+        participant: The participant whose answers are corrected.
+        questions: The questions that can be corrected.
+        given: New answers by field name; questions that are not named stay unchanged.
         now: The time.
-        record: Where the correction is written down.
+        record: The record in which the correction is noted.
 
     Returns:
-        What is wrong with a field, by its name; empty when everything is stored.
+        The error messages by field name; empty if everything is stored.
 
     Raises:
-        WebappError: It cannot be written down; then nothing is done.
+        WebappError: The record cannot be written; then nothing is changed.
     """
     before = answers_of(session, participant)
-    # One correction may decide whether another question is asked at all.
+    # A corrected answer may decide whether another question is asked at all.
     answers, wrong = checked_answers(questions, {**before, **given})
     if problems := {name: problem for name, problem in wrong.items() if name in given}:
         return problems
@@ -81,7 +81,7 @@ def correct(
 def apply_corrections(
     session: Session, participant: Participant, new: Mapping[str, str], now: datetime
 ) -> None:
-    """Store corrected answers, and that they were corrected; an empty one is no answer."""
+    """Store corrected answers and an event for them; an empty text deletes the answer."""
     for name, value in new.items():
         session.execute(
             delete(Answer).where(Answer.participant_id == participant.id, Answer.field == name)
@@ -96,7 +96,7 @@ def apply_corrections(
 
 
 def corrected_since_verdict(session: Session, participant: Participant) -> bool:
-    """Return whether the exclusion rules decided before an answer was corrected."""
+    """Return whether an answer was corrected after the exclusion rules gave their verdict."""
     later = (
         select(Event.id)
         .join(Verdict, Verdict.participant_id == Event.participant_id)
@@ -107,17 +107,17 @@ def corrected_since_verdict(session: Session, participant: Participant) -> bool:
 
 
 def restrict(session: Session, participant: Participant, now: datetime, record: Record) -> bool:
-    """Let a participant's data be used for nothing from now on; return whether they were before.
+    """Exclude a participant's data from all use; return whether the use was restricted before.
 
     Args:
         session: An open session that holds the participant's lock.
-        participant: Whose data.
+        participant: The participant whose data are restricted.
         now: The time.
-        record: Where the wish is written down, so that a restored backup does not undo it.
+        record: The record in which the wish is noted, so that a restored backup does not undo it.
 
     Raises:
-        WebappError: The wish cannot be written down; then nothing is done.
-        RequestError: Nothing is stored of them.
+        WebappError: The record cannot be written; then nothing is changed.
+        RequestError: Nothing is stored about the participant.
     """
     if nothing_is_stored(participant):
         raise RequestError(
@@ -131,10 +131,10 @@ def restrict(session: Session, participant: Participant, now: datetime, record: 
 
 
 def release(session: Session, participant: Participant, now: datetime, record: Record) -> bool:
-    """Let a participant's data be used again; return whether they were not before.
+    """Allow the use of a participant's data again; return whether it was restricted before.
 
     Raises:
-        WebappError: It cannot be written down; then nothing is done.
+        WebappError: The record cannot be written; then nothing is changed.
     """
     if participant.restricted_at is None:
         return False
@@ -149,9 +149,9 @@ def mark_restricted(
     since: datetime | None,
     at: datetime,
 ) -> None:
-    """Store since when the data are restricted, None where they are not, and the event of it."""
+    """Set the start of the restriction (None: not restricted), and add the matching event."""
     participant.restricted_at = since
-    # What was made of their answers is made anew, without them or with them.
+    # Summaries of the answers are computed again, without this participant or with them.
     drop_summaries(session, participant)
     kind = EventKind.RELEASED if since is None else EventKind.RESTRICTED
     session.add(Event(participant_id=participant.id, kind=kind, detail={}, at=at))

@@ -1,8 +1,8 @@
-"""Forgetting somebody: their data are erased, and what stays identifies nobody.
+"""Forgetting a participant: erase their data, and keep only records that identify nobody.
 
-What stays is what the books need: each payment's kind, amount, currency, state and times, and that
-a place was held from when to when. A platform's ids are replaced by digests that know the same work
-again, so that a poll does not bring them back.
+The accounts keep each payment's kind, amount, currency, state and times, and the period during
+which a place was taken. Platform ids are replaced by digests that recognise the same work, so that
+polling the platform does not create it again.
 """
 
 import secrets
@@ -41,13 +41,13 @@ _SETTLED = (PaymentState.DONE, PaymentState.REFUSED, PaymentState.WITHDRAWN)
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Everything that is known of one person or more under what somebody asked for.
+    """Everything stored about the participants who match a request to be forgotten.
 
     Attributes:
         participants: Their participations.
-        worker_ids: What platforms call them.
-        assignments: Their work at platforms.
-        payments: Their lines of the ledger.
+        worker_ids: Their platform ids.
+        assignments: Their work on platforms.
+        payments: Their payments in the ledger.
     """
 
     participants: Sequence[Participant]
@@ -57,12 +57,12 @@ class Person:
 
     @property
     def is_nobody(self) -> bool:
-        """Whether nothing is known."""
+        """Whether nothing is stored."""
         return not (self.participants or self.assignments or self.payments)
 
     @property
     def marks(self) -> frozenset[str]:
-        """What they are known by where a restored backup brings them back; for the record alone."""
+        """The marks that identify them in a restored backup; for the record only."""
         of_work = (forgotten_id(a.platform_id, a.worker_id) for a in self.assignments)
         return frozenset(
             (*(mark_of(participant.ref) for participant in self.participants), *of_work)
@@ -70,10 +70,10 @@ class Person:
 
 
 def find_person(session: Session, who: str) -> Person:
-    """Return whom a reference, an own code or a platform's id stands for, in every run.
+    """Return the person identified by a reference, a participant's code or a platform id.
 
     Args:
-        session: An open session; what it finds is locked where it writes.
+        session: An open session; rows it finds are locked if it writes.
         who: The reference, the code in any case, or the platform's id.
     """
     named = session.scalars(
@@ -88,12 +88,12 @@ def find_person(session: Session, who: str) -> Person:
         .order_by(Participant.id)
         .with_for_update()
     ).all()
-    # Under a platform's id they are one person in every run; by code or reference, in this one.
+    # A platform id identifies one person in all runs; a code or reference, in one run only.
     return _person(session, named, {who})
 
 
 def find_worker(session: Session, assignment: Assignment) -> Person:
-    """Return the person of an assignment that nobody became a participant of."""
+    """Return the person of an assignment that never became a participant."""
     payments = session.scalars(
         select(Payment).where(Payment.assignment == assignment.platform_id)
     ).all()
@@ -119,14 +119,14 @@ def _person(session: Session, people: Sequence[Participant], also: set[str]) -> 
 
 
 def find_participant(session: Session, participant: Participant) -> Person:
-    """Return a participant with the work and the payments of theirs in the run."""
+    """Return a participant with their assignments and payments in the run."""
     return _person(session, [participant], set())
 
 
 def why_unpaid(person: Person) -> str:
-    """Return why somebody's money is not settled; empty where it is.
+    """Return the reason why a person's payments are not settled; empty if they are.
 
-    Somebody who is forgotten can no longer be paid.
+    A person who has been forgotten can no longer be paid.
     """
     if any(payment.state not in _SETTLED for payment in person.payments):
         return (
@@ -145,16 +145,16 @@ def why_unpaid(person: Person) -> str:
 
 
 def forget(session: Session, person: Person, now: datetime, record: Record) -> None:
-    """Forget somebody, in the caller's transaction.
+    """Forget a person, in the caller's transaction.
 
     Args:
         session: An open session that writes.
-        person: Whom.
+        person: The person to forget.
         now: The time.
-        record: Where the wish is written down, so that a restored backup does not undo it.
+        record: The record in which the wish is noted, so that a restored backup does not undo it.
 
     Raises:
-        WebappError: The wish cannot be written down; then nothing is done.
+        WebappError: The record cannot be written; then nothing is changed.
     """
     record.note(session, Deed.FORGOTTEN, person.marks, now)
     named = (assignment.platform_id for assignment in person.assignments)
@@ -167,9 +167,9 @@ def forget(session: Session, person: Person, now: datetime, record: Record) -> N
 
 
 def replace_ids(session: Session, person: Person) -> None:
-    """Put digests in the place of a platform's ids of somebody's work and payments.
+    """Replace the platform ids of a person's assignments and payments by digests.
 
-    Of a payment stays what the books need: its kind, amount, currency, state and times.
+    Payments keep what the accounts need: kind, amount, currency, state and times.
     """
     work = {a.id: forgotten_id(a.platform_id, a.worker_id) for a in person.assignments}
     known = {a.platform_id: work[a.id] for a in person.assignments}
@@ -181,7 +181,7 @@ def replace_ids(session: Session, person: Person) -> None:
 
 
 def _forget_refused_links(session: Session, names: Collection[str]) -> None:
-    """Delete what links said that name somebody and were made so wrongly that nobody could come."""
+    """Delete stored parameters that name the person from links that admitted nobody."""
     nobodys = select(LinkVisit).where(LinkVisit.participant_id.is_(None))
     for visit in session.scalars(nobodys).all():
         if any(name in value for name in names for value in visit.parameters.values()):
@@ -193,7 +193,7 @@ def _forget_payments(session: Session, payments: Sequence[Payment], known: dict[
         on = payment.assignment
         stand_in = known.get(on or "") or forgotten_id(on or payment.token, payment.worker_id)
         if payment.kind == PaymentKind.COMPENSATION:
-            # An offer to one person alone, which the platform shows under its own id.
+            # An offer to one person only, which the platform lists under its own id.
             offers = select(Hit.id).where(Hit.token == payment.token)
             session.execute(
                 update(Assignment).where(Assignment.hit_id.in_(offers)).values(hit_id=None)
@@ -203,7 +203,8 @@ def _forget_payments(session: Session, payments: Sequence[Payment], known: dict[
         payment.assignment = stand_in if on else None
         payment.reason, payment.answer, payment.set_up_id = _NO_REASON, "", None
         if payment.participant_id is None:
-            # It follows from the platform's id of their work; who is forgotten is paid no more.
+            # The token is derived from the platform's assignment id, and no further payment is
+            # made.
             payment.token = secrets.token_hex(LONGEST_TOKEN // 2)
 
 
@@ -227,7 +228,7 @@ def _forget_participant(
 
 
 def forgotten_participants(session: Session, run: Run) -> frozenset[int]:
-    """Return the keys of a run's participants of whom no platform's id is known any more."""
+    """Return the keys of a run's participants whose platform ids have been erased."""
     noted = exists().where(
         Event.participant_id == Participant.id, Event.kind == EventKind.FORGOTTEN
     )

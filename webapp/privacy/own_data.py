@@ -1,7 +1,7 @@
-"""What is stored about one person, as they get it: everything, in words and as JSON.
+"""Everything stored about one participant, as sent to them in words and as JSON.
 
-The option that was expected is left out: it says nothing about the person, and would show other
-participants of the same run what the study asks.
+The expected option of each trial is left out: it says nothing about the participant, and would
+reveal to other participants of the run what the study tests.
 """
 
 from collections.abc import Iterable, Sequence
@@ -52,13 +52,13 @@ _KEYS = (
 def participant_of_code(
     session: Session, run: Run, code: str, *, writing: bool = False
 ) -> Participant | None:
-    """Return the participant who was shown this code; None where there is none in the run.
+    """Return the participant with this code; None if the run has none.
 
     Args:
         session: An open session.
         run: The run.
-        code: What they typed in.
-        writing: Whether the participant's record is about to change.
+        code: The code as typed.
+        writing: Whether to lock the participant's record for a change.
     """
     of_code = Participant.run_id == run.id, Participant.code == code.strip().lower()
     matching = select(Participant).where(*of_code)
@@ -66,13 +66,13 @@ def participant_of_code(
 
 
 def own_data(session: Session, run: Run, study: Study, participant: Participant) -> dict[str, Any]:
-    """Return everything that is stored of a participant, for them to keep.
+    """Return everything that is stored about a participant, for them to keep.
 
     Args:
         session: A reading session.
-        run: The run they took part in.
-        study: Its study.
-        participant: The person who asks.
+        run: The run that they took part in.
+        study: The run's study.
+        participant: The participant who asks.
     """
     record = record_of(session, run, participant.ref)
     assert record is not None
@@ -113,7 +113,7 @@ def own_data(session: Session, run: Run, study: Study, participant: Participant)
 
 
 def _of(session: Session, table: type[_Row], participant: Participant) -> Sequence[_Row]:
-    """Return the rows of a table that are about a participant, the first one first."""
+    """Return the rows of a table that belong to a participant, oldest first."""
     columns = table.__table__.columns
     rows = select(table).where(columns["participant_id"] == participant.id)
     return session.scalars(rows.order_by(columns["id"])).all()
@@ -121,7 +121,7 @@ def _of(session: Session, table: type[_Row], participant: Participant) -> Sequen
 
 def _link(session: Session, participant: Participant) -> dict[str, Any] | None:
     link = session.get(Link, participant.link_id) if participant.link_id else None
-    # By a link for many, and by its label, others come too.
+    # Other participants use the same multi-use link and label.
     return _plain(link) if link is not None and link.kind == SINGLE else None
 
 
@@ -133,7 +133,7 @@ def _use(participant: Participant) -> str:
 def _plausibility(
     session: Session, run: Run, study: Study, participant: Participant
 ) -> dict[str, Any] | None:
-    """Return the score that may speak against somebody, and what it is made of."""
+    """Return the participant's plausibility score and its parts; None if there is none."""
     certificate = next(certificates(session, run, study, only=participant.id), None)
     if certificate is None or run.simulated:
         return None
@@ -147,7 +147,7 @@ def _plausibility(
 
 
 def _rights(study: Study) -> dict[str, str]:
-    """Return whom somebody may turn to, and on what basis their data are stored."""
+    """Return the contact for complaints and the legal basis of the storage."""
     return {
         "contact": study.study.contact,
         "legal_basis": study.privacy.legal_basis,
@@ -174,7 +174,7 @@ def _payment(payment: Payment) -> dict[str, Any]:
 
 
 def _plain(row: Base, without: Iterable[str] = _KEYS) -> dict[str, Any]:
-    """Return a row's columns as JSON knows them, the database's own keys left out."""
+    """Return a row's columns as JSON values, without the database's own keys."""
     names = (column.name for column in row.__table__.columns if not column.name.endswith("_key"))
     values = {name: getattr(row, name) for name in (*names, *names_of(row))}
     return {

@@ -1,4 +1,4 @@
-"""A database carries out what people asked for since it was backed up."""
+"""Carry out again, in a restored database, the wishes that participants made after the backup."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -24,7 +24,7 @@ from webapp.runs.runs import study_as_launched
 from webapp.sessions.leave import leave
 from webapp.sessions.withdraw import Wish, erase_given, nothing_is_stored, withdraw
 
-# Any number that no other program takes for a lock of the same PostgreSQL database.
+# An arbitrary number that no other program uses as an advisory lock in the same database.
 _LOCK = 0x7061_7261_6572_6173
 _DEEDS = {
     EventKind.WITHDRAWN: Deed.WITHDRAWN,
@@ -34,18 +34,18 @@ _DEEDS = {
 
 
 def carry_out_again(instance: Path, engine: Engine, now: datetime) -> int:
-    """Do what the record says and the database does not know, and return to how many people.
+    """Carry out the record's wishes that the database lacks; return the number of people affected.
 
-    What the database knows and the record does not is added to the record, as after a wish that
-    another machine heard. Both then say the same.
+    Wishes that only the database knows (received by another machine) are added to the record, so
+    that both agree afterwards.
 
     Args:
-        instance: The installation's folder, which holds the record.
-        engine: Its database, of this code's schema.
+        instance: The instance folder, which contains the record.
+        engine: The installation's database, with the current schema.
         now: The time.
 
     Raises:
-        WebappError: The record cannot be read or written, or was made with a key that is not there.
+        WebappError: The record cannot be read or written, or needs a key that is missing.
     """
     renew_digests(engine)
     record = Record(instance, sealer_of(engine.dialect))
@@ -55,15 +55,15 @@ def carry_out_again(instance: Path, engine: Engine, now: datetime) -> int:
     with reading(sessions) as session:
         filed = {each.key: each for each in record.entries()}
         known = known_entries(session)
-        # A database of an earlier version has the wishes in its events alone.
+        # A database of an earlier version stores the wishes only as events.
         older = {} if known else {e.key: e for e in _of_events(session, record)}
         if filed.keys() == known.keys() and not older:
-            append(instance, ())  # an empty record says that nobody asked for anything
+            append(instance, ())  # an empty record states that there are no wishes
             sign(instance, sealer_of(engine.dialect))
             return 0
     with sessions.begin() as session:
         if engine.dialect.name != "sqlite":
-            # Every process of a server does this at its start.
+            # Every server process runs this at start-up.
             advisory_lock(session.connection(), _LOCK, wait=True)
         known = known_entries(session)
         append(instance, [e for key, e in {**older, **known}.items() if key not in filed])
@@ -74,7 +74,7 @@ def carry_out_again(instance: Path, engine: Engine, now: datetime) -> int:
         wishes, amended = furthest(new), by_digest(new)
         done = sum(_carry_out(session, record, wishes, now)) if wishes else 0
         if amended:
-            # Of whoever wished something again, the newest wish of all counts.
+            # If a participant asked repeatedly, the newest wish counts.
             _amend(session, record, amended, by_digest({**filed, **known}.values()), now)
         return done
 
@@ -91,7 +91,7 @@ def _of_events(session: Session, record: Record) -> Iterator[Entry]:
 def _carry_out(
     session: Session, record: Record, wishes: Mapping[str, Entry], now: datetime
 ) -> Iterator[int]:
-    """Yield 1 for everybody whose wish the database did not know, once it is done."""
+    """Carry out the final wishes that the database lacks; yield 1 for each one carried out."""
     for id_, ref in session.execute(select(Participant.id, Participant.ref)).all():
         if entry := record.deed_of(mark_of(ref), wishes):
             yield int(_done(session, session.get_one(Participant, id_), entry, record, now))
@@ -110,7 +110,7 @@ def _amend(
     every: Mapping[str, Sequence[Entry]],
     now: datetime,
 ) -> None:
-    """Correct and restrict again what a restored database has as it was before."""
+    """Apply the record's corrections and restrictions again to a restored database."""
     for id_, ref in session.execute(select(Participant.id, Participant.ref)).all():
         mark = mark_of(ref)
         if record.amendments_of(mark, new) == ({}, None):
@@ -120,7 +120,7 @@ def _amend(
         if corrections:
             study = study_as_launched(session, session.get_one(Run, participant.run_id))
             before = answers_of(session, participant)
-            # Who is asked again, because the backup knows no answers, says it anew.
+            # Participants whose answers the backup lacks are asked again, so nothing is corrected.
             asked = {each.name for each in correctable(session, study, participant)}
             stale = {k: v for k, v in corrections.items() if k in asked and v != before.get(k, "")}
             apply_corrections(session, participant, stale, now)
@@ -133,7 +133,7 @@ def _amend(
 def _done(
     session: Session, participant: Participant, entry: Entry, record: Record, now: datetime
 ) -> bool:
-    """Carry out one wish; return whether the database did not know it."""
+    """Carry out one wish; return whether the database did not have it yet."""
     noted = select(Event.kind).where(Event.participant_id == participant.id)
     kinds = {_DEEDS.get(EventKind(kind)) for kind in session.scalars(noted)}
     if entry.deed in kinds or Deed.FORGOTTEN in kinds:
@@ -142,7 +142,7 @@ def _done(
     if entry.deed is Deed.FORGOTTEN:
         forget(session, find_participant(session, participant), at, record)
     elif participant.state in (State.ARRIVED, State.DECLINED):
-        # When the backup was made they had not begun.
+        # The participant had not begun when the backup was made.
         leave(session, participant, Ending.WITHDRAWN, at)
         erase_given(session, participant)
     else:

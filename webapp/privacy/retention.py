@@ -1,8 +1,8 @@
-"""Retention: some days after a run was closed, what identifies its people is erased.
+"""Retention: erase identifying data a set number of days after a run is closed.
 
 Answers, times and devices stay for the analysis, under random references that identify nobody. The
-ledger keeps what the books need, as when somebody is forgotten. Participants who are still to be
-paid are erased afterwards.
+ledger keeps what the accounts need, as when a participant is forgotten. Participants with open
+payments are erased later.
 """
 
 from collections.abc import Iterator
@@ -34,12 +34,12 @@ from webapp.recruitment.reports import ReportState
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What became of a run's people.
+    """The result of erasing a run's identifying data.
 
     Attributes:
-        people: How many nothing identifies any more, who were identified before.
-        waiting: How many are left, because they are still to be paid or reported, or because they
-            asked that their data be stored and not used.
+        people: The number of people whose identifying data were erased.
+        waiting: The number of people left out because a payment or report is still due, or because
+            they asked that their data be stored but not used.
     """
 
     people: int
@@ -47,28 +47,28 @@ class Erased:
 
 
 def erase_at(run: Run, study: Study) -> datetime | None:
-    """Return when what identifies a run's people is due to be erased; None where no day is set.
+    """Return when a run's identifying data are due to be erased; None if no date is set.
 
-    A run that is open has no day yet, nor has a study that does not say how long.
+    An open run has no date, and neither has a study without a retention period.
     """
     days = study.privacy.keep_identifying_days
     return None if days is None or run.closed_at is None else run.closed_at + timedelta(days=days)
 
 
 def is_due(run: Run, study: Study, now: datetime) -> bool:
-    """Return whether a run's day has come, and was not heeded since the run was last closed."""
+    """Return whether the date has passed without erasure since the run was last closed."""
     at, done, closed = erase_at(run, study), run.identities_erased_at, run.closed_at
     return at is not None and at <= now and (done is None or (closed is not None and done < closed))
 
 
 def erase_identities(session: Session, run: Run, study: Study, now: datetime) -> Erased:
-    """Erase what identifies a run's people, in the caller's transaction.
+    """Erase a run's identifying data, in the caller's transaction.
 
     Args:
         session: An open session that writes and holds the run's lock.
         run: The run, which is closed.
-        study: Its study, which says which answers identify somebody.
-        now: The time; noted with the run once nobody is left.
+        study: The run's study, which declares the answers that identify participants.
+        now: The time; stored with the run once nobody is left.
     """
     people = waiting = 0
     for person in [*_identified(session, run, study), *_without_participant(session, run)]:
@@ -107,7 +107,7 @@ def _identified(session: Session, run: Run, study: Study) -> Iterator[Person]:
 
 
 def _without_participant(session: Session, run: Run) -> Iterator[Person]:
-    """Yield who accepted work or is in the ledger and never became a participant."""
+    """Yield each person with an assignment or a payment who never became a participant."""
     assignments = select(Assignment).where(
         Assignment.run_id == run.id, Assignment.participant_id.is_(None)
     )
@@ -125,7 +125,7 @@ def _without_participant(session: Session, run: Run) -> Iterator[Person]:
 
 def _must_stay(session: Session, person: Person) -> bool:
     if any(participant.restricted_at is not None for participant in person.participants):
-        # They may need for a claim of their own what would be erased.
+        # A participant with restricted data may need them for a legal claim.
         return True
     if why_unpaid(person):
         return True
@@ -138,7 +138,7 @@ def _must_stay(session: Session, person: Person) -> bool:
 
 
 def _erase(session: Session, participant: Participant, study: Study) -> None:
-    # In a note's free words anything may stand.
+    # The free text of a note may contain identifying data.
     for table in (LinkVisit, ArrivalAddress, Note):
         session.execute(delete(table).where(table.participant_id == participant.id))
     session.execute(
@@ -153,6 +153,6 @@ def _erase(session: Session, participant: Participant, study: Study) -> None:
         update(Link).where(Link.id == participant.link_id).values(label="", token=new_reference())
     )
     if participant.platform_id is not None:
-        # Not nothing: that would say that no platform had confirmed who they are.
+        # Not NULL, which would mean that no platform had confirmed the participant's identity.
         participant.platform_id = f"{FORGOTTEN_PREFIX}{new_reference()}"
     participant.visit_mark = None

@@ -1,4 +1,7 @@
-"""Arrivals: what a link holds, and what its recruiter reads from it."""
+"""Read what a participant's link holds.
+
+The parsed arrival, and errors for links that are not valid.
+"""
 
 import re
 from collections.abc import Mapping
@@ -10,24 +13,23 @@ from experiment.untrusted import is_whole
 from webapp.core.i18n import gettext
 from webapp.errors import RequestError
 
-# What panels write into links, and replace by somebody's id before anybody follows them:
+# Placeholders that panels write into links and should replace with the participant's id:
 # {{%PARTICIPANT_ID%}}, %SURVEY_CODE%, ${e://Field/id}, [participant_id], <id>.
 _PLACEHOLDER = re.compile(r"\{|\}|%\w+%|\$\w|^\[.*\]$|^<.*>$")
 
-# Longer ones could not be given back as they came: what links say is kept up to this length.
+# Link values are stored up to this length; a longer value could not be returned unchanged.
 LONGEST_VALUE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """Somebody opens a run's link.
+    """A request that opens a run's link.
 
     Attributes:
-        arguments: The link's query arguments as the browser sent them, so anybody may have
-            written them.
+        arguments: The link's query arguments as the browser sent them. They are untrusted.
         study: The run's study, as it was launched.
-        url: The whole address as it was opened.
-        at: When.
+        url: The full requested address.
+        at: The time of the request.
     """
 
     arguments: Mapping[str, str]
@@ -38,14 +40,14 @@ class Landing:
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """The paid assignment with which somebody arrives.
+    """The paid assignment for which a participant arrives.
 
     Attributes:
-        assignment_id: What the platform calls it; a worker who returns the assignment and accepts
-            it again gets another id.
-        hit_id: What the platform calls the offer that it is of.
-        submit_to: The platform's site to which it is submitted.
-        offer_parameter: Which argument of the link names the offer, by the platform's name.
+        assignment_id: The platform's id of the assignment; a worker who returns the assignment and
+            accepts it again gets another id.
+        hit_id: The platform's id of the offer to which the assignment belongs.
+        submit_to: The platform's site to which the assignment is submitted.
+        offer_parameter: The platform's name of the link argument that holds the offer's id.
     """
 
     assignment_id: str
@@ -56,19 +58,20 @@ class Acceptance:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What a recruiter knows of somebody who opens the run's link.
+    """The facts that a recruiter reads from a request for the run's link.
 
     Attributes:
-        platform_id: The platform's id of the person: people who arrive with the same id are the
-            same participant. None if nothing is known.
-        preview: Whether they only look: they see the real pages, and nothing is stored.
-        link: The identifier in one of the run's own links, or an access code that was typed in;
-            empty if there must be one and is none. None if the recruiter has no such links.
-        acceptance: The paid work they come for; None where there is none.
-        proven: Whether the platform has signed all this a moment ago, so that nobody else can have
-            written it, and the platform need not be asked.
-        parameters: Other values in the link that are kept, by the platform's own names. They go
-            back to the platform at the end, and are in no export.
+        platform_id: The platform's id of the person. Arrivals with the same id are the same
+            participant. None if the link has no id.
+        preview: Whether this is a preview: the real pages are shown, and nothing is stored.
+        link: The identifier in one of the run's own links, or an access code that was typed in.
+            Empty if the run requires one and the request has none. None if the recruiter has no
+            such links.
+        acceptance: The paid assignment; None if there is none.
+        proven: Whether the platform has just signed these values, so that they cannot be forged and
+            the platform need not be asked.
+        parameters: Other link values to keep, by the platform's own names. They are sent back to
+            the platform at the end, and are in no export.
     """
 
     platform_id: str | None = None
@@ -80,17 +83,18 @@ class Arrival:
 
 
 class ArrivalError(RequestError):
-    """A link that no platform of the run would have made; it is noted with the run.
+    """A link that no platform of the run would have made; the error is recorded with the run.
 
     Args:
-        problem: What is wrong, in words a participant understands.
-        code: ``bad_arrival`` or, where more is known, ``unfilled_link``, ``missing_id``,
+        problem: The problem, in words that a participant understands.
+        code: ``bad_arrival`` or, if more is known, ``unfilled_link``, ``missing_id``,
             ``malformed_id`` or ``other_study``.
-        parameter: The argument at fault, by the platform's name; empty where it is no single one.
+        parameter: The invalid argument, by the platform's name; empty if no single argument is
+            invalid.
 
     Attributes:
-        kept: What the link says, where only its signature is wrong: nobody is let in on its word,
-            and the platform may want them back.
+        kept: The link's values if only the signature is wrong. They do not admit a participant, but
+            the platform may need them in the way back.
     """
 
     def __init__(self, problem: str, *, code: str = "bad_arrival", parameter: str = "") -> None:
@@ -103,13 +107,13 @@ def checked_id(arguments: Mapping[str, str], parameter: str, pattern: str = r"[\
     """Return the id that a link holds under a name.
 
     Args:
-        arguments: The link's.
+        arguments: The link's query arguments.
         parameter: The name.
-        pattern: What the whole id looks like, as an ASCII regular expression.
+        pattern: An ASCII regular expression that the whole id must match.
 
     Raises:
-        ArrivalError: It is missing, is still the placeholder that the platform should have
-            replaced, or does not look like one.
+        ArrivalError: The id is missing, is still the placeholder that the platform should have
+            replaced, or does not match the pattern.
     """
     value = arguments.get(parameter, "")
     if not value:
@@ -143,7 +147,7 @@ def checked_id(arguments: Mapping[str, str], parameter: str, pattern: str = r"[\
 
 
 def other_study(parameter: str) -> ArrivalError:
-    """Return the error for a link that a platform made for another of its studies."""
+    """Return the error for a link that the platform made for another study."""
     return ArrivalError(
         gettext(
             "This link belongs to another study. Please open the study once more from the page"

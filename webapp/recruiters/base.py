@@ -1,8 +1,8 @@
-"""What every recruiter answers, and what some of them can do besides.
+"""The interface of every recruiter, and protocols for what only some recruiters can do.
 
-A recruiter is a class, one line of ``webapp.recruiters.registry`` or of an installed package's
-entry points. A subclass of ``Recruiter`` defines only what differs. Nothing outside its own folder
-asks which recruiter it is: what only some can do is a protocol of its own below.
+A recruiter is a class, named in ``webapp.recruiters.registry`` or in an installed package's entry
+points. A subclass of ``Recruiter`` overrides only what differs. Code outside a recruiter's own
+folder never checks which recruiter it has: an optional ability is a protocol of its own below.
 """
 
 from collections.abc import Mapping
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
 
 
 class NoSettings(BaseModel):
-    """A recruiter without settings of its own."""
+    """The settings of a recruiter that has none."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Recruiter:
-    """A way by which participants come to a run and go back.
+    """A way for participants to reach a run and to return from it.
 
     Attributes:
-        name: As ``parallax launch`` and the registry name it, and the section of its settings.
-        simulated: Whether programs answer, not people; every page and table then says so.
-        settings_model: What declares its settings; the instance is made with them.
-        id_patterns: Regular expressions of what its platform calls people, which the log hides.
-        link_ids: The arguments of its links that say who comes, which no log may hold.
-        terms: What it does with each key of [recruitment], [payment] and [panel]; by default it
-            sets them aside, as it offers nothing and pays nobody, but for what the server's own
-            door heeds.
+        name: The name in ``parallax launch``, in the registry and of the section of its settings.
+        simulated: Whether the participants are programs; every page and table then states it.
+        settings_model: The model that declares the settings; the instance is made with them.
+        id_patterns: Regular expressions of the platform's participant ids, which the log masks.
+        link_ids: The link arguments that identify a participant, which no log may contain.
+        terms: How the recruiter treats each key of [recruitment], [payment] and [panel]. By default
+            it ignores all keys except those that the server itself enforces, because it offers
+            nothing and pays nobody.
 
     Args:
-        settings: Its own, as the model declares them.
+        settings: The recruiter's settings, as the model declares them.
     """
 
     name: ClassVar[str]
@@ -59,21 +59,21 @@ class Recruiter:
         self.settings = settings
 
     def check(self, study: Study) -> None:
-        """Let a launch pass only where the study and the installation have what is needed.
+        """Check before a launch that the study and the installation have what the recruiter needs.
 
         Raises:
-            ParallaxError: They have not; the message says what is missing.
+            ParallaxError: Something is missing; the message names it.
         """
         return
 
     def sites(self, study: Study | None) -> tuple[str, ...]:
-        """Return the sites that may frame a run's pages and that its participants return to.
+        """Return the sites that may frame a run's pages and to which its participants return.
 
         Args:
-            study: The run's; None for a page of which nobody knows yet which run it is of.
+            study: The run's study; None for a page that is not yet known to belong to a run.
 
         Returns:
-            Sources as a content security policy writes them.
+            Sources in the syntax of a content security policy.
         """
         return ()
 
@@ -82,36 +82,36 @@ class Recruiter:
         return f"{public_url}/run/{run_ref}"
 
     def posted_link(self, public_url: str, run_ref: str, study: Study) -> str:
-        """Return the invitation as a researcher is to post it, with the platform's placeholders."""
+        """Return the invitation that a researcher posts, with the platform's placeholders."""
         return self.invitation(public_url, run_ref)
 
     def arrival(self, landing: Landing) -> Arrival:
-        """Return what the link says of who follows it: nothing, unless a recruiter knows more.
+        """Return what the link tells about the arriving participant; by default, nothing.
 
         Raises:
-            ArrivalError: It says what no platform of the installation would.
+            ArrivalError: No platform of the installation would have made this link.
         """
         return Arrival()
 
     def exit(self, departure: Departure) -> Exit:
-        """Return the way back for somebody whose visit ended.
+        """Return the way back for a participant whose visit ended.
 
-        Nothing may be asked of a platform here: the page waits for it.
+        This method must not call a platform: the page waits for its result.
         """
         if departure.ending in (Ending.FULL, Ending.DUPLICATE):
             return Exit(gettext("Thank you for your interest!"))
         return Exit(gettext("You can close this page now."))
 
     def visitor(self) -> "Visitor":
-        """Return what makes a simulated participant who arrives as real ones would."""
-        # Simulating wants parts that serving people does not.
+        """Return the factory of simulated participants, who arrive as real participants would."""
+        # Imported here because simulation needs packages that a server does not.
         from webapp.simulation.visit import SimulatedSession
 
         return SimulatedSession
 
     @classmethod
     def demonstrations(cls) -> "Mapping[str, Demonstration]":
-        """Return the ways in which ``parallax demo`` goes through a stand-in, by their names."""
+        """Return the demonstrations of ``parallax demo`` for the recruiter's stand-in, by name."""
         return {}
 
 
@@ -120,25 +120,25 @@ class PayingRecruiter(Protocol):
     """A recruiter whose platform publishes runs and pays their participants."""
 
     def open_platform(self, *, live: bool) -> Platform:
-        """Return the platform; nothing is called yet.
+        """Return the platform's client, without calling the platform yet.
 
         Args:
-            live: Whether the command said that real money may be spent.
+            live: Whether the command allows spending real money.
 
         Raises:
-            WebappError: The platform is live and the command does not say so, or the settings,
-                credentials or libraries are not there.
+            WebappError: The platform is live and the command does not allow it, or settings,
+                credentials or libraries are missing.
         """
 
 
 @runtime_checkable
 class AskingRecruiter(Protocol):
-    """A recruiter whose platform says whether it sent somebody."""
+    """A recruiter whose platform can confirm that it sent a participant."""
 
     def confirms(self, arrival: Arrival, now: datetime) -> bool | None:
-        """Return whether the platform knows who arrives; None where it does not answer.
+        """Return whether the platform knows the arriving participant; None if it does not answer.
 
-        It is called outside of any transaction, and takes a few seconds at most.
+        The call is made outside of any transaction, and takes a few seconds at most.
         """
 
 
@@ -147,8 +147,8 @@ class ReportTerms:
     """How the end of a session is reported to a platform.
 
     Attributes:
-        repeatable: Whether a call whose answer was lost may be made again.
-        tries: How many calls are made before a person must look.
+        repeatable: Whether a call may be repeated if its answer was lost.
+        tries: How many calls are made before a researcher must take over.
     """
 
     repeatable: bool
@@ -157,19 +157,20 @@ class ReportTerms:
 
 @runtime_checkable
 class ReportingRecruiter(Protocol):
-    """A recruiter that reports the end of sessions to its platform, from server to server."""
+    """A recruiter whose server-to-server calls report the ends of sessions to its platform."""
 
     def report_terms(self, study: Study, ending: Ending) -> ReportTerms | None:
-        """Return how this end is reported; None if the platform needs no report of it."""
+        """Return how this ending is reported; None if the platform needs no report of it."""
 
     def report(self, departure: Departure) -> str:
-        """Report the end to the platform, and return its answer as it is stored.
+        """Report the end to the platform, and return the platform's answer as it is stored.
 
-        Where the terms say so, it may be asked again for the same departure until it has returned.
+        If the terms allow repetition, this method may be called again for the same departure until
+        it returns.
 
         Raises:
-            PlatformUnreachable: Nobody knows whether it was done; it is asked again later.
-            PlatformError: The platform refused for good.
+            PlatformUnreachable: The outcome is unknown; the report is tried again later.
+            PlatformError: The platform refused permanently.
         """
 
 
@@ -178,19 +179,19 @@ class HookedRecruiter(Protocol):
     """A recruiter whose platform sends events to our server (webhooks)."""
 
     def heard(self, headers: Mapping[str, str], body: bytes, at: datetime) -> Submission | None:
-        """Return the assignment that an event is about, as the platform describes it when asked.
+        """Read from the platform the assignment that an event is about.
 
-        A call is a hint and no more: it may be lost, come twice or in another order.
+        The event is only a hint: events may be lost, come twice or come in another order.
 
         Args:
-            headers: The call's.
-            body: What was sent.
-            at: When it came.
+            headers: The headers of the webhook call.
+            body: Its body.
+            at: The time at which it came.
 
         Returns:
-            None for an event of another kind.
+            The assignment's present state; None for an event of another kind.
 
         Raises:
-            RequestError: The platform did not make the call.
+            RequestError: The call does not come from the platform.
             PlatformError: The platform cannot be asked.
         """

@@ -1,6 +1,6 @@
-"""What only some paying platforms can do: each a protocol, asked for by ``isinstance``.
+"""Abilities of only some paying platforms: protocols, tested with ``isinstance``.
 
-Nothing outside a recruiter's folder asks which platform it is.
+Code outside a recruiter's folder never checks which platform it has.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -11,13 +11,16 @@ from webapp.recruiters.platform import Bonus, Offer, Task, by_paying_copy
 
 @runtime_checkable
 class TokenBonuses(Protocol):
-    """Pays bonuses that carry our token, so that a repetition pays nothing twice."""
+    """Pays bonuses that carry our token, so that a repeated call pays nothing twice."""
 
     @by_paying_copy
     def send_bonus(
         self, worker_id: str, assignment_id: str, amount_minor: int, reason: str, token: str
     ) -> None:
-        """Pay a bonus for a judged assignment; a token the platform knows is success."""
+        """Pay a bonus for a judged assignment.
+
+        The call succeeds if the platform knows the token.
+        """
         ...
 
     def bonuses(self, offer_id: str) -> Iterator[Bonus]:
@@ -27,24 +30,24 @@ class TokenBonuses(Protocol):
 
 @runtime_checkable
 class TwoStepBonuses(Protocol):
-    """Pays a bonus that was set up before, and again each time it is told to.
+    """Pays a bonus in two steps, set-up and payment; each payment call pays again.
 
-    A set-up alone costs nothing. Its id is committed before it is paid. ``pay_bonus`` is called at
-    most once for a set-up, and never repeated by the client; what became of it is read.
+    A set-up alone costs nothing. Its id is committed before the payment. ``pay_bonus`` is called at
+    most once for each set-up, and the client never repeats it; the outcome is read afterwards.
     """
 
     @by_paying_copy
     def set_up_bonus(self, offer_id: str, assignment_id: str, amount_minor: int) -> str:
-        """Return the id of a new set-up of one bonus for one assignment; nothing is paid yet."""
+        """Set up one bonus for one assignment and return the set-up's id; nothing is paid yet."""
         ...
 
     @by_paying_copy
     def pay_bonus(self, set_up_id: str) -> None:
-        """Tell the platform to pay what was set up; it may do so only later.
+        """Tell the platform to pay a set-up bonus; the platform may pay it later.
 
         Raises:
-            PlatformUnreachable: Nobody knows whether it was told.
-            PlatformError: It refused: certainly nothing is paid.
+            PlatformUnreachable: It is unknown whether the call reached the platform.
+            PlatformError: The platform refused: certainly nothing is paid.
         """
         ...
 
@@ -55,9 +58,9 @@ class TwoStepBonuses(Protocol):
 
 @runtime_checkable
 class BonusesForAnybody(TwoStepBonuses, Protocol):
-    """Pays bonuses on assignments that were returned or ran out of time, too.
+    """Pays bonuses also on assignments that were returned or ran out of time.
 
-    Compensation is paid so, on the assignment that could not be handed in.
+    Compensation is paid this way, on the assignment that could not be submitted.
 
     Attributes:
         pays_unsubmitted: True.
@@ -68,71 +71,74 @@ class BonusesForAnybody(TwoStepBonuses, Protocol):
 
 @runtime_checkable
 class Qualifications(Protocol):
-    """Marks workers, and offers tasks to those who have a mark or lack it."""
+    """Marks workers with qualifications, and restricts tasks to workers with or without one."""
 
     def make_qualification(self, name: str, description: str) -> str:
-        """Return the id of our qualification of that name, made now unless it is there."""
+        """Return the id of our qualification of that name, creating the qualification if needed."""
         ...
 
     def find_qualification(self, name: str) -> str | None:
-        """Return the id of our qualification of that name; None where there is none."""
+        """Return the id of our qualification of that name; None if it does not exist."""
         ...
 
     def grant(self, qualification_id: str, worker_id: str) -> None:
-        """Give a worker a qualification, without telling them; giving it twice is success."""
+        """Give a worker a qualification without notifying them; repeating the call is no error."""
         ...
 
 
 @runtime_checkable
 class Drafts(Protocol):
-    """``post`` makes a draft that nobody finds before it is launched."""
+    """Makes a draft in ``post``; workers cannot find the draft before it is launched."""
 
     @by_paying_copy
     def launch(self, offer_id: str) -> None:
-        """Let workers find a posted draft; launching a launched one is success."""
+        """Let workers find a posted draft; repeating the call is no error."""
         ...
 
 
 @runtime_checkable
 class GrowingOffers(Protocol):
-    """Adds places to an offer that is there, in place of posting another."""
+    """Adds places to an existing offer, instead of posting another."""
 
     @by_paying_copy
     def grow(self, offer_id: str, places: int) -> None:
-        """Let an offer have so many places in all, and be found; as many as it has is success."""
+        """Set the offer's total number of places and open it.
+
+        Setting the present number is no error.
+        """
         ...
 
 
 @runtime_checkable
 class ListQuotas(Protocol):
-    """Gives each list of an offer an address and a number of places of its own."""
+    """Gives each list of an offer its own address and number of places."""
 
     def list_places(self, offer_id: str) -> Mapping[str, int]:
-        """Return how many places each address of an offer still has for somebody."""
+        """Return how many places each address of an offer still has free."""
         ...
 
     @by_paying_copy
     def grow_lists(self, offer_id: str, quotas: Sequence[tuple[str, int]]) -> None:
-        """Add places to addresses of an offer; it is never repeated by itself."""
+        """Add places to addresses of an offer; the client never repeats this call."""
         ...
 
 
 @runtime_checkable
 class Letters(Protocol):
-    """Writes to workers."""
+    """Writes to workers who worked for us."""
 
     @by_paying_copy
     def notify(self, worker_ids: Sequence[str], subject: str, text: str) -> Collection[str]:
-        """Write to workers who worked for us, and return those whom no letter reached.
+        """Write to workers who worked for us, and return the workers whom no message reached.
 
-        It is never repeated by itself.
+        The client never repeats this call.
         """
         ...
 
 
 @runtime_checkable
 class Accounts(Protocol):
-    """Has several accounts, of which the credentials and settings choose one."""
+    """Has several accounts; the credentials and settings select one."""
 
     def account(self) -> str:
         """Return the platform's id of the account that pays."""
@@ -141,33 +147,36 @@ class Accounts(Protocol):
 
 @runtime_checkable
 class Messages(Protocol):
-    """Writes to people about an offer that they took."""
+    """Writes to participants about an offer that they took."""
 
     @by_paying_copy
     def write(self, offer_id: str, worker_ids: Sequence[str], text: str) -> None:
-        """Write to people who took the offer; it is never repeated by itself.
+        """Write to participants who took the offer; the client never repeats this call.
 
         Raises:
-            PlatformUnreachable: Nobody knows whether it was sent.
+            PlatformUnreachable: It is unknown whether the message was sent.
         """
         ...
 
 
 @runtime_checkable
 class CountedAudience(Protocol):
-    """Says how many people could find a task."""
+    """Counts the people who could find a task."""
 
     def eligible(self, task: Task) -> int | None:
-        """Return how many; None where there are fewer than the platform tells."""
+        """Return the number of people.
+
+        None if it is below the smallest number that the platform tells.
+        """
         ...
 
 
 @runtime_checkable
 class TestOffers(Protocol):
-    """Makes a copy of a draft for people who only try it out."""
+    """Makes a copy of a draft for test participants."""
 
     def offer_test(self, task: Task, offer: Offer) -> str:
-        """Return the address of a copy of the offer, which nobody but test participants find."""
+        """Return the address of a copy of the offer that only test participants can find."""
         ...
 
 
@@ -176,67 +185,73 @@ class Webhooks(Protocol):
     """Calls our server when something happens to a submission."""
 
     def hook_secret(self, *, new: bool) -> str:
-        """Return what the platform signs its calls with.
+        """Return the secret with which the platform signs its calls.
 
         Args:
-            new: Whether another one is made, by which every other tool's stops working.
+            new: Whether a new secret is made; the old one then stops working for every other tool.
         """
         ...
 
     def subscribe(self, target_url: str) -> str:
-        """Have an address called, and return the subscription's id; again is success."""
+        """Subscribe an address to calls and return the subscription's id.
+
+        Repeating it is no error.
+        """
         ...
 
 
 @runtime_checkable
 class ReturnRequests(Protocol):
-    """Asks workers to give an assignment back, which costs them nothing."""
+    """Asks workers to return an assignment, which has no cost for them."""
 
     @by_paying_copy
     def request_return(self, assignment_id: str, reason: str) -> None:
-        """Ask for it; asking twice is success."""
+        """Ask the worker to return the assignment; asking twice is no error."""
         ...
 
 
 @runtime_checkable
 class ScreenOuts(Protocol):
-    """Pays a smaller reward for a screening; ``Task`` says how much, and how often."""
+    """Pays a smaller reward for a screening.
+
+    ``Task`` holds the amount and the number of payments.
+    """
 
     def screen_outs_left(self, offer_id: str) -> int:
-        """Return how many may still be paid for being screened out."""
+        """Return how many screen-outs may still be paid."""
         ...
 
     @by_paying_copy
     def add_screen_outs(self, offer_id: str, places: int) -> None:
-        """Let so many in all be paid for being screened out; as many as there are is success."""
+        """Set the total number of paid screen-outs; setting the present number is no error."""
         ...
 
 
 @runtime_checkable
 class PublishNotes(Protocol):
-    """Has something to say of a task before it is published."""
+    """Has notes on a task for the researcher to read before publishing."""
 
     def notes(self, task: Task) -> Sequence[tuple[str, str]]:
-        """Return what a researcher should know: a name and a value each."""
+        """Return the notes for the researcher, each as a name and a value."""
         ...
 
 
 @runtime_checkable
 class EditedOffers(Protocol):
-    """Offers can be changed on the platform's own site, behind our back."""
+    """Has offers that can be changed on the platform's own site, without our knowledge."""
 
     def edits(self, offer_id: str, task: Task, link: str) -> Sequence[str]:
-        """Return what of an offer is not as it was posted, in words."""
+        """Return descriptions of each difference between an offer and what was posted."""
         ...
 
 
 @runtime_checkable
 class StoppableOffers(Protocol):
-    """Ends offers for good, which frees what they hold back."""
+    """Ends offers permanently, which frees the money they reserve."""
 
     @by_paying_copy
     def stop(self, offer_id: str) -> None:
-        """End an offer; ending an ended one is success."""
+        """End an offer; repeating the call is no error."""
         ...
 
 
@@ -247,9 +262,9 @@ class Demographics(Protocol):
     most_exports: int
 
     def exports_used(self, offer_id: str) -> int:
-        """Return how many exports of an offer were made, of those that can be made."""
+        """Return how many of an offer's limited exports have been used."""
         ...
 
     def demographics(self, offer_id: str) -> bytes:
-        """Return the table of who took part; asking the same again uses nothing up."""
+        """Return the table of participants; an identical request uses up no further export."""
         ...

@@ -1,4 +1,4 @@
-"""How the main job goes through a recruiter's stand-in: each recruiter answers for its own."""
+"""The demonstration of a recruiter's stand-in: each recruiter defines its own steps."""
 
 import csv
 from collections.abc import Callable, Mapping, Sequence
@@ -12,20 +12,21 @@ import httpx
 if TYPE_CHECKING:
     from webapp.simulation.crowd import Visitor
 
-# What the stand-in calls the study, a completion code for everybody, and what grants credit.
+# The stand-in's id of the study, the completion code for everybody, and the token that grants
+# credit.
 LISTED, CODE, TOKEN = "101", "DONE101", "play-token"
 _TIMEOUT_S = 60.0
 
 
 class Stage(Protocol):
-    """What the main job sets up before a recruiter's steps: a stand-in, a server, a run.
+    """The environment of a recruiter's demonstration: a stand-in, a server and a run.
 
     Attributes:
         place: The installation's folder, made for this demonstration.
-        site: Where the stand-in answers.
+        site: The stand-in's address.
         run_ref: The run.
-        link: Its link, as a researcher posts it.
-        places: How many people the run is for.
+        link: The run's link, as a researcher posts it.
+        places: How many participants the run needs.
     """
 
     place: Path
@@ -35,11 +36,11 @@ class Stage(Protocol):
     places: int
 
     def do(self, *command: str) -> object:
-        """Show a command of parallax, run it in the installation and return its result."""
+        """Show a command of parallax, execute it in the installation and return its result."""
         ...
 
     def do_jobs(self) -> None:
-        """Let the server's periodic jobs be done now."""
+        """Run the server's periodic jobs now."""
         ...
 
     def visit(self, visitor: "Visitor") -> None:
@@ -47,20 +48,19 @@ class Stage(Protocol):
         ...
 
     def finished(self) -> list[str]:
-        """Return the participants who finished, as the export names them."""
+        """Return the participants who finished, by their names in the export."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """One way through a stand-in.
+    """One demonstration with a stand-in.
 
     Attributes:
-        stand_in: What ``parallax marketplace --platform`` calls the stand-in.
-        settings: Lines of parallax.toml; ``{site}`` stands for where the stand-in answers.
-        steps: What is done after the launch, with the export last or in between.
-        written: Makes the study.toml that is launched from the study's own and the address of the
-            stand-in.
+        stand_in: The stand-in's name for ``parallax marketplace --platform``.
+        settings: Lines of parallax.toml; ``{site}`` is replaced by the stand-in's address.
+        steps: The steps after the launch, with the export last or in between.
+        written: Builds the launched study.toml from the study's own and the stand-in's address.
     """
 
     stand_in: str
@@ -71,15 +71,15 @@ class Demonstration:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A study as a panel's stand-in lists it.
+    """How a panel's stand-in lists a study.
 
     Attributes:
-        panel: What the panel is called in messages.
+        panel: The panel's name in messages.
         ids: Parameter of the link -> which of the stand-in's ids it gets.
-        person: Which of these ids the panel knows a person by.
-        placeholders: Text in the link -> which id replaces it.
-        by_code: Whether the completion code is one for everybody.
-        access_codes: Whether people come with access codes.
+        person: The one of these ids that identifies a person.
+        placeholders: Text in the link -> the id that replaces it.
+        by_code: Whether all participants share one completion code.
+        access_codes: Whether participants come with access codes.
         credited: Whether the server asks for credit, which is then reconciled.
     """
 
@@ -100,14 +100,14 @@ class Listing:
         access_codes: Sequence[str] = (),
         credit_token: str = TOKEN,
     ) -> dict[str, object]:
-        """Return what the stand-in is told of the study.
+        """Return the listing of the study for the stand-in.
 
         Args:
-            key: What the stand-in calls it.
-            link: What people are sent to.
-            codes: Completion code -> how the panel takes it; by default the demonstration's.
-            access_codes: Codes to hand out.
-            credit_token: What grants credit.
+            key: The stand-in's id of the study.
+            link: The link that participants follow.
+            codes: Completion code -> how the panel treats it; by default the demonstration's.
+            access_codes: The codes to hand out.
+            credit_token: The token that grants credit.
         """
         outcomes = {CODE: "completed"} if codes is None else dict(codes)
         return {
@@ -120,7 +120,7 @@ class Listing:
         }  # fmt: skip
 
     def steps(self, stage: Stage) -> None:
-        """List the run on the stand-in, let everybody come from it, and tell its books."""
+        """List the run on the stand-in, send every participant from there, and show its records."""
         codes = _made_codes(stage) if self.access_codes else []
         listing = self.listed(LISTED, stage.link, access_codes=codes)
         click.echo(f"\nStudy link given to the panel: {stage.link}")
@@ -153,7 +153,7 @@ def _asked(method: str, url: str, body: object = None) -> dict[str, object]:
 
 
 def bonus_for_the_first(stage: Stage) -> str:
-    """Return a file that gives the first participant a bonus."""
+    """Write a bonus file for the first participant and return its path."""
     bonuses = stage.place / "bonuses.csv"
     bonuses.write_text(
         f"participant,amount,reason\n{stage.finished()[0]},0.25,You were the first.\n",

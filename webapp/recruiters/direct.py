@@ -1,4 +1,4 @@
-"""People who were given a link."""
+"""The recruiter for participants who were given a link."""
 
 import re
 from collections.abc import Mapping
@@ -33,7 +33,10 @@ class DirectSettings(BaseModel):
 
 
 class DirectRecruiter(Recruiter):
-    """Hands out one link for everybody; a known panel's id in it identifies the person."""
+    """Hands out one link for all participants.
+
+    A known panel's id in the link identifies the person.
+    """
 
     name = "direct"
     settings_model = DirectSettings
@@ -44,7 +47,7 @@ class DirectRecruiter(Recruiter):
         self._settings = settings
 
     def visitor(self) -> "Visitor":
-        """Return what makes a simulated participant, who comes by a link or through a stand-in."""
+        """Return the factory of simulated participants, who use a link or a stand-in."""
         from webapp.simulation.visit import StandInSession
 
         if not self._settings.stand_in:
@@ -53,7 +56,7 @@ class DirectRecruiter(Recruiter):
 
     @classmethod
     def demonstrations(cls) -> "Mapping[str, Demonstration]":
-        """Return the way of people who are given an access code each."""
+        """Return the demonstration in which each participant gets an access code."""
         from webapp.recruiters.demonstration import LISTED, Demonstration, Listing
 
         coded = Listing(panel=cls.name, ids={"link": "code"}, person="code", access_codes=True)
@@ -61,12 +64,12 @@ class DirectRecruiter(Recruiter):
         return {cls.name: Demonstration("panels", settings, coded.steps)}
 
     def arrival(self, landing: Landing) -> Arrival:
-        """Return the person whom a known panel names, or that nothing is known.
+        """Return the arrival, with the participant's id if a known panel wrote one into the link.
 
-        With ``?preview=1`` somebody only looks.
+        ``?preview=1`` opens a preview.
 
         Raises:
-            ArrivalError: What names the person is empty, not filled in or no id of that panel's.
+            ArrivalError: The id is empty, still a placeholder, or not in that panel's format.
         """
         arguments = landing.arguments
         if arguments.get("preview") == "1":
@@ -86,11 +89,11 @@ class DirectRecruiter(Recruiter):
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """What a known panel writes into any link that it hands out.
+    """The arguments that a known panel adds to any link that it hands out.
 
     Attributes:
         person: The argument that identifies a person.
-        patterns: Every argument, and what its whole value looks like.
+        patterns: Every argument, and the pattern that its whole value must match.
     """
 
     person: str
@@ -99,7 +102,7 @@ class _Panel:
 
 @cache
 def _panels() -> tuple[_Panel, ...]:
-    """Return the known panels that name a person by one argument, each set of arguments once."""
+    """Return the panels that identify a person by one argument, each set of arguments once."""
     found = {}
     for table in map(preset, PRESETS):
         parameters = table.get("parameters", {})

@@ -1,4 +1,4 @@
-"""Leaving: how somebody's visit ended, and the way back to where they came from."""
+"""How a participant's visit ended, and the way back to the platform."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,21 +13,21 @@ from webapp.recruiters.arrivals import Acceptance
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """Somebody leaves.
+    """A participant leaves.
 
-    Everything that they did is stored before this is asked, so what a recruiter answers never
-    runs ahead of the data.
+    Everything that the participant did is stored before the recruiter is asked, so the recruiter's
+    answer can never run ahead of the data.
 
     Attributes:
-        ending: How it ended.
+        ending: The kind of ending.
         study: The run's study, as it was launched.
-        platform_id: What the platform calls them; None where nothing is known.
-        acceptance: The paid work they came for and have not handed in yet; None where there is
+        platform_id: The platform's id of the participant; None if unknown.
+        acceptance: The paid assignment that the participant has not submitted yet; None if there is
             none.
-        parameters: What their link said, as the arrival kept it.
-        receipt: What proves to us, when a platform shows it again, who left; empty for somebody
-            of whom nothing is stored.
-        stayed: From the consent to the withdrawal; nothing where nobody withdrew.
+        parameters: The link's values, as the arrival kept them.
+        receipt: The text that identifies the participant to us if a platform returns it; empty if
+            nothing about the participant is stored.
+        stayed: The time from the consent to the withdrawal; None unless the participant withdrew.
     """
 
     ending: Ending
@@ -41,12 +41,12 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class ExitForm:
-    """What the browser sends when somebody goes back to the platform.
+    """The form that the browser sends when a participant returns to the platform.
 
     Attributes:
         action: The address.
-        fields: The hidden fields; a redirect's query arguments where the method is ``get``.
-        method: ``post``, or ``get`` where a redirect is all that the platform wants.
+        fields: The hidden fields; a redirect's query arguments if the method is ``get``.
+        method: ``post``, or ``get`` if the platform only needs a redirect.
     """
 
     action: str
@@ -63,13 +63,13 @@ class ExitForm:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """The way back to where somebody came from.
+    """The way back to the participant's platform.
 
     Attributes:
-        text: What the page tells about going on, in the request's language.
-        form: What the browser sends; None where nobody is sent anywhere.
-        code: The platform's completion code, for people to copy; often one for the whole study.
-            It is never the person's own code, which no recruiter knows.
+        text: The page's instructions for going on, in the request's language.
+        form: The form that the browser sends; None if there is no site to return to.
+        code: The platform's completion code for participants to copy; often one for the whole
+            study. It is never the participant's own confirmation code, which no recruiter knows.
     """
 
     text: str

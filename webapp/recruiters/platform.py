@@ -1,9 +1,9 @@
-"""What every paying platform offers, in words that belong to no vendor.
+"""The interface of every paying platform, in vendor-neutral terms.
 
-Every call either does what it says, or raises: ``PlatformError`` where the platform refused for
-good, ``PlatformUnreachable`` where nobody knows whether the deed was done. Amounts are minor units
-of the platform's currency; a client converts them where it sends them. What only some platforms can
-do is in ``webapp.recruiters.capabilities``.
+Every call either succeeds, or raises: ``PlatformError`` if the platform refused permanently,
+``PlatformUnreachable`` if the outcome is unknown. Amounts are minor units of the platform's
+currency; a client converts them when sending. Abilities of only some platforms are in
+``webapp.recruiters.capabilities``.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,12 +20,12 @@ _R = TypeVar("_R")
 
 
 class PlatformError(WebappError):
-    """A platform refused a call, for good.
+    """A platform refused a call permanently.
 
     Args:
-        problem: What is wrong.
-        code: The platform's own name for it; empty where it has none.
-        where: Which call it was.
+        problem: The problem.
+        code: The platform's own code of the error; empty if it has none.
+        where: The call that failed.
         expected: What would have been right.
         remedy: What to do about it.
     """
@@ -38,23 +38,23 @@ class PlatformError(WebappError):
 
 
 class PlatformUnreachable(PlatformError):
-    """No answer, or a fault: nobody knows whether the deed was done. Safe to ask again later."""
+    """No answer, or a fault of the platform: the outcome is unknown. Repeating later is safe."""
 
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """Who may take a task.
+    """The requirements on the workers who may take a task.
 
     Attributes:
         countries: ISO 3166 codes of the countries they live in; empty for all.
-        min_approval_percent: How much of their earlier work was approved, at least.
-        min_approved: How many of their earlier tasks were approved, at least.
-        masters: Whether only the platform's own elite may.
-        having: Qualifications they must have, by id.
-        lacking: Qualifications they must not have, by id.
-        not_of: Offers of earlier runs of which they must not have taken any, by id.
-        one_of: Offers of an earlier part's runs of which they must have taken one, by id; a tuple
-            for each part.
+        min_approval_percent: The lowest approval rate of their earlier work.
+        min_approved: The lowest number of their earlier tasks that were approved.
+        masters: Whether only the platform's own elite may take the task.
+        having: Required qualifications, by id.
+        lacking: Excluded qualifications, by id.
+        not_of: Offers of earlier runs; participants of any of them are excluded, by id.
+        one_of: For each earlier part, a tuple of the offers of its runs, by id; workers must have
+            taken one offer of each tuple.
     """
 
     countries: tuple[str, ...] = ()
@@ -69,33 +69,35 @@ class Audience:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What workers read in the platform's list, and on what terms they work.
+    """The description of a task in the platform's list, and its terms.
 
     Attributes:
-        title: Its name.
-        description: What there is to do.
-        keywords: What workers may search for.
+        title: The title.
+        description: The description of the work.
+        keywords: Search terms.
         reward_minor: The pay of one assignment.
         currency: The code of its currency.
-        duration: How long a worker has from accepting to submitting.
-        approve_after: After how long the platform approves a submission by itself.
-        audience: Who may take it.
-        median_minutes: How long it takes at the median; None where nobody knows.
+        duration: The time allowed from accepting to submitting.
+        approve_after: The time after which the platform approves a submission automatically.
+        audience: The workers who may take the task.
+        median_minutes: The median time the task takes; None if unknown.
         screen_out_minor: The pay of participants who are screened out; 0 for nothing.
-        screen_out_places: How many may get that.
-        withdrawn_percent: What share of the reward who withdraws gets; None where a person decides.
-        devices: With which kinds of device it can be taken; empty for any.
-        filters: Who may take it, by the platform's own filters.
-        filter_set: A filter set of the platform, in their place.
-        filter_set_version: Which version of it; None for the latest.
-        peripherals: What else participants need.
-        naivety: How much newcomers to the platform are preferred; None for its own choice.
-        most_at_once: How many may work at the same time; None for any number.
-        list_quotas: Whether each list has an address and a number of places of its own.
-        label: What kind of work it is, by the platform's word.
-        group: A group of the platform's that whoever finishes is put into; empty for none.
-        content_warning: What participants are warned of.
-        content_warning_details: In what way it is so.
+        screen_out_places: How many participants may be paid for being screened out.
+        withdrawn_percent: The share of the reward paid to a participant who withdraws; None if a
+            researcher decides.
+        devices: The kinds of device with which the task can be taken; empty for any.
+        filters: The platform's own filters of participants.
+        filter_set: A filter set of the platform, instead of filters.
+        filter_set_version: The version of the filter set; None for the latest.
+        peripherals: Further equipment that participants need.
+        naivety: How much newcomers to the platform are preferred; None for the platform's default.
+        most_at_once: How many participants may work at the same time; None for any number.
+        list_quotas: Whether each list has its own address and number of places.
+        label: The platform's name for the kind of work.
+        group: The platform's participant group to which participants who finish are added; empty
+            for none.
+        content_warning: The kind of content that participants are warned of.
+        content_warning_details: Details of the warning.
     """
 
     title: str
@@ -126,16 +128,16 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """So many places of a task, offered for a while.
+    """A number of places of a task, offered for a limited time.
 
     Attributes:
         link: The address that the platform shows to workers in a frame.
-        places: How many workers may take it.
-        lifetime: For how long it can be found.
-        token: Another one for each offer; it also marks the offer, so that it can be found again.
+        places: How many workers may take the offer.
+        lifetime: How long workers can find the offer.
+        token: A unique token, which also marks the offer on the platform, to find it again.
         frame_height_px: The frame's height; 0 for the worker's whole window.
-        quotas: Addresses in place of the link, each with how many of the places it has; empty
-            where the link is for all.
+        quotas: Addresses that replace the link, each with its share of the places; empty if one
+            link is for all.
     """
 
     link: str
@@ -148,19 +150,19 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class OfferState:
-    """How far an offer has come, as the platform counts.
+    """The progress of an offer, as the platform counts it.
 
     Attributes:
-        places: How many workers it is for.
-        available: Places that nobody has taken.
-        pending: Places that somebody has accepted and not submitted.
+        places: The number of workers the offer is for.
+        available: Places that no worker has taken.
+        pending: Places that a worker has accepted and not submitted.
         completed: Places whose work was approved or rejected.
-        expires_at: When workers cannot find it any more, past for one that was ended or paused;
-            None where it can be found until somebody ends it.
-        reward_minor: What the platform pays for each, minor units, whatever it was posted with;
-            None where it does not tell.
-        revived: How many places people find at least when it gets more, of an offer that was
-            ended with some left; 0 otherwise.
+        expires_at: The time from which workers cannot find the offer, in the past if it was ended
+            or paused; None if it stays open until it is ended.
+        reward_minor: What the platform pays for each assignment, in minor units, even if the offer
+            was posted with another reward; None if the platform does not tell.
+        revived: For an offer that was ended with free places: the least number of places that
+            workers find once it gets more; 0 otherwise.
     """
 
     places: int
@@ -172,12 +174,12 @@ class OfferState:
     revived: int = 0
 
     def is_open(self, now: datetime) -> bool:
-        """Return whether workers can find it."""
+        """Return whether workers can find the offer."""
         return self.expires_at is None or self.expires_at > now
 
     @property
     def submitted(self) -> int:
-        """Places whose work waits to be approved or rejected."""
+        """The places whose work waits to be approved or rejected."""
         return self.places - self.available - self.pending - self.completed
 
 
@@ -186,16 +188,15 @@ class Submission:
     """A worker's assignment, as the platform reports it.
 
     Attributes:
-        assignment_id: The platform's id of it.
-        offer_id: That of the offer it is of.
-        worker_id: Whose it is.
-        status: How far it has come.
-        accepted_at: When it was taken.
-        submitted_at: When it was handed in; None for one that was not.
-        fields: What the page's form sent through the worker's browser, so anybody may have
-            written it.
-        paid_minor: What was paid for it, bonuses aside; None where that follows from its status
-            and the task's reward.
+        assignment_id: The platform's id of the assignment.
+        offer_id: The id of its offer.
+        worker_id: The worker's id.
+        status: The status.
+        accepted_at: The time at which the worker accepted it.
+        submitted_at: The time at which it was submitted; None if it was not.
+        fields: The fields of our page's form, sent through the worker's browser and so untrusted.
+        paid_minor: The amount paid for it without bonuses; None if the amount follows from its
+            status and the task's reward.
     """
 
     assignment_id: str
@@ -213,11 +214,11 @@ class Bonus:
     """A bonus the platform has paid.
 
     Attributes:
-        worker_id: Who got it.
-        assignment_id: On which assignment.
-        amount_minor: How much, without the fee.
-        reason: What they were told; empty where the platform does not keep it.
-        granted_at: When; None where the platform does not keep it.
+        worker_id: The worker who got it.
+        assignment_id: The assignment on which it was paid.
+        amount_minor: The amount, without the fee.
+        reason: The message to the worker; empty if the platform does not keep it.
+        granted_at: The time of the payment; None if the platform does not keep it.
     """
 
     worker_id: str
@@ -229,11 +230,11 @@ class Bonus:
 
 @dataclass(frozen=True, slots=True)
 class RejectionTerms:
-    """What a platform requires of a researcher who refuses to pay.
+    """A platform's requirements for rejecting a submission.
 
     Attributes:
-        least_characters: How long the reason must be.
-        categories: One of these must be named; empty for a platform without any.
+        least_characters: The minimum length of the reason.
+        categories: The categories, one of which must be named; empty for a platform without any.
     """
 
     least_characters: int = 1
@@ -241,9 +242,11 @@ class RejectionTerms:
 
 
 def by_paying_copy(method: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Mark what moves money or places, or writes to people: only the paying copy may call it.
+    """Mark a method that moves money or places, or writes to people.
 
-    ``webapp.recruiters.registry.open_platform`` sees to it, for every platform.
+    Only the paying copy may call it.
+
+    ``webapp.recruiters.registry.open_platform`` enforces this, for every platform.
     """
     vars(method)["by_paying_copy"] = True
     return method
@@ -253,16 +256,16 @@ class Platform(Protocol):
     """A platform where workers are found and paid.
 
     Attributes:
-        endpoint: Which one it is: ``live``, ``sandbox`` or an address.
-        most_places: How many places one offer is made for at most, so that fees stay low; None
-            for any number.
-        tells_every_status: Whether ``submissions`` yields assignments that nobody has handed in
-            too: those at work, given back, timed out. Where it does not, polling infers them.
-        hands_in_forms: Whether people hand in a form of our page, which brings a receipt; elsewhere
-            our server hands in for them.
-        settles_later: Whether a call that was answered may be carried out only later, or not at
-            all: then a deed counts only when the platform reports it.
-        rejection_terms: What it asks of a rejection.
+        endpoint: The endpoint: ``live``, ``sandbox`` or an address.
+        most_places: The largest number of places of one offer, so that fees stay low; None for any
+            number.
+        tells_every_status: Whether ``submissions`` also yields assignments that were not submitted:
+            in progress, returned, timed out. If not, polling infers them.
+        hands_in_forms: Whether participants submit a form of our page, which carries a receipt;
+            otherwise our server submits for them.
+        settles_later: Whether an answered call may be carried out later, or not at all: it then
+            counts as done only once the platform reports it.
+        rejection_terms: The requirements for a rejection.
     """
 
     endpoint: str
@@ -274,24 +277,25 @@ class Platform(Protocol):
 
     @property
     def currency(self) -> str:
-        """The code of the money it pays in."""
+        """The code of the currency in which the platform pays."""
         ...
 
     def fees_minor(self, charges: Sequence[Charge], audience: Audience) -> int:
-        """Return the platform's fee on payments together, as the platform itself calculates it."""
+        """Return the total fee on payments, as the platform itself calculates it."""
         ...
 
     def balance_minor(self) -> int:
-        """Return the money left for rewards, fees and bonuses."""
+        """Return the balance available for rewards, fees and bonuses."""
         ...
 
     def requests(
         self, qualification: tuple[str, str] | None, task: Task, offers: Sequence[Offer]
     ) -> Iterator[tuple[str, str]]:
-        """Yield each call that offering a task would make: its name, and what it says; make none.
+        """Yield the name and content of each call that offering a task would make, without calling.
 
         Args:
-            qualification: Name and description of one to be made first; None where there is none.
+            qualification: Name and description of a qualification to create first; None if there is
+                none.
             task: The task.
             offers: Its offers.
         """
@@ -299,32 +303,35 @@ class Platform(Protocol):
 
     @by_paying_copy
     def post(self, task: Task, offer: Offer) -> str:
-        """Post an offer of a task, and return its id; a token the platform knows is success."""
+        """Post an offer of a task and return its id; a token the platform knows is no error."""
         ...
 
     def find_posted(self, token: str, qualification_id: str | None) -> str | None:
-        """Return the id of the offer with that token, None where there is none.
+        """Return the id of the offer with that token, None if there is none.
 
         Args:
-            token: The offer's; found also when the platform itself has forgotten it.
+            token: The offer's token; it is found even if the platform itself has forgotten it.
             qualification_id: One of our qualifications, which the offer's audience must lack or
-                have; None on a platform without them.
+                have; None on a platform without qualifications.
         """
         ...
 
     @by_paying_copy
     def expire(self, offer_id: str, at: datetime) -> None:
-        """Let workers find the offer until then: earlier than now ends it, later reopens it."""
+        """Set the time until which workers find the offer.
+
+        A past time ends it, a later time reopens it.
+        """
         ...
 
     def state(self, offer_id: str) -> OfferState:
-        """Return how far the offer has come."""
+        """Return the offer's progress."""
         ...
 
     def submissions(self, offer_id: str) -> Iterator[Submission]:
-        """Yield the assignments of the offer, whatever became of them.
+        """Yield the assignments of the offer in every status.
 
-        One may come twice, or be missing until the next time: what is missing is not gone.
+        An assignment may come twice, or be missing from one call: it still exists.
         """
         ...
 
@@ -336,16 +343,16 @@ class Platform(Protocol):
     def approve(
         self, assignment_id: str, feedback: str = "", *, undo_rejection: bool = False
     ) -> None:
-        """Pay a submission's reward; approving an approved one is success.
+        """Pay a submission's reward; approving an approved submission is no error.
 
         Args:
             assignment_id: The submission.
-            feedback: What the worker reads.
-            undo_rejection: Whether one that was rejected is paid after all.
+            feedback: The message to the worker.
+            undo_rejection: Whether a rejected submission is paid after all.
         """
         ...
 
     @by_paying_copy
     def reject(self, assignment_id: str, reason: str, category: str = "") -> None:
-        """Refuse to pay a submission; rejecting a rejected one is success."""
+        """Refuse to pay a submission; rejecting a rejected submission is no error."""
         ...

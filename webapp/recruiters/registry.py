@@ -1,4 +1,4 @@
-"""The recruiters by name, and their platforms, which only the paying copy lets act."""
+"""Load recruiters by name, and open their platforms, guarded so that only the paying copy acts."""
 
 from collections.abc import Callable, Iterator
 from functools import cache, wraps
@@ -34,11 +34,11 @@ RECRUITERS = Registry(
 def recruiter_class(name: str) -> type[Recruiter]:
     """Return the class of the recruiter of that name, or of ``"module:Class"``.
 
-    From now on the log hides what its platform calls people.
+    Loading also makes the log mask the participant ids of its platform.
 
     Raises:
-        UnknownNameError: There is none.
-        PluginError: It cannot be imported or is no recruiter.
+        UnknownNameError: There is no such recruiter.
+        PluginError: The class cannot be imported or is not a recruiter.
     """
     found = cast(type[Recruiter], RECRUITERS.load(name))
     hide_in_log(found.id_patterns)
@@ -49,7 +49,7 @@ def recruiter_classes() -> Iterator[type[Recruiter]]:
     """Yield every recruiter that is built in or offered by an installed package.
 
     Raises:
-        PluginError: A package's cannot be imported or is no recruiter.
+        PluginError: A package's recruiter cannot be imported or is not a recruiter.
     """
     return map(recruiter_class, RECRUITERS)
 
@@ -59,32 +59,32 @@ def load_recruiter(name: str, settings: Settings) -> Recruiter:
 
     Args:
         name: Its name.
-        settings: The installation's, with the recruiter's own in its section.
+        settings: The installation's settings, with the recruiter's own in its section.
 
     Raises:
-        UnknownNameError: There is none.
-        PluginError: It cannot be imported or is no recruiter.
-        SettingError: A setting without which it cannot work is missing.
+        UnknownNameError: There is no such recruiter.
+        PluginError: The class cannot be imported or is not a recruiter.
+        SettingError: A required setting is missing.
     """
     found = recruiter_class(name)
     return found(settings.of_recruiter(name, found.settings_model))
 
 
 def open_platform(recruiter: str, settings: Settings, *, live: bool = False) -> Platform:
-    """Return the platform on which a recruiter pays; nothing is called yet.
+    """Return the platform on which a recruiter pays, without calling it yet.
 
-    Its methods that move money or places, or write to people, refuse where this copy of the
-    installation is not the paying copy, whoever calls them.
+    Methods that move money or places, or write to people, raise an error if this copy of the
+    installation is not the paying copy.
 
     Args:
         recruiter: Its name.
-        settings: The installation's; they say where the platform is.
-        live: Whether the command said that real money may be spent.
+        settings: The installation's settings, which name the platform's endpoint.
+        live: Whether the command allows spending real money.
 
     Raises:
         RunError: The recruiter pays nobody.
-        WebappError: The platform is live and the command does not say so, or the settings,
-            credentials or libraries are not there.
+        WebappError: The platform is live and the command does not allow it, or settings,
+            credentials or libraries are missing.
     """
     loaded = load_recruiter(recruiter, settings)
     if not isinstance(loaded, PayingRecruiter):

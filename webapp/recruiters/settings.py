@@ -1,4 +1,4 @@
-"""The installation's settings together with those that recruiters declare."""
+"""Load the installation's settings together with the settings that recruiters declare."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -13,7 +13,7 @@ from webapp.recruiters.registry import RECRUITERS, recruiter_class
 
 
 class _Recruiters:
-    """Every recruiter's settings stand in a section of its name."""
+    """The recruiters' settings, each in a section of the recruiter's name."""
 
     def names(self) -> Iterable[str]:
         return RECRUITERS
@@ -29,16 +29,16 @@ SECTIONS = _Recruiters()
 
 
 def load_settings(instance: Path, environment: Mapping[str, str] = os.environ) -> Settings:
-    """Return the settings: defaults, then the instance's file, then the environment; the last wins.
+    """Return the settings: defaults, overridden by the instance's file, then by the environment.
 
-    A recruiter's are those of its section ``[name]``, or ``name_setting`` anywhere.
+    A recruiter's settings are in its section ``[name]``, or ``name_setting`` anywhere.
 
     Args:
         instance: The installation's folder; its ``parallax.toml`` may be absent.
         environment: Variables named ``PARALLAX_<NAME>``.
 
     Raises:
-        SettingError: A setting is unknown or has the wrong type; the message holds every problem.
-        PluginError: A section is of a recruiter that cannot be imported.
+        SettingError: A setting is unknown or has the wrong type; the message lists every problem.
+        PluginError: A section belongs to a recruiter that cannot be imported.
     """
     return read_settings(instance, SECTIONS, environment)

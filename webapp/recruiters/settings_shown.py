@@ -1,4 +1,4 @@
-"""Every setting as people read it: its value, its default, where it comes from, what it means."""
+"""List every setting for people to read: its value, default, source and meaning."""
 
 import os
 import re
@@ -15,7 +15,7 @@ _PASSWORD = re.compile(r"(://[^:/@]*):[^@]*@")
 
 
 def shown_settings(instance: Path) -> Iterator[tuple[str, ...]]:
-    """Yield the name, value, default, source and meaning of every setting; secrets are stars.
+    """Yield the name, value, default, source and meaning of every setting; secrets are masked.
 
     Args:
         instance: The installation's folder.

@@ -1,27 +1,27 @@
-"""The statuses of a piece of paid work, in words that belong to no vendor."""
+"""The statuses of a paid assignment, in vendor-neutral terms."""
 
 from enum import StrEnum
 
 
 class AssignmentStatus(StrEnum):
-    """What a platform says of one assignment; each platform's words are mapped onto these."""
+    """The status of one assignment; each platform's own statuses are mapped to these."""
 
-    RESERVED = "reserved"  # a place is kept for them, and they have not opened the study
+    RESERVED = "reserved"  # a place is reserved, and the participant has not opened the study
     ACTIVE = "active"
-    SUBMITTED = "submitted"  # handed in, and waiting for a decision
+    SUBMITTED = "submitted"  # submitted, and waiting for a decision
     APPROVED = "approved"
     REJECTED = "rejected"
-    RETURNED = "returned"  # given back, or never handed in
+    RETURNED = "returned"  # returned, or never submitted
     TIMED_OUT = "timed_out"
     SCREENED_OUT = (
-        "screened_out"  # not whom the study is for; paid the smaller reward if there is one
+        "screened_out"  # not eligible for the study; paid the smaller reward if there is one
     )
-    PARTIALLY_APPROVED = "partially_approved"  # paid, and less than the reward
+    PARTIALLY_APPROVED = "partially_approved"  # paid less than the full reward
 
 
 ACTIVE_STATUSES = (AssignmentStatus.RESERVED, AssignmentStatus.ACTIVE)
 RETURNED_STATUSES = (AssignmentStatus.RETURNED, AssignmentStatus.TIMED_OUT)
-# Nobody works on it any more, and a decision was made or is to be made.
+# The work is over, and a decision was made or is due.
 SUBMITTED_STATUSES = (
     AssignmentStatus.SUBMITTED,
     AssignmentStatus.APPROVED,

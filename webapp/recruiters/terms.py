@@ -1,4 +1,4 @@
-"""What each recruiter does with each key of ``[recruitment]``, ``[payment]`` and ``[panel]``."""
+"""How each recruiter treats each key of ``[recruitment]``, ``[payment]`` and ``[panel]``."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ _TABLES: dict[str, type[BaseModel]] = {
 }
 
 
-# Whoever brings people: our own door honours these.
+# The server itself enforces these for every recruiter.
 AT_THE_DOOR = frozenset({"recruitment.exclude_earlier_runs", "recruitment.after"})
 
 
 class Answer(StrEnum):
-    """What becomes of a key."""
+    """How a recruiter treats a key."""
 
     HONOURED = "honoured"
     REFUSED = "refused"
@@ -32,19 +32,20 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A recruiter's answers; a key in neither set is refused when a study with it is launched.
+    """A recruiter's treatment of keys; a launch refuses a study with a key in neither set.
 
     Attributes:
         honoured: Keys with an effect, such as ``recruitment.reward``; ``recruitment`` alone stands
             for every key of the table.
-        set_aside: Keys without one, which the launch names: they promise nobody anything.
+        set_aside: Keys without an effect, which the launch reports: ignoring them breaks no promise
+            to participants.
     """
 
     honoured: frozenset[str] = frozenset()
     set_aside: frozenset[str] = frozenset(_TABLES)
 
     def answer(self, key: str) -> Answer:
-        """Return what becomes of a key."""
+        """Return the treatment of a key."""
         for named in (key, key.partition(".")[0]):
             if named in self.honoured:
                 return Answer.HONOURED
@@ -60,10 +61,10 @@ def keys() -> Iterator[str]:
 
 
 def refuse_unknown_terms(name: str, terms: Terms, study: Study) -> None:
-    """Let pass only a study whose every term the recruiter honours or may set aside.
+    """Check that the recruiter honours or may ignore every term of the study.
 
     Raises:
-        RunError: It asks for what the recruiter cannot do; all of it is named.
+        RunError: The study has terms that the recruiter does not support; all are named.
     """
     if refused := list(_written(terms, study, Answer.REFUSED)):
         raise RunError(
@@ -75,9 +76,9 @@ def refuse_unknown_terms(name: str, terms: Terms, study: Study) -> None:
 
 
 def set_aside(terms: Terms, study: Study) -> list[str]:
-    """Return the keys of a study that have no effect with the recruiter, tables in one word.
+    """Return the keys of a study that the recruiter ignores, whole tables as one entry.
 
-    A table of which nothing that is written has an effect is named once, as ``[recruitment]``.
+    A table whose written keys are all ignored is named once, as ``[recruitment]``.
     """
     found = list(_written(terms, study, Answer.SET_ASIDE))
     honoured = {key.partition(".")[0] for key in _written(terms, study, Answer.HONOURED)}
@@ -91,7 +92,7 @@ def set_aside(terms: Terms, study: Study) -> list[str]:
 
 
 def _written(terms: Terms, study: Study, answer: Answer) -> Iterator[str]:
-    """Yield the keys with an answer to which study.toml gives another value than the default."""
+    """Yield the keys with that treatment whose value in study.toml is not the default."""
     for key in keys():
         table, _, name = key.partition(".")
         given: BaseModel | None = getattr(study, table)

@@ -1,10 +1,10 @@
-"""Admission: what is asked between the consent and the first trial, and who gets in.
+"""Admission: the questions between consent and the first trial, and the decision who gets a place.
 
-Participants who passed all questions get a place. Before that they hold none, and no answer to a
-trial is accepted. The answers of people who are screened out are not stored.
+Participants who pass all questions get a place (participant slot). Until then, they have none, and
+no answer to a trial is accepted. The answers of participants who are screened out are not stored.
 
-Where a parent or a guardian consents, the participant assents too: they read a text of their own
-and agree. Nobody gets a place before both have agreed. Both texts are kept with their versions.
+If a parent or guardian consents, the participant assents too: they read a text of their own and
+agree. Nobody gets a place before both have agreed. Both texts are stored with their versions.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ _Give = Callable[[Session, Run, Study, Participant, datetime, Sender | None], No
 
 
 class Step(StrEnum):
-    """What somebody has to answer before the first trial."""
+    """The step that a participant must complete before the first trial."""
 
     ASSENT = "assent"
     SCREENING = "screening"
@@ -37,7 +37,7 @@ class Step(StrEnum):
 
 
 def next_step(session: Session, participant: Participant, study: Study) -> Step:
-    """Return what a participant without a place has to answer next."""
+    """Return the next step for a participant who has no place yet."""
     if not has_assented(session, participant, study):
         return Step.ASSENT
     if study.screening and not _screened(session, participant, study):
@@ -46,7 +46,7 @@ def next_step(session: Session, participant: Participant, study: Study) -> Step:
 
 
 def tries_used(session: Session, participant: Participant) -> int:
-    """Return how often somebody answered the questions on the instructions wrongly."""
+    """Return how often a participant has failed the comprehension questions."""
     wrong = select(func.count(Event.id)).where(
         Event.participant_id == participant.id, Event.kind == EventKind.COMPREHENSION_WRONG
     )
@@ -63,23 +63,24 @@ def screen(
     sender: Sender | None = None,
     give: _Give = give_place,
 ) -> dict[str, str]:
-    """Take the answers to the screening questions: go on, or leave.
+    """Check the answers to the screening questions: the participant continues or leaves.
 
     Args:
         session: An open session that holds the participant's lock.
-        run: The run they came to.
-        participant: Who agreed, and has no place yet; for anybody else nothing happens.
+        run: The participant's run.
+        participant: A participant who agreed and has no place yet; in any other state, nothing
+            happens.
         study: The run's study.
-        given: Field names and answers.
+        given: Answers by field name.
         now: The time.
-        sender: Where they come from; None for somebody who is not counted.
-        give: What gives a place to who may take part.
+        sender: The network address they are counted at; None if they are not counted.
+        give: The function that gives an eligible participant a place.
 
     Returns:
-        What is wrong with a field, by its name; empty when the answers were taken.
+        The error messages by field name; empty if the answers are valid.
 
     Raises:
-        NoRoomError: They may take part, and no place is free.
+        NoRoomError: The participant is eligible, but no place is free.
     """
     if not _is_at(session, participant, study, Step.SCREENING):
         return {}
@@ -105,25 +106,26 @@ def check_comprehension(
     sender: Sender | None = None,
     give: _Give = give_place,
 ) -> dict[str, str]:
-    """Take the answers to the questions on the instructions: a place, another try, or the end.
+    """Check the answers to the comprehension questions: a place, another try, or the end.
 
-    The form says which try it is, so that one that is sent twice counts once.
+    The form contains the number of the try, so that a form sent twice counts once.
 
     Args:
         session: An open session that holds the participant's lock.
-        run: The run they came to.
-        participant: Who agreed, and has no place yet; for anybody else nothing happens.
+        run: The participant's run.
+        participant: A participant who agreed and has no place yet; in any other state, nothing
+            happens.
         study: The run's study.
-        given: Field names and answers.
+        given: Answers by field name.
         now: The time.
-        sender: Where they come from; None for somebody who is not counted.
-        give: What gives a place to who may take part.
+        sender: The network address they are counted at; None if they are not counted.
+        give: The function that gives an eligible participant a place.
 
     Returns:
-        What is wrong with a field, by its name; empty when the answers were taken.
+        The error messages by field name; empty if the answers are valid.
 
     Raises:
-        NoRoomError: Every answer is right, and no place is free.
+        NoRoomError: Every answer is right, but no place is free.
     """
     check = study.comprehension
     if check is None or not _is_at(session, participant, study, Step.COMPREHENSION):
@@ -181,7 +183,7 @@ def _store(
 
 
 def has_assented(session: Session, participant: Participant, study: Study) -> bool:
-    """Return whether a participant agreed, or need not because nobody consented for them."""
+    """Return whether a participant has assented, or whether the study asks for no assent."""
     if not study.taking_part.assent:
         return True
     noted = select(Event.id).where(
@@ -199,20 +201,20 @@ def assent(
     now: datetime,
     sender: Sender | None = None,
 ) -> None:
-    """Take what the participant decided: they go on, or they leave.
+    """Store the participant's assent decision: they continue or leave.
 
     Args:
         session: An open session that holds the participant's lock.
-        run: The run they came to.
-        participant: For whom somebody consented, and who has no place yet; for anybody else, and
-            for who decided already, nothing happens.
+        run: The participant's run.
+        participant: A participant with consent, without a place, and without a decision; for any
+            other participant, nothing happens.
         study: The run's study.
-        decision: Theirs.
+        decision: The participant's decision.
         now: The time.
-        sender: Where they come from; None for somebody who is not counted.
+        sender: The network address they are counted at; None if they are not counted.
 
     Raises:
-        NoRoomError: They agree, nothing else is asked, and no place is free.
+        NoRoomError: They accept, no further questions follow, and no place is free.
     """
     waiting = participant.state == State.ARRIVED and participant.consented_at is not None
     if not waiting or has_assented(session, participant, study):

@@ -1,8 +1,8 @@
-"""Which of a participant's trials have an answer, as parts of statements.
+"""SQL expressions for the answered and unanswered trials of a participant.
 
-An answer is looked up by its trial in a subquery of its own. Joined, PostgreSQL would rather read
-every answer there is: it plans by what the tables held when their statistics were made, and in the
-first minute of a crowd it has none.
+Each answer is looked up in a correlated subquery. With a join, PostgreSQL tends to read the whole
+table of answers: it plans with table statistics, and in the first minute after many arrivals there
+are none.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from webapp.database.models import Response, Trial
 def of_answer(
     column: InstrumentedAttribute[Any], trial_id: ColumnElement[int] | InstrumentedAttribute[int]
 ) -> ScalarSelect[Any]:
-    """Return a column of a trial's answer; null where it has none."""
+    """Return a subquery for a column of a trial's answer; null if the trial has none."""
     answer = aliased(Response)
     of_trial = select(getattr(answer, column.key)).where(answer.trial_id == trial_id)
     return of_trial.scalar_subquery()
@@ -25,7 +25,7 @@ def of_answer(
 def how_many(
     participant_id: ColumnElement[int] | InstrumentedAttribute[int] | int,
 ) -> Select[int, int]:
-    """Return what counts a participant's answered trials, and all of them."""
+    """Return a query for a participant's numbers of answered trials and of all trials."""
     trial = aliased(Trial)
     answered = func.count(of_answer(Response.id, trial.id))
     return select(answered, func.count(trial.id)).where(trial.participant_id == participant_id)
@@ -34,11 +34,11 @@ def how_many(
 def unanswered(
     participant_id: ColumnElement[int] | InstrumentedAttribute[int] | int,
 ) -> ScalarSelect[int]:
-    """Return how many trials of a participant have no answer.
+    """Return a subquery for a participant's number of unanswered trials.
 
-    Trials that were dealt at once mostly have keys in a row, with nobody else's between them: then
-    their answers stand in a row of the index, and are counted there. Where others were dealt
-    theirs at the same moment, each is looked up.
+    Trials that were stored at once usually have consecutive keys. Their answers are then adjacent
+    in the index and are counted there. If other participants' trials were stored at the same
+    moment, each answer is looked up.
     """
     trial, each, answer = aliased(Trial), aliased(Trial), aliased(Response)
     n = func.count(trial.id).label("n")

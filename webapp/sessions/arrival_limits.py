@@ -1,14 +1,12 @@
-"""Limits on how many people may arrive from one network address.
+"""Limit how many people may arrive from one network address.
 
-So many arrive from an address within an hour, and no more; ``webapp.sessions.waitlist`` says how a
-full run's places are shared among addresses. Visitors with a personal link, or for whom a platform
-vouches, are not counted, nor are those whose address is unknown. All servers of a database count
-together; each process remembers whom it has just refused, so that a flood does not reach the
-database.
+The limit applies to one hour; ``webapp.sessions.waitlist`` shares a full run's places among
+addresses. Visitors with a personal link, visitors confirmed by a platform, and visitors with an
+unknown address are not counted. All servers of a database count together. Each process remembers
+recently refused addresses, so that a flood of requests does not reach the database.
 
-Where somebody came from is forgotten after an hour. That they are counted is not, while they may
-still take part: a participant who waits for an hour and then wants a place is counted at the
-address they have then.
+Addresses are deleted after an hour. The fact that a participant is counted stays for as long as
+they may take part: if they request a place after an hour, they are counted at their address then.
 """
 
 from datetime import datetime, timedelta
@@ -46,7 +44,7 @@ _MOST_REMEMBERED = 10_000
 
 
 class CrowdedError(RequestError):
-    """Too many people come from one address at this moment."""
+    """Too many people are arriving from one address at this moment."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -57,23 +55,23 @@ class CrowdedError(RequestError):
 
 
 class Refusals:
-    """The addresses from which too many came a moment ago, in one process."""
+    """The addresses that this process refused in the last seconds."""
 
     def __init__(self) -> None:
         self._until: dict[str, datetime] = {}
         self._lock = Lock()
 
     def check(self, digest: str, now: datetime) -> None:
-        """Let visitors from other addresses pass.
+        """Raise an error if the address was refused recently.
 
         Raises:
-            CrowdedError: Somebody from the address was refused within the last seconds.
+            CrowdedError: A visitor from the address was refused within the last seconds.
         """
         if self._until.get(digest, now) > now:
             raise CrowdedError
 
     def note(self, digest: str, now: datetime) -> None:
-        """Refuse everybody from an address for some seconds."""
+        """Refuse all visitors from an address for some seconds."""
         with self._lock:
             if len(self._until) >= _MOST_REMEMBERED:
                 self._until.clear()
@@ -81,11 +79,11 @@ class Refusals:
 
 
 class TooManyArrivalsError(CrowdedError):
-    """So many came from one address within an hour that nobody from there is looked at."""
+    """The address has reached its limit of arrivals per hour."""
 
 
 def wait_for_others(session: Session, digest: str) -> None:
-    """Wait for simultaneous arrivals from the same address, so that they are counted."""
+    """Wait for simultaneous arrivals from the same address to commit, so that they are counted."""
     if session.get_bind().dialect.name == "postgresql":
         key = int.from_bytes(sha256(digest.encode()).digest()[:8], signed=True)
         advisory_lock(session.connection(), key, wait=True)
@@ -94,18 +92,18 @@ def wait_for_others(session: Session, digest: str) -> None:
 def count_arrival(
     session: Session, participant: Participant, digest: str, settings: Settings, now: datetime
 ) -> None:
-    """Count new arrivals, in the caller's transaction.
+    """Count a new arrival at its address, in the caller's transaction.
 
     Args:
         session: An open session that writes.
-        participant: The new participant, or one who declined before and agrees now; for anybody
-            else nothing happens.
-        digest: The digest of their address; empty where it is unknown.
-        settings: The installation's: they hold the limit.
-        now: The time, at which a newcomer arrived or agreed.
+        participant: The new participant, or one who declined before and agrees now; for any other
+            participant, nothing happens.
+        digest: The digest of their address; empty if it is unknown.
+        settings: The installation's settings, which contain the limit.
+        now: The time at which the participant arrived or agreed.
 
     Raises:
-        TooManyArrivalsError: Too many came from there within an hour.
+        TooManyArrivalsError: The address has reached its limit of arrivals per hour.
     """
     if not digest or now not in (participant.arrived_at, participant.consented_at):
         return
@@ -123,9 +121,9 @@ def count_arrival(
 
 
 def forget_addresses(session: Session, now: datetime) -> int:
-    """Delete where people came from once an hour is over, and return of how many.
+    """Delete addresses older than an hour, and return for how many participants.
 
-    Of those who may still take part it stays that they are counted.
+    Participants who may still take part stay counted, without an address.
     """
     old = ArrivalAddress.at <= now - KEPT_FOR
     may_go_on = exists().where(
@@ -140,14 +138,14 @@ def forget_addresses(session: Session, now: datetime) -> int:
 
 
 def counted_now(session: Session, participant: Participant, digest: str, now: datetime) -> str:
-    """Return the digest at which a returning participant is counted; empty if they are not.
+    """Return the digest at which a returning participant is counted; empty if they are not counted.
 
-    Where they came from longer ago than an hour is forgotten: they are counted where they are now.
+    If their address was deleted after an hour, they are counted at their current address.
 
     Args:
         session: An open session that writes.
-        participant: Who came before.
-        digest: The digest of their present address; empty where it is unknown.
+        participant: The returning participant.
+        digest: The digest of their current address; empty if it is unknown.
         now: The time.
     """
     came = from_where(session, participant)
@@ -159,7 +157,7 @@ def counted_now(session: Session, participant: Participant, digest: str, now: da
 
 
 class _Statements:
-    """What every arrival waits for, in one database's words."""
+    """The prepared statements that every arrival executes."""
 
     def __init__(self, dialect: Dialect) -> None:
         who = bindparam("who", type_=Integer)
@@ -172,7 +170,7 @@ class _Statements:
         self.note = Prepared(insert(ArrivalAddress), dialect, ("participant_id", "digest", "at"))
 
 
-# Made once for each kind of database.
+# Prepared once per database dialect.
 _statements = cache(_Statements)
 
 
@@ -180,7 +178,7 @@ def from_where(session: Session, participant: Participant) -> str | None:
     """Return the digest of the address from which a participant came.
 
     Returns:
-        None for a participant who is not counted; empty where it was more than an hour ago.
+        None if the participant is not counted; empty if they came more than an hour ago.
     """
     session.flush()
     connection = session.connection()

@@ -1,20 +1,21 @@
-"""Assigning places: the next participant gets the least filled list.
+"""Assign places (participant slots): the next participant gets the least filled list.
 
-What is promised, on every database and with any number of servers:
+Guarantees, on every database and with any number of servers:
 
-- With everybody finishing, no two lists ever differ by more than one participant.
+- If everybody finishes, no two lists ever differ by more than one participant.
 - Whatever the pattern of dropouts, no list has more participants than places, and a place that
-  became free is offered again.
+  becomes free is offered again.
 
-Why: a free place is worth the fill that its list would have with it, counted from the places
-taken and the rank among the list's free ones. Taking a place changes no other place's worth, so
-that however many people come at once, in whatever order their transactions see each other, the
-places go in the order of their worth: none of fill n + 1 before all of fill n are taken or being
-taken. ``FOR UPDATE SKIP LOCKED`` lets each pass over what others are just taking, so nobody waits
-as long as places are free. That a place has one holder at a time is the row's own doing.
+How: each free place is ranked by the fill its list would have with it, computed from the list's
+number of taken places and the place's rank among the list's free places. Taking a place does not
+change the rank of any other. However many participants arrive at once, and in whatever order their
+transactions see each other, places are taken in the order of their ranks: none of fill n + 1 before
+all of fill n are taken or being taken. ``FOR UPDATE SKIP LOCKED`` skips places that other
+transactions are taking, so no transaction waits as long as places are free. The row itself ensures
+that a place has one participant at a time.
 
-What it costs does not depend on how many places there are: how many of a list are taken is kept by
-the database (``webapp.database.row_counts``), and an index holds the free ones in their order.
+The cost does not depend on the number of places: the database maintains the number of taken places
+per list (``webapp.database.row_counts``), and an index keeps the free places in order.
 """
 
 from collections.abc import Sequence
@@ -42,7 +43,7 @@ from webapp.database.models import Participant, Place, Run, RunCount
 from webapp.database.prepared import Prepared
 from webapp.database.row_counts import PLACES, TAKEN
 
-# So many may be taking places of one list at the same moment; who comes beyond that waits for them.
+# The number of transactions that may take places of one list at once; further ones wait.
 _AT_ONCE = 32
 
 
@@ -50,10 +51,10 @@ class FreePlace(NamedTuple):
     """A place that is about to be taken.
 
     Attributes:
-        id: Its row.
-        list: Its list.
-        place: Its number there.
-        is_beside: Whether it stays free: somebody gets its trials alone.
+        id: The key of its row.
+        list: The number of its list.
+        place: Its number within the list.
+        is_beside: Whether the place stays free and the participant only gets its trials.
     """
 
     id: int
@@ -63,7 +64,7 @@ class FreePlace(NamedTuple):
 
 
 def has_free_place(session: Session, run: Run) -> bool:
-    """Return whether the run can take another participant."""
+    """Return whether the run has a free place."""
     session.flush()
     connection = session.connection()
     [(free,)] = _statements(connection.dialect).free.find(connection, run=run.id)
@@ -73,13 +74,13 @@ def has_free_place(session: Session, run: Run) -> bool:
 def assign(
     session: Session, run: Run, participant: Participant, only: int | None = None
 ) -> FreePlace | None:
-    """Give the participant the next place of the least filled list, or of the only one given.
+    """Give the participant the next place of the least filled list, or of the given list.
 
-    Filled is a list by those who finished, unless their place was freed, and by those at work.
-    Among equals the lowest number comes first.
+    A list's fill counts participants who finished (unless their place was freed) and participants
+    at work. Among equally filled lists, the one with the lowest number comes first.
 
     Returns:
-        The place, or None when none is free that nobody else is taking.
+        The place, or None if every free place is being taken by another transaction.
     """
     place = next_place(session, run, only)
     if place is not None:
@@ -89,7 +90,7 @@ def assign(
 
 
 def next_place(session: Session, run: Run, only: int | None = None) -> FreePlace | None:
-    """Return the place that ``assign`` would give; nobody else gets it in this transaction."""
+    """Return the place that ``assign`` would give, and reserve it for this transaction."""
     session.flush()
     connection = session.connection()
     statements = _statements(connection.dialect)
@@ -101,7 +102,10 @@ def next_place(session: Session, run: Run, only: int | None = None) -> FreePlace
 
 
 def take(session: Session, place: FreePlace, participant_id: int) -> None:
-    """Give a place that ``next_place`` found in this transaction, unless it stays free."""
+    """Give the participant a place found by ``next_place`` earlier in this transaction.
+
+    Nothing is stored for a place that stays free (``is_beside``).
+    """
     if place.is_beside:
         return
     connection = session.connection()
@@ -110,13 +114,13 @@ def take(session: Session, place: FreePlace, participant_id: int) -> None:
 
 
 def free_places(session: Session, participant_ids: Sequence[int]) -> None:
-    """Offer the places that these participants hold to others."""
+    """Free the places of these participants."""
     held_by_them = Place.participant_id.in_(participant_ids)
     session.execute(update(Place).where(held_by_them).values(participant_id=None))
 
 
 class _Statements:
-    """What every arrival waits for, in one database's words."""
+    """The prepared statements that every arrival executes."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.free = Prepared(select(free_in(_RUN)), dialect)
@@ -131,20 +135,20 @@ class _Statements:
 
 
 def free_in(run: ColumnElement[int] | InstrumentedAttribute[int]) -> ScalarSelect[int]:
-    """Return how many places of a run are free, as part of a statement; null where it has none."""
+    """Return a subquery for a run's number of free places; null if the run has no places."""
     n_free = case((RunCount.subject == PLACES, RunCount.n), else_=-RunCount.n)
     return select(func.sum(n_free)).where(RunCount.run_id == run, _OF_PLACES).scalar_subquery()
 
 
-# Not as a list, whose length the words of a statement would have to know.
+# Not an IN list: the text of a prepared statement would depend on its length.
 _OF_PLACES = or_(RunCount.subject == PLACES, RunCount.subject == TAKEN)
 _RUN, _ONLY = bindparam("run", type_=Integer), bindparam("only", type_=Integer)
-# Made once for each kind of database.
+# Prepared once per database dialect.
 _statements = cache(_Statements)
 
 
 def _next_place(dialect: Dialect, *only: ColumnElement[bool]) -> Select[int, int, int]:
-    # A list of which nobody has taken a place yet has a count of its places alone.
+    # A list without any taken place has only a row with the number of its places.
     n_taken = case((RunCount.subject == TAKEN, RunCount.n), else_=0)
     taken = (
         select(RunCount.list, func.sum(n_taken).label("n"))
@@ -152,7 +156,7 @@ def _next_place(dialect: Dialect, *only: ColumnElement[bool]) -> Select[int, int
         .group_by(RunCount.list)
         .subquery("taken")
     )
-    # On SQLite writers take turns, so nobody else is taking the first free one.
+    # SQLite has one writer at a time, so no other transaction is taking the first free place.
     by_worth = _first_of_each_list if dialect.name == "sqlite" else _next_few_of_each_list
     return select(Place.id, Place.list, Place.place).where(Place.id == by_worth(taken))
 
@@ -178,7 +182,7 @@ def _next_few_of_each_list(taken: Subquery) -> ScalarSelect[int]:
         .select_from(taken)
         .join(ranked, true())
         .join(Place, Place.id == ranked.c.id)
-        # PostgreSQL looks at this again when somebody has just changed the row.
+        # PostgreSQL evaluates this again if another transaction has just changed the row.
         .where(func.coalesce(Place.participant_id, 0) == 0)
         .order_by(taken.c.n + ranked.c.rank, taken.c.list)
         .limit(1)
@@ -188,7 +192,7 @@ def _next_few_of_each_list(taken: Subquery) -> ScalarSelect[int]:
 
 
 def _free_in(taken: Subquery) -> Select[int, int]:
-    """Return the free places of one list of those counted, in their order."""
+    """Return a query for the free places of one of the counted lists, in order."""
     return (
         select(Place.id, Place.place)
         .where(Place.run_id == _RUN, Place.list == taken.c.list, Place.participant_id.is_(None))

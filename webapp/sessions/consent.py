@@ -1,7 +1,7 @@
-"""Arriving: a participant's decision on the consent page, and who is not let in.
+"""Arrival: store a participant's consent decision, and refuse visitors who may not take part.
 
-Who took part in an earlier run is known by what the platform calls them, in whatever way they come:
-the same id in a direct link is the same person. Participants without an id are not recognised.
+Participants of earlier runs are recognised by their platform id, however they arrive: the same id
+in a direct link means the same person. Participants without an id are not recognised.
 """
 
 from datetime import datetime
@@ -32,7 +32,7 @@ from webapp.sessions.waitlist import Sender, place_beside, who_holds_all
 
 
 class Decision(StrEnum):
-    """What somebody answers on the consent page."""
+    """A decision on the consent page."""
 
     ACCEPT = "accept"
     DECLINE = "decline"
@@ -53,26 +53,26 @@ def enroll(
 ) -> Participant:
     """Return the participant who decided, with a place and its trials if they accepted.
 
-    Where the study asks something before the start, they get these later, by ``give_place``.
-    Places whose leases are over are freed first.
+    If the study asks questions before the start, ``give_place`` gives the place later. Places with
+    expired leases are freed first.
 
     Args:
         session: An open session.
-        run: The run they came to.
-        study: Its study.
-        decision: Theirs.
+        run: The run.
+        study: The run's study.
+        decision: The participant's decision.
         now: The time.
-        platform_id: What the recruiting platform calls them; somebody who comes twice is the same
-            participant, whose first decision counts. None where nothing is known.
-        visit_mark: The mark of the consent page whose button they pressed, which counts where no
-            platform names them: pressing it twice makes one participant too.
-        link: The link by which they come, if it is one that was given out.
-        text: What they read and agree to; empty where nobody read anything.
-        sender: Where they come from; None for somebody who is not counted.
+        platform_id: The platform's id of the participant; the same id is the same participant, and
+            their first decision counts. None if unknown.
+        visit_mark: The mark of the submitted consent page. Without a platform id, it ensures that
+            pressing the button twice creates one participant.
+        link: The invitation link that was used, if any.
+        text: The text that was agreed to; empty if there was none.
+        sender: The network address they are counted at; None if they are not counted.
 
     Raises:
         NoRoomError: The run is closed or has no free place.
-        GateError: Nobody is admitted until something is mended.
+        GateError: The gate blocks all admissions until a problem is repaired.
     """
     known = known_newcomer(session, run, platform_id, visit_mark)
     if known is not None and not (decision is Decision.ACCEPT and may_still_agree(known)):
@@ -93,9 +93,9 @@ def enroll(
         entered = newcomer.enter(session, State.ARRIVED, consent_text_id=agreed, consented_at=now)
     else:
         entered = _enter_working(session, run, study, newcomer, text, sender)
-    # The same person may have pressed the button twice, and the other request came first.
+    # The button may have been pressed twice, and the other request was faster.
     found = entered or known_newcomer(session, run, platform_id, visit_mark)
-    # What else must be unique in the row is drawn at random.
+    # All other unique columns of the row are random.
     assert found is not None
     return found
 
@@ -109,8 +109,8 @@ def _agree_after_all(
     now: datetime,
     sender: Sender | None,
 ) -> None:
-    """Give somebody who declined before what a newcomer gets who agrees."""
-    # Pressing the button twice is agreeing once.
+    """Admit a participant who declined before and agrees now, like a new participant who agrees."""
+    # Pressing the button twice must count as one agreement.
     session.refresh(participant, with_for_update=True)
     if not may_still_agree(participant):
         return
@@ -127,7 +127,7 @@ def _agree_after_all(
 def _enter_working(
     session: Session, run: Run, study: Study, newcomer: Newcomer, text: str, sender: Sender | None
 ) -> Participant | None:
-    """Return a newcomer who has a place and its trials; None where they are known already."""
+    """Return a new participant with a place and its trials; None if they are known already."""
     place = _free_place(session, run, newcomer.link, newcomer.at, sender)
     participant = newcomer.enter(
         session,
@@ -147,10 +147,10 @@ def _enter_working(
 def _free_place(
     session: Session, run: Run, link: Link | None, now: datetime, sender: Sender | None
 ) -> FreePlace:
-    """Return a place that nobody else gets in this transaction, or one on the waitlist.
+    """Return a place reserved for this transaction, or one on the waitlist.
 
     Raises:
-        NoRoomError: None is free.
+        NoRoomError: No place is free.
     """
     only = None if link is None else link.list
     if (counted := who_holds_all(session, run, sender)) is not None:
@@ -161,8 +161,8 @@ def _free_place(
         return place
     for alone in (False, True):
         if alone:
-            # Others may just be freeing places, or give up the ones they took: all who are in the
-            # middle of arriving share a lock on the run's row, so this waits for them.
+            # Other transactions may be freeing places or rolling back. All arriving transactions
+            # share a lock on the run's row, so locking it waits for them.
             session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         release_expired(session, run, now)
         refuse_another_participant(session, run)
@@ -183,11 +183,11 @@ def give_place(
 
     Args:
         session: An open session that holds the participant's lock.
-        run: The run they came to.
-        study: Its study.
-        participant: Who agreed, and answered what is asked before the start.
+        run: The participant's run.
+        study: The run's study.
+        participant: A participant who agreed and passed the questions before the start.
         now: The time.
-        sender: Where they come from; None for somebody who is not counted.
+        sender: The network address they are counted at; None if they are not counted.
 
     Raises:
         NoRoomError: The run is closed or has no free place.
@@ -199,7 +199,7 @@ def give_place(
     take(session, place, participant.id)
     participant.list, participant.place = place.list, place.place
     participant.state = move(State.ARRIVED, State.WORKING)
-    # When they agreed stands in arrived_at; the lease begins now.
+    # The time of the agreement is kept in arrived_at; the lease begins now.
     participant.consented_at = now
     participant.watched = study.attention is not None
     session.flush()
@@ -207,22 +207,22 @@ def give_place(
 
 
 class NoRoomError(RequestError):
-    """Somebody comes whom the run does not take, or when it takes nobody new.
+    """The run does not admit this visitor, or admits nobody new.
 
     Attributes:
-        ending: How their visit ends.
+        ending: How the visit ends.
     """
 
     ending = Ending.FULL
 
 
 def run_is_full() -> NoRoomError:
-    """Return the error for somebody who comes when every place is taken."""
+    """Return the error for a visitor to a run whose places are all taken."""
     return NoRoomError(gettext("Every place in this study is taken."), status=409, code="run_full")
 
 
 def run_is_closed() -> NoRoomError:
-    """Return the error for somebody who comes when the run takes nobody any more."""
+    """Return the error for a visitor to a closed run."""
     return NoRoomError(
         gettext("This study takes no new participants."),
         status=409,
@@ -231,11 +231,11 @@ def run_is_closed() -> NoRoomError:
 
 
 def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
-    """Let pass only where somebody new would get a place.
+    """Raise an error if a new participant would not get a place.
 
     Raises:
-        NoRoomError: The run is closed or has no free place, and no lease is over.
-        GateError: Nobody is admitted until something is mended.
+        NoRoomError: The run is closed, or it has neither a free place nor an expired lease.
+        GateError: The gate blocks all admissions until a problem is repaired.
     """
     refuse(Operation.ADMIT, session.connection())
     refuse_another_participant(session, run)
@@ -246,7 +246,7 @@ def refuse_newcomers(session: Session, run: Run, now: datetime) -> None:
 
 
 class EarlierRunError(NoRoomError):
-    """Somebody comes who took part in an earlier run of the study."""
+    """The visitor took part in an earlier run of the study."""
 
     ending = Ending.DUPLICATE
 
@@ -262,7 +262,7 @@ class EarlierRunError(NoRoomError):
 
 
 class PartBeforeError(NoRoomError):
-    """Somebody comes to a later part of a study who has not finished the part before."""
+    """The visitor has not finished the previous part of the study."""
 
     ending = Ending.SCREENED_OUT
 
@@ -275,20 +275,20 @@ class PartBeforeError(NoRoomError):
 
 
 def refuse_earlier(session: Session, run: Run, study: Study, platform_id: str | None) -> None:
-    """Let pass whom the study's earlier runs do not exclude, and who finished the parts before.
+    """Raise an error if earlier runs exclude the visitor or earlier parts are unfinished.
 
-    Runs of other projects do not count: nobody learns here who took part there.
-    Who was given trials took part, whatever became of them. Who is in this run already goes on.
+    Runs of other projects do not count, so participation in them is not revealed. Participants who
+    were given trials took part, whatever happened then. Participants of this run may continue.
 
     Args:
         session: An open session.
-        run: The run they came to.
-        study: Its study.
-        platform_id: What the platform calls them; None where nothing is known.
+        run: The run.
+        study: The run's study.
+        platform_id: The platform's id of the visitor; None if unknown.
 
     Raises:
-        EarlierRunError: They took part in an earlier run.
-        PartBeforeError: They have not finished a part before, or are not identified.
+        EarlierRunError: The visitor took part in an earlier run.
+        PartBeforeError: The visitor has not finished an earlier part, or is not identified.
     """
     terms = study.recruitment
     if terms is None or not (terms.exclude_earlier_runs or terms.after):

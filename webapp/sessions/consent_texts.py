@@ -1,7 +1,7 @@
-"""The consent texts that participants agreed to, stored word for word, each once in a run.
+"""The consent texts that participants agreed to, stored verbatim, each once per run.
 
-A run's study is frozen, but the sentences on what is stored come from the program, and a later
-version or another translation may word them differently. Participants who agree after that have
+A run's study is frozen, but the sentences about stored data come from the program, and a later
+version or translation may word them differently. Participants who agree after such a change have
 another version of the text.
 """
 
@@ -16,17 +16,17 @@ from sqlalchemy.orm import Session
 from webapp.database.models import ConsentText, Participant, Run
 from webapp.database.prepared import Prepared
 
-# More texts than that are never agreed to for the first time at one moment.
+# More new texts than this are never stored at the same moment.
 _TRIES = 10
 
 
 def text_hash(text: str) -> str:
-    """Return the SHA-256 of a text in UTF-8, as ``sha256sum`` prints it of a file of the text."""
+    """Return the SHA-256 of a text in UTF-8, as ``sha256sum`` prints it for the text's file."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def agreed_text(session: Session, run: Run, text: str, now: datetime) -> ConsentText:
-    """Return a text of a run, kept now if nobody agreed to it before."""
+    """Return the stored consent text of a run; store it now if it is new."""
     sha256 = text_hash(text)
     known = select(ConsentText).where(ConsentText.run_id == run.id, ConsentText.sha256 == sha256)
     newest = select(func.max(ConsentText.version)).where(ConsentText.run_id == run.id)
@@ -41,13 +41,13 @@ def agreed_text(session: Session, run: Run, text: str, now: datetime) -> Consent
             with session.begin_nested():
                 session.add(new)
         except IntegrityError:
-            continue  # somebody else's came first, and it may be the same
+            continue  # another request stored a text first, perhaps the same one
         return new
     raise RuntimeError("a consent text could not be stored")
 
 
 def agreed_text_id(session: Session, run: Run, text: str, now: datetime) -> int:
-    """Return the key of what ``agreed_text`` returns, without reading the text again."""
+    """Return the key of the text that ``agreed_text`` returns, without reading the text again."""
     connection, sha256 = session.connection(), text_hash(text)
     known = _known(connection.dialect).find(connection, run=run.id, sha256=sha256)
     return int(known[0][0]) if known else agreed_text(session, run, text, now).id
@@ -55,7 +55,7 @@ def agreed_text_id(session: Session, run: Run, text: str, now: datetime) -> int:
 
 @cache
 def _known(dialect: Dialect) -> Prepared:
-    """Return the statement that looks for a text, made once for each kind of database."""
+    """Return the prepared statement that looks up a text, one per database dialect."""
     same = (
         ConsentText.run_id == bindparam("run", type_=Integer),
         ConsentText.sha256 == bindparam("sha256", type_=String),
@@ -64,7 +64,7 @@ def _known(dialect: Dialect) -> Prepared:
 
 
 def consent_texts(session: Session, run: Run) -> list[tuple[ConsentText, int]]:
-    """Return every text of a run that somebody agreed to, with how many did, by version."""
+    """Return a run's consent texts with their numbers of participants who agreed, by version."""
     query = (
         select(ConsentText, func.count(Participant.id))
         .outerjoin(Participant, Participant.consent_text_id == ConsentText.id)

@@ -1,4 +1,4 @@
-"""The devices: what a browser tells about itself is stored once, and nothing beyond it."""
+"""Devices: store the browser's description of itself once, and nothing beyond it."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -14,9 +14,9 @@ from webapp.database.models import Device, Event, Participant
 from webapp.errors import RequestError
 from webapp.sessions.record import NOTHING_STORED, malformed
 
-# Anybody can make up marks; what they can make us store has an end.
+# Marks can be made up, so the number of stored devices is limited.
 _MOST_DEVICES = 20
-# Letters and spaces alone: a version number would tell people apart.
+# Letters and spaces only: a version number would help to identify participants.
 _Family = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z ]{0,39}$")]
 _LanguageTag = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=35)
@@ -44,10 +44,10 @@ class GivenDevice(BaseModel):
 
 
 def read_device(body: bytes) -> GivenDevice:
-    """Return the device a request's JSON body describes.
+    """Return the device described by a request's JSON body.
 
     Raises:
-        RequestError: It describes none; the message names every wrong field.
+        RequestError: The body describes no device; the message names every wrong field.
     """
     try:
         return GivenDevice.model_validate_json(body)
@@ -58,18 +58,18 @@ def read_device(body: bytes) -> GivenDevice:
 def note_device(
     session: Session, participant: Participant, device: GivenDevice, now: datetime
 ) -> None:
-    """Store a device on which a participant opened the session, unless it is stored.
+    """Store a device on which the participant opened the session, unless it is stored already.
 
-    From the second one on an event says so.
+    An event is added for the second device and each further one.
 
     Args:
         session: An open session that holds the participant's lock.
-        participant: Whose device it is.
+        participant: The participant who uses the device.
         device: The device.
         now: The time.
 
     Raises:
-        RequestError: The participant declined: then nothing about them is stored.
+        RequestError: The participant is in a state in which nothing about them is stored.
     """
     if participant.state in NOTHING_STORED:
         raise RequestError(
@@ -79,7 +79,7 @@ def note_device(
     stored = session.scalars(select(Device).where(of_theirs)).all()
     if any(_is_same(device, known) for known in stored) or len(stored) >= _MOST_DEVICES:
         return
-    # Two browsers that remember nothing are two rows all the same.
+    # Browsers without stored marks still get a row each.
     facts = device.model_dump() | {"mark": device.mark or new_reference()}
     session.add(Device(participant_id=participant.id, **facts, noted_at=now))
     if stored:
@@ -95,6 +95,6 @@ def note_device(
 def _is_same(device: GivenDevice, known: Device) -> bool:
     if device.mark:
         return device.mark == known.mark
-    # Only these distinguish browsers that remember nothing.
+    # Only these fields distinguish browsers without stored marks.
     same = ("user_agent_family", "time_zone_offset_min", "language")
     return all(getattr(device, name) == getattr(known, name) for name in same)

@@ -1,7 +1,7 @@
-"""Finishing: the questionnaire is checked and stored, and the session is complete.
+"""Finish a session: check and store the questionnaire, and complete the session.
 
-Of pastes into the questionnaire it is stored into which answers and how many characters, never the
-text.
+For pastes into the questionnaire, the question and the number of characters are stored, but never
+the text.
 """
 
 import json
@@ -32,7 +32,7 @@ from webapp.sessions.lease import come_back
 
 
 class _Statements:
-    """What every end waits for, in one database's words."""
+    """The prepared statements that every finished session executes."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.store = Prepared(insert(Answer), dialect, ("participant_id", "field", "value"))
@@ -47,7 +47,7 @@ class _Statements:
         )
 
 
-# Made once for each kind of database.
+# Prepared once per database dialect.
 _statements = cache(_Statements)
 
 
@@ -58,18 +58,18 @@ def finish(
     given: Mapping[str, str],
     now: datetime,
 ) -> dict[str, str]:
-    """Store the questionnaire and complete the session, unless a field must be mended first.
+    """Store the questionnaire and complete the session, unless an answer is invalid.
 
     Args:
         session: An open session that holds the participant's lock.
-        participant: Who answered every trial; a session that is not at this point stays as it is.
-            Where their place was given away, the answers are stored and the state stays.
+        participant: A participant who answered every trial; in any other state, nothing happens. If
+            their place was given away, the answers are stored and the state does not change.
         questions: The questionnaire.
-        given: Field names and answers; fields of no question are left out.
+        given: Answers by field name; unknown fields are ignored.
         now: The time.
 
     Returns:
-        What is wrong with a field, by its name; empty when everything is stored.
+        The error messages by field name; empty if everything is stored.
     """
     late = participant.state == State.ABANDONED and not come_back(session, participant, now)
     if participant.state != State.ANSWERED and not (
@@ -99,16 +99,16 @@ def finish(
 def finish_without_questions(
     session: Session, participant: Participant, questions: Sequence[Question], now: datetime
 ) -> bool:
-    """Complete the session of who answered every trial of a study that asks nothing afterwards.
+    """Complete the session of a participant who answered every trial, if there is no questionnaire.
 
     Args:
         session: An open session that holds the participant's lock.
-        participant: Who answered; a participant at another point stays there.
-        questions: The questionnaire: where there is one, nothing is done.
+        participant: The participant; unless they have answered every trial, nothing happens.
+        questions: The questionnaire; unless it is empty, nothing happens.
         now: The time.
 
     Returns:
-        Whether this completed it.
+        Whether this call completed the session.
     """
     if questions or participant.state != State.ANSWERED:
         return False
@@ -116,7 +116,7 @@ def finish_without_questions(
 
 
 def form_texts(form: MultiDict[str, str]) -> dict[str, str]:
-    """Return a form's fields; one that came several times, as several choices do, as one text."""
+    """Return a form's fields as texts; several values of one field are joined into one text."""
     several = {name: [one for one in texts if one] for name, texts in form.lists()}
     return {name: BETWEEN_CHOICES.join(texts) for name, texts in several.items()}
 
@@ -124,9 +124,9 @@ def form_texts(form: MultiDict[str, str]) -> dict[str, str]:
 def checked_answers(
     questions: Sequence[Question], given: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the cleaned answers to some questions, and what is wrong with them, by field names.
+    """Return the cleaned answers and the error messages, both by field name.
 
-    A question that is not asked of who gave these answers has none, whatever was sent.
+    Questions whose conditions these answers do not meet have an empty answer, whatever was sent.
     """
     written = {question.name: cleaned(given.get(question.name, "")) for question in questions}
     asked = asked_questions(questions, written)
@@ -138,7 +138,7 @@ def checked_answers(
 def asked_already(
     session: Session, participant: Participant, questions: Sequence[Question]
 ) -> bool:
-    """Return whether somebody has answered some of these questions, or there are none."""
+    """Return whether a participant has answered any of these questions, or there are none."""
     if not questions:
         return True
     of_them = (Answer.participant_id == participant.id,
@@ -147,7 +147,7 @@ def asked_already(
 
 
 def said_of(question: Question, mistake: Mistake) -> str:
-    """Return what is said of a mistake, in the language of the page."""
+    """Return the error message for a mistake, in the language of the page."""
     low, high, _ = question.numbers
     sentences = {
         Mistake.REQUIRED: lambda: gettext("Please answer this question."),
@@ -170,23 +170,23 @@ def said_of(question: Question, mistake: Mistake) -> str:
 
 
 def every_word(question: Question) -> dict[str, str]:
-    """Return what is said of each mistake that an answer to a question may have, by its name."""
+    """Return the error messages for all possible mistakes in a question's answer, by mistake."""
     return {mistake.value: str(said_of(question, mistake)) for mistake in Mistake}
 
 
-# The form's field in which the page tells of it; no question's name begins so.
+# The form field in which the page reports pastes; no question's name begins with "_".
 PASTED_FIELD = "_pasted"
 
 
 def pasted_events(
     participant_id: int, answered: Collection[str], given: Mapping[str, str], now: datetime
 ) -> list[Event]:
-    """Return an event for each answer into which something was pasted.
+    """Return an event for each answer into which text was pasted.
 
-    What cannot be read is left out: it never keeps an answer from being stored.
+    Unreadable reports are ignored: they never prevent an answer from being stored.
 
     Args:
-        participant_id: Whose they are.
+        participant_id: The participant's key.
         answered: The questions that have an answer.
         given: The form's fields.
         now: The time.

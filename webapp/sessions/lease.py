@@ -1,8 +1,8 @@
-"""Leases: a place is held while its participant gives a sign of life, and for a while after it.
+"""Leases: a place is reserved while its participant is active, and for some time afterwards.
 
-Signs of life are the consent, every stored answer, and coming back. None of them needs a write of
-its own but the last: the times stand in the database already. What a wrong clock dated far ahead
-is no sign of life: a place would be held until then.
+Activity is the consent, every stored answer, and coming back. Only coming back needs a write of its
+own: the other times are in the database already. Times that a wrong clock set far in the future do
+not count as activity, because the place would be reserved until then.
 """
 
 from collections.abc import Sequence
@@ -35,12 +35,12 @@ from webapp.sessions.arrival_limits import from_where
 from webapp.sessions.assign import free_places
 
 ACTIVE_STATES = (State.WORKING, State.ANSWERED)
-# A clock that jumped back by hours ends no lease; one that was set right by more ran wild.
+# Leases survive a clock that is set back by up to this time.
 _AHEAD = timedelta(days=1)
 
 
 def release_expired(session: Session, run: Run, now: datetime) -> list[Participant]:
-    """Free the places whose leases are over, and return who held them: they are abandoned now.
+    """Free the places with expired leases, and return their participants, who are now abandoned.
 
     Participants who are answering at this moment are left alone.
 
@@ -49,7 +49,7 @@ def release_expired(session: Session, run: Run, now: datetime) -> list[Participa
         run: The run.
         now: The time.
     """
-    # Two steps: an answer that was committed after the first began is seen by the second.
+    # Two queries: the second sees answers that were committed after the first began.
     session.flush()
     connection, (begins, ends) = session.connection(), span(run.lease_minutes, now)
     silent_ids = _silent(connection.dialect).find(connection, run=run.id, begins=begins, ends=ends)
@@ -67,12 +67,12 @@ def release_expired(session: Session, run: Run, now: datetime) -> list[Participa
 
 
 def any_expired(session: Session, run: Run, now: datetime) -> bool:
-    """Return whether a place of the run could be freed."""
+    """Return whether any place of the run has an expired lease."""
     return bool(expired(session, run, now))
 
 
 def expired(session: Session, run: Run, now: datetime) -> list[Participant]:
-    """Return who holds a place of the run whose lease is over, as ``release_expired`` would."""
+    """Return the participants whose leases have expired, without freeing their places."""
     silent = session.scalars(
         select(Participant).where(_silent_outside_trials(run, now)).order_by(Participant.id)
     ).all()
@@ -92,22 +92,23 @@ def is_over(session: Session, participant: Participant, run: Run, now: datetime)
 
 
 def can_go_on(session: Session, participant: Participant) -> bool:
-    """Return whether a session has not ended, and its place is not somebody else's."""
+    """Return whether a session is still open and its place was not given to another participant."""
     if participant.state != State.ABANDONED:
         return participant.state in (State.ARRIVED, *ACTIVE_STATES)
     return session.scalar(select(Place.id).where(_free_again(participant))) is not None
 
 
 def come_back(session: Session, participant: Participant, now: datetime) -> bool:
-    """Begin the lease anew, and return whether the participant can go on.
+    """Restart the lease, and return whether the participant can continue.
 
-    Somebody whose place was freed takes it up again unless another has it by now. Who is counted by
-    their address goes on without it, on the waitlist (``webapp.sessions.waitlist``): else
-    many who fell silent could hold every place by coming back at once.
+    A participant whose place was freed takes it again unless another participant has it.
+    Participants counted by address continue without the place, on the waitlist
+    (``webapp.sessions.waitlist``); otherwise, many abandoned participants could take every place by
+    returning at once.
 
     Args:
         session: An open session that holds the participant's lock.
-        participant: The participant who is back.
+        participant: The returning participant.
         now: The time.
     """
     if participant.state == State.ABANDONED and not _take_again(session, participant):
@@ -139,7 +140,7 @@ def _free_again(participant: Participant) -> ColumnElement[bool]:
 
 
 def span(lease_minutes: int, now: datetime) -> tuple[datetime, datetime]:
-    """Return from when on, and until when, a sign of life holds a place at this moment."""
+    """Return the start and end of the period in which activity keeps a place reserved now."""
     lease = timedelta(minutes=lease_minutes)
     return now - lease - clock_watch.ahead(lease), now + _AHEAD
 
@@ -153,7 +154,7 @@ def _silent_outside_trials(run: Run, now: datetime) -> ColumnElement[bool]:
 
 @cache
 def _silent(dialect: Dialect) -> Prepared:
-    """Return the statement that locks them, made once for each kind of database."""
+    """Return the prepared statement that locks inactive participants, one per database dialect."""
     times = (bindparam(name, type_=UtcDateTime) for name in ("begins", "ends"))
     silent = _outside_trials(bindparam("run", type_=Integer), *times)
     locked = select(Participant.id).where(silent).with_for_update(skip_locked=True)
@@ -163,8 +164,8 @@ def _silent(dialect: Dialect) -> Prepared:
 def _outside_trials(
     run: ColumnElement[int], begins: ColumnElement[datetime], ends: ColumnElement[datetime]
 ) -> ColumnElement[bool]:
-    # Asked for one after the other, each is answered by an index: it does not matter how many
-    # consented within the span. SQLite makes no use of it where they are alternatives.
+    # As separate queries, each uses an index, however many participants consented within the span.
+    # With OR, SQLite would not use the index.
     candidates = union_all(
         *(
             select(Participant.id).where(
@@ -176,8 +177,8 @@ def _outside_trials(
     )
     return and_(
         Participant.id.in_(candidates),
-        # Once more: PostgreSQL looks at this again when somebody has just changed the row. Not as
-        # a plain column, by which SQLite would rather find everybody at work.
+        # Repeated because PostgreSQL evaluates it again if another transaction has just changed the
+        # row. COALESCE keeps SQLite from using an index on this column.
         or_(*(func.coalesce(Participant.state, "") == state for state in ACTIVE_STATES)),
         ~Participant.consented_at.between(begins, ends),
         or_(Participant.returned_at.is_(None), ~Participant.returned_at.between(begins, ends)),
@@ -187,7 +188,7 @@ def _outside_trials(
 def _answered_within(
     session: Session, ids: Sequence[int], span: tuple[datetime, datetime]
 ) -> set[int]:
-    """Return which of the participants have an answer stored in that time."""
+    """Return the ids of the participants who have an answer stored within the period."""
     recent = exists().where(
         Trial.participant_id == Participant.id,
         Response.trial_id == Trial.id,

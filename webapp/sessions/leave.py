@@ -1,4 +1,4 @@
-"""Leaving before the end: the reason is stored, and the place is free again."""
+"""Leaving before the end: store the reason and free the place."""
 
 from datetime import datetime
 
@@ -13,12 +13,12 @@ from webapp.sessions.assign import free_places
 
 
 def leave(session: Session, participant: Participant, ending: Ending, now: datetime) -> bool:
-    """End a participant's visit, and return whether it was still to be ended.
+    """End a participant's visit; return False if it had ended before.
 
     Args:
         session: An open session that holds the participant's lock.
-        participant: Who leaves.
-        ending: How.
+        participant: The participant who leaves.
+        ending: How the visit ends.
         now: The time.
     """
     if State.LEFT not in MOVES[State(participant.state)]:
@@ -39,25 +39,25 @@ def leave(session: Session, participant: Participant, ending: Ending, now: datet
 
 
 def leave_on_request(session: Session, participant: Participant, now: datetime) -> bool:
-    """End the visit of somebody who wants to, and return whether it was still to be ended.
+    """End the visit of a participant who asks to leave; return False if it had ended before.
 
-    Before the first answer they decline; after it they take their consent back.
+    Before the first answer this counts as declining, afterwards as withdrawing consent.
     """
     answered, _ = how_far(session, participant)
     return leave(session, participant, Ending.WITHDRAWN if answered else Ending.DECLINED, now)
 
 
 def how_far(session: Session, participant: Participant) -> tuple[int, int]:
-    """Return how many of a participant's trials are answered, and how many there are."""
+    """Return a participant's numbers of answered trials and of all trials."""
     answered, total = session.execute(how_many(participant.id)).one()
     return answered, total
 
 
 def note_late_work(session: Session, participant: Participant) -> bool:
-    """Note that somebody without a place has answered every trial: that is completed work.
+    """Set the ending to completed if a participant without a place has answered every trial.
 
     Returns:
-        Whether it is so.
+        Whether they have.
     """
     if participant.state != State.ABANDONED:
         return False
@@ -70,11 +70,11 @@ def note_late_work(session: Session, participant: Participant) -> bool:
 
 
 def ending_of(participant: Participant) -> Ending | None:
-    """Return how a participant's visit ended; None while it goes on."""
+    """Return how a participant's visit ended; None if it has not ended."""
     if participant.ending is not None:
         return Ending(participant.ending)
     if participant.state == State.WITHDRAWN:
-        # What was completed before stays so for the platform that pays it.
+        # Work completed before the withdrawal stays completed for the platform that pays for it.
         return Ending.WITHDRAWN if participant.finished_at is None else Ending.COMPLETED
     return {
         State.FINISHED.value: Ending.COMPLETED,
@@ -93,7 +93,8 @@ def catch_errors(session: Session, participant: Participant) -> int:
             Trial.participant_id == participant.id,
             RunItem.kind == Kind.CATCH,
             Response.chosen_side != Trial.good_side,
-            # What chooses no side, or has no expected one, is neither right nor wrong.
+            # A response without a side, or a trial without an expected side, is neither right nor
+            # wrong.
             Response.chosen_side != "",
             Trial.good_side != "",
         )

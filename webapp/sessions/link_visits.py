@@ -1,4 +1,4 @@
-"""What links said about arriving people, each different link once."""
+"""The URL parameters with which participants arrived, each different set stored once."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 from webapp.database.models import LinkVisit, Participant, Run
 
 LONGEST_PARAMETER = 200
-# Anybody can write links; what they can make us store has an end.
+# Anybody can make up links, so the number of stored refusals is limited.
 MOST_REFUSED = 1_000
-# Built once: arrivals and ends ask for it.
+# Built once, because every arrival and every ending executes it.
 _LATEST = (
     select(LinkVisit)
     .where(LinkVisit.participant_id == bindparam("who"))
@@ -23,11 +23,11 @@ _LATEST = (
 def keep_visit(
     session: Session, participant: Participant, parameters: Mapping[str, str], now: datetime
 ) -> None:
-    """Keep what a participant's link said, unless it said nothing or the same before."""
+    """Store the parameters of a participant's link, unless they are empty or unchanged."""
     if not parameters:
         return
     visit = _visit(participant.run_id, participant.id, "", parameters, now)
-    # The latest is what counts when they leave, so only that one is compared.
+    # Only the latest visit is compared, because it decides the exit.
     latest = _latest(session, participant)
     if latest is None or visit.said != latest.said:
         session.add(visit)
@@ -35,7 +35,7 @@ def keep_visit(
 
 
 def kept_parameters(session: Session, participant: Participant) -> Mapping[str, str]:
-    """Return what the participant's link said when they last opened it."""
+    """Return the parameters of the link that the participant opened last."""
     visit = _latest(session, participant)
     return {} if visit is None else visit.parameters
 
@@ -43,13 +43,13 @@ def kept_parameters(session: Session, participant: Participant) -> Mapping[str, 
 def note_refused(
     session: Session, run: Run, problem: str, parameters: Mapping[str, str], now: datetime
 ) -> None:
-    """Note a link that no platform of the run would have made.
+    """Store an invalid link, which no platform of the run would have generated.
 
     Args:
         session: An open session that writes.
-        run: The run that it leads to.
+        run: The run that the link points to.
         problem: The error's short name.
-        parameters: The argument at fault, if it is a single one.
+        parameters: The invalid parameter, if there is a single one.
         now: The time.
     """
     visit = _visit(run.id, None, problem, parameters, now)

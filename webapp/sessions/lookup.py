@@ -1,4 +1,4 @@
-"""Finding the run or the participant that a request is about, and what its link says of them."""
+"""Find the run or the participant of a request."""
 
 from datetime import datetime, timedelta
 
@@ -9,17 +9,17 @@ from webapp.core.i18n import gettext
 from webapp.database.models import Link, Participant, Run
 from webapp.errors import RequestError
 
-# Built once: every request of a participant begins with one of them.
+# Built once, because every participant request begins with one of these.
 _WHO_READS = select(Participant, Run).join(Run).where(Participant.ref == bindparam("ref"))
 _RUN = select(Run).where(Run.ref == bindparam("ref"))
 _WHO_WRITES = _WHO_READS.with_for_update(of=Participant)
 
 
 def find_run(session: Session, ref: str) -> Run:
-    """Return the run of that reference.
+    """Return the run with this reference.
 
     Raises:
-        RequestError: There is none.
+        RequestError: There is no such run.
     """
     run = session.scalar(_RUN, {"ref": ref})
     if run is None:
@@ -34,18 +34,18 @@ def find_run(session: Session, ref: str) -> Run:
 def find_participant(
     session: Session, ref: str, now: datetime, session_days: int, *, writing: bool = False
 ) -> tuple[Participant, Run]:
-    """Return the participant of that reference and their run.
+    """Return the participant with this reference, and their run.
 
     Args:
         session: An open session.
-        ref: The reference a token stood for.
-        now: The time, against which the link's age is measured.
+        ref: The reference from the token.
+        now: The time, used to check the link's age.
         session_days: How many days after arrival a link works.
-        writing: Whether the participant's record is about to change: then no other request of
-            the same participant changes it meanwhile, on databases with many writers too.
+        writing: Whether to lock the participant's record for a change, so that no other request of
+            the same participant changes it meanwhile.
 
     Raises:
-        RequestError: There is no such participant, or the link is too old.
+        RequestError: There is no such participant, or the link has expired.
     """
     row = session.execute(_WHO_WRITES if writing else _WHO_READS, {"ref": ref}).first()
     if row is None:
@@ -69,10 +69,10 @@ MULTI, SINGLE, CODE = "multi", "single", "code"
 
 
 def person_of(link: Link | None) -> str | None:
-    """Return the id by which a person with this link is recognised again, if there is one."""
+    """Return the id that identifies the user of a link; None for no link or a multi-use link."""
     return None if link is None or link.kind == MULTI else f"{PARAMETER}:{link.token}"
 
 
 def is_of_link(person: str | None) -> bool:
-    """Return whether no platform identifies somebody, but at most one of our links."""
+    """Return whether no platform identifies the participant (an invitation link may do so)."""
     return person is None or person.startswith(f"{PARAMETER}:")

@@ -1,8 +1,8 @@
-"""What a browser measures in addition to the choice, and of each word or region that was read.
+"""Measurements that a browser sends with a choice, and with each word or region that was read.
 
-None of it ever refuses an answer: a clock may be wrong by years, an old page may send less and a
-new one more. What cannot be read is left out, and the choice is stored. A trial's steps are one
-text of JSON in the response's own row: docs/decisions/reading-times.md.
+An invalid measurement never causes an answer to be refused: a clock may be wrong by years, and an
+older or newer page may send fewer or more fields. Unreadable values are dropped, and the choice is
+stored. A trial's steps are a JSON text in the response's row: docs/decisions/reading-times.md.
 """
 
 import json
@@ -47,11 +47,11 @@ _Duration = Annotated[
     Annotated[float, Field(ge=0, le=_DAY_MS, allow_inf_nan=False)] | None, _Lenient
 ]
 _Ratio = Annotated[Annotated[float, Field(gt=0, le=1_000, allow_inf_nan=False)] | None, _Lenient]
-# Such a duration may go on for as long as a link works.
+# Such a duration may last as long as a link works.
 _LongDuration = Annotated[
     Annotated[float, Field(ge=0, le=1000 * _DAY_MS, allow_inf_nan=False)] | None, _Lenient
 ]
-# The extremes of the calendar cannot be brought to UTC.
+# Times at the limits of the calendar cannot be converted to UTC.
 _Time = Annotated[
     Annotated[
         AwareDatetime,
@@ -115,11 +115,11 @@ class Measurements(BaseModel):
     ] = Field(default=None, description="what was otherwise on the screen than it was sent")
 
     def columns(self) -> dict[str, object]:
-        """Return the columns of the response that hold them."""
+        """Return the response's columns for these measurements."""
         return {name: getattr(self, name) for name in _COLUMNS}
 
 
-# What becomes an event, and no column of the response.
+# Fields that are stored as events, not as columns of the response.
 EVENTS = ("premature", "broken")
 _COLUMNS = tuple(name for name in Measurements.model_fields if name not in EVENTS)
 
@@ -127,9 +127,9 @@ _COLUMNS = tuple(name for name in Measurements.model_fields if name not in EVENT
 def measured_events(
     participant_id: int, position: int, measured: Measurements, now: datetime
 ) -> list[Mapping[str, object]]:
-    """Return the rows of the events that keep what went otherwise in a trial.
+    """Return event rows for irregularities in a trial.
 
-    That is what was pressed too early, and what was not on the screen as it was sent.
+    These are presses that came too early, and content that was not displayed as it was sent.
     """
     broken: list[Mapping[str, object]] = [
         {
@@ -157,7 +157,7 @@ def measured_events(
 def keep_events(
     participant_id: int, position: int, measured: Measurements, now: datetime
 ) -> list[Event]:
-    """Return the same events as records."""
+    """Return the same events as ``measured_events``, as records."""
     rows = measured_events(participant_id, position, measured, now)
     return [Event(**row) for row in rows]
 
@@ -182,7 +182,7 @@ class SentSteps(BaseModel):
 
     @property
     def steps(self) -> Steps:
-        """They, as a type of response reads them."""
+        """The steps in the form that response types read."""
         return Steps(
             self.onset_ms,
             self.rt_ms,
@@ -195,7 +195,7 @@ class SentSteps(BaseModel):
 
 
 def stored_steps(steps: Steps | None) -> str | None:
-    """Return steps as the database keeps them."""
+    """Return steps as the JSON text that the database stores."""
     if steps is None:
         return None
     kept = {name: value for name, value in asdict(steps).items() if value not in ((), None)}
@@ -203,7 +203,7 @@ def stored_steps(steps: Steps | None) -> str | None:
 
 
 def read_steps(stored: str | None) -> Steps | None:
-    """Return steps that the database kept."""
+    """Return steps from the JSON text that the database stores."""
     if stored is None:
         return None
     return SentSteps.model_validate_json(stored).steps

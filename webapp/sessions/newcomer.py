@@ -1,6 +1,7 @@
-"""A newcomer is stored as a participant, with the trials that are dealt to them.
+"""Store a new participant and their trials.
 
-Both are stored in one statement each: two requests of one person make one participant.
+Each is stored by a single statement, so that two simultaneous requests of one person create only
+one participant.
 """
 
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ _NOTHING: dict[str, Any] = dict.fromkeys(_COLUMNS)
 
 
 class _Statements:
-    """What every arrival waits for, in one database's words."""
+    """The prepared statements that every arrival executes."""
 
     def __init__(self, dialect: Dialect) -> None:
         of_run = Participant.run_id == bindparam("run", type_=Integer)
@@ -52,20 +53,20 @@ class _Statements:
         )
 
 
-# Made once for each kind of database.
+# Prepared once per database dialect.
 _statements = cache(_Statements)
 
 
 @dataclass(frozen=True, slots=True)
 class Newcomer:
-    """Somebody who is about to become a participant.
+    """A visitor who is about to become a participant.
 
     Attributes:
-        run: The run they came to.
-        at: When.
-        platform_id: What the recruiting platform calls them; None where nothing is known.
-        visit_mark: The mark of the page whose button they pressed, where no platform names them.
-        link: The link by which they came, if it is one that was given out.
+        run: The run.
+        at: The time of the arrival.
+        platform_id: The platform's id of the visitor; None if unknown.
+        visit_mark: The mark of the submitted consent page; used without a platform id.
+        link: The invitation link that was used, if any.
     """
 
     run: Run
@@ -75,7 +76,7 @@ class Newcomer:
     link: Link | None
 
     def enter(self, session: Session, state: State, **columns: object) -> Participant | None:
-        """Return them as a participant; None where the same person is one already."""
+        """Store the visitor and return the new participant; None if they are already one."""
         connection = session.connection()
         name = self.platform_id
         row = _NOTHING | {
@@ -103,7 +104,7 @@ class Newcomer:
 def known_newcomer(
     session: Session, run: Run, platform_id: str | None, visit_mark: str | None
 ) -> Participant | None:
-    """Return who came before under a platform's id, or else by a page; None where nobody did."""
+    """Return the participant with this platform id or else with this visit mark, if any."""
     connection = session.connection()
     statements = _statements(connection.dialect)
     if platform_id is not None:
@@ -116,13 +117,13 @@ def known_newcomer(
 
 
 def is_closed(connection: Connection, run_id: int) -> bool:
-    """Return whether a run takes nobody any more, as the database says now."""
+    """Return whether a run is closed to new participants, according to the database now."""
     rows = _statements(connection.dialect).closed.find(connection, run=run_id)
     return any(closed_at is not None for (closed_at,) in rows)
 
 
 def may_still_agree(participant: Participant) -> bool:
-    """Return whether somebody declined, and no platform was told so."""
+    """Return whether the participant declined and no platform has been told so."""
     return participant.state == State.DECLINED and is_of_link(participant.platform_id)
 
 
@@ -130,7 +131,7 @@ _TRIAL_COLUMNS = ("participant_id", "position", "run_item_id", "good_side", "opt
 
 
 class _TrialStatements:
-    """What every arrival waits for, in one database's words."""
+    """The prepared statements that store an arriving participant's trials."""
 
     def __init__(self, dialect: Dialect) -> None:
         run, list_, place = (bindparam(name, type_=Integer) for name in ("run", "list", "place"))
@@ -143,7 +144,7 @@ class _TrialStatements:
         self.store = Prepared(insert(Trial), dialect, _TRIAL_COLUMNS)
 
 
-# Made once for each kind of database.
+# Prepared once per database dialect.
 _trial_statements = cache(_TrialStatements)
 
 
@@ -155,15 +156,15 @@ def deal_trials(
     place: FreePlace,
     number: int | None = None,
 ) -> None:
-    """Store the trials of a participant who has just got a place, and is stored with it.
+    """Store the trials of a participant whose place has just been stored.
 
     Args:
         session: An open session.
         run: The run.
-        study: Its study.
+        study: The run's study.
         participant_id: The participant.
         place: The place.
-        number: The session's, where it was drawn beforehand; by default the next of the place.
+        number: The session number if it was drawn beforehand; by default the place's next number.
     """
     connection = session.connection()
     items = run_list(connection, run, place.list)
@@ -193,10 +194,10 @@ def deal_trials(
 
 
 def _session_number(connection: Connection, run: Run, study: Study, place: FreePlace) -> int:
-    """Return a number from 1 that nobody else of the run has.
+    """Return a session number, from 1, that is unique within the run.
 
-    Who takes over a place that became free gets the number of another round: it depends on the
-    place alone, not on who happened to come first.
+    A participant who takes over a freed place gets the number of another round. The number depends
+    on the place alone, not on the order of arrival.
     """
     holders = _trial_statements(connection.dialect).holders
     [(held,)] = holders.find(connection, run=run.id, list=place.list, place=place.place)

@@ -1,4 +1,4 @@
-"""Recording: one answer becomes one response, however often it is sent."""
+"""Record answers: one answer becomes one response, however often it is sent."""
 
 from datetime import datetime
 from typing import Literal, Self
@@ -21,7 +21,7 @@ from webapp.sessions.lease import come_back
 from webapp.sessions.leave import catch_errors, leave
 from webapp.sessions.measurements import EVENTS, Measurements, SentSteps, keep_events, stored_steps
 
-# Of who never consented, or took it back, nothing more is stored.
+# Nothing is stored about participants who never consented or who withdrew their consent.
 NOTHING_STORED = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)
 
 
@@ -46,15 +46,15 @@ class GivenAnswer(Measurements):
 
     @property
     def given(self) -> Given:
-        """The answer alone, as its type of response reads it."""
+        """The answer without measurements, in the form that its response type reads."""
         return Given(self.side, self.rating, self.steps.steps if self.steps else None)
 
 
 def read_answer(body: bytes) -> GivenAnswer:
-    """Return the answer a request's JSON body holds.
+    """Return the answer in a request's JSON body.
 
     Raises:
-        RequestError: It holds none; the message names every wrong field.
+        RequestError: The body is not a valid answer; the message names every wrong field.
     """
     try:
         return GivenAnswer.model_validate_json(body)
@@ -63,7 +63,7 @@ def read_answer(body: bytes) -> GivenAnswer:
 
 
 def malformed(error: ValidationError, code: str) -> RequestError:
-    """Return the refusal of a body that is not what it should be; it names every wrong field."""
+    """Return the error for an invalid request body; the message names every wrong field."""
     problems = "; ".join(
         f"{'.'.join(map(str, detail['loc'])) or 'body'}: {said(detail)}"
         for detail in error.errors(include_url=False, include_input=False)
@@ -80,25 +80,25 @@ def record(
     response: ResponseType,
     attention: Attention | None = None,
 ) -> int:
-    """Store an answer unless the trial has one, and return how many trials have none.
+    """Store an answer unless the trial has one; return the number of unanswered trials.
 
-    The first stored answer to a trial stands. The same answer sent again changes nothing; a
-    different later one is kept as an event. When the last trial is answered, the participant
-    moves on. Who lost their place by a long silence takes it up again if it is still free; if
-    not, the answer is stored all the same. Where errors on catch trials end the session and this
-    answer is one too many, the participant has left, and 0 is returned.
+    The first stored answer to a trial counts. The same answer sent again changes nothing; a
+    different later answer is stored as an event. When the last trial is answered, the participant
+    moves to the next state. A participant who lost their place by inactivity takes it again if it
+    is still free; otherwise, the answer is stored all the same. If this answer exceeds the
+    permitted number of errors on catch trials, the participant's session ends, and 0 is returned.
 
     Args:
         session: An open session that holds the participant's lock.
-        participant: Whose answer it is.
+        participant: The participant who answers.
         answer: The answer.
         now: The server's time.
-        response: What the study's trials ask for.
-        attention: The study's check of catch trials, if it has one.
+        response: The response type of the study's trials.
+        attention: The study's check of catch trials, if any.
 
     Raises:
-        RequestError: The participant is not at work, has no trial at that position, or it cannot
-            be answered so.
+        RequestError: The participant is not at work, has no trial at that position, or the trial
+            does not accept this answer.
     """
     if participant.state in NOTHING_STORED:
         raise RequestError(
@@ -124,8 +124,8 @@ def record(
     return remaining
 
 
-_MOST_LATE = 50  # Of one trial: two devices and a resend make fewer, a program any number.
-# Built once: an answer is the request that everybody's patience depends on.
+_MOST_LATE = 50  # Per trial: two devices and a resend produce fewer, a script any number.
+# Built once, because answers are the most frequent and most time-critical requests.
 _KNOWN = select(
     Trial.id,
     of_answer(Response.client_uuid, Trial.id),
@@ -139,7 +139,7 @@ _KNOWN = select(
 def _known(
     session: Session, participant: Participant, answer: GivenAnswer, response: ResponseType
 ) -> tuple[int, str | None, int]:
-    """Return the trial's id, its stored answer's UUID, and how many trials have no answer."""
+    """Return the trial's id, the UUID of its stored answer, and the number of unanswered trials."""
     trial_row = session.execute(
         _KNOWN, {"participant_id": participant.id, "position": answer.position}
     ).first()
@@ -160,7 +160,7 @@ def _known(
 
 
 def response_values(trial_id: int, answer: GivenAnswer, now: datetime) -> dict[str, object]:
-    """Return the columns of the response that an answer becomes."""
+    """Return the columns of the response for an answer."""
     return {
         "trial_id": trial_id,
         "client_uuid": str(answer.uuid),
@@ -173,7 +173,7 @@ def response_values(trial_id: int, answer: GivenAnswer, now: datetime) -> dict[s
     }
 
 
-# Those columns of the table; which, every answer tells alike.
+# The names of those columns; they are the same for every answer.
 RESPONSE_COLUMNS = tuple(
     column.name for column in Response.__table__.columns if column.name != "id"
 )
@@ -182,7 +182,7 @@ RESPONSE_COLUMNS = tuple(
 def _keep_late(
     session: Session, participant: Participant, answer: GivenAnswer, now: datetime
 ) -> None:
-    # When a resend was sent tells nothing of the answer, and the same answer is kept once.
+    # The sending times of a resend say nothing about the answer, and equal answers are stored once.
     fields = answer.model_dump(
         mode="json", exclude_none=True, exclude={"waited_ms", "round_trip_ms", "trace", *EVENTS}
     )

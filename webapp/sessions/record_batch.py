@@ -1,6 +1,6 @@
-"""Recording many answers in one transaction: the database waits for the disk once for all.
+"""Record many answers in one transaction, so that the database waits for the disk only once.
 
-Answers that arrive while one transaction is at work share the next one.
+Answers that arrive while a transaction is running share the next one.
 """
 
 import logging
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 
 class _Request(Generic[Payload, Result]):
-    """One thread's request, while it waits."""
+    """A thread's request while it waits."""
 
     __slots__ = ("done", "error", "event", "payload", "result")
 
@@ -40,20 +40,21 @@ class _Request(Generic[Payload, Result]):
         self.result: Result | None = None
         self.error: BaseException | None = None
         self.done = False
-        # Closed from the start, and opened by others; lighter than an event.
+        # Acquired at once and released by another thread; cheaper than a threading.Event.
         self.event = Lock()
         self.event.acquire()
 
 
 class Batcher(Generic[Payload, Result]):
-    """Collects the requests that arrive while one thread works, and then does all of them at once.
+    """Collect the requests that arrive while one thread works, and process them together.
 
-    The first thread works at once, so nobody waits where nobody else is. Whatever arrived
-    meanwhile is done by one of the waiting threads, in one go. No thread of its own is needed.
+    The first thread works at once, so a single request never waits. One of the waiting threads then
+    processes everything that arrived meanwhile as one batch. No extra thread is needed.
 
     Args:
-        do: Takes a batch, does it, and returns one result per member, in their order. The later
-            it takes, the larger the batch. What it raises is raised to every member.
+        do: Processes a batch and returns one result per request, in order. It takes the requests
+            itself, as late as possible, because the batch grows until then. An exception it raises
+            is raised to every request of the batch.
     """
 
     def __init__(self, do: Callable[[Callable[[], list[Payload]]], Sequence[Result]]) -> None:
@@ -63,7 +64,7 @@ class Batcher(Generic[Payload, Result]):
         self._at_work = False
 
     def submit(self, payload: Payload) -> Result:
-        """Return the result of one request, once the batch that holds it is done."""
+        """Return the result of a request once its batch has been processed."""
         request: _Request[Payload, Result] = _Request(payload)
         with self._lock:
             self._waiting.append(request)
@@ -86,7 +87,7 @@ class Batcher(Generic[Payload, Result]):
             return [request.payload for request in batch]
 
         try:
-            # Whose request is here already comes along, where nothing else changes the thread.
+            # Let other threads add requests that have arrived already.
             sleep(0)
             for request, result in zip(batch, self._do(take), strict=True):
                 request.result = result
@@ -104,7 +105,7 @@ class Batcher(Generic[Payload, Result]):
         with self._lock:
             successors = self._waiting[:1]
             self._at_work = bool(successors)
-        # Who works next first, because everybody else waits for them.
+        # Wake the next working thread first, because all others wait for it.
         for request in (*successors, *batch):
             request.event.release()
 
@@ -114,7 +115,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SentAnswer:
-    """An answer on its way into the database.
+    """An answer that is about to be stored.
 
     Attributes:
         ref: The participant's reference.
@@ -128,13 +129,13 @@ class SentAnswer:
 
 
 class _Statements:
-    """The statements that everybody's patience depends on, in one database's words.
+    """The prepared statements that record a batch of answers.
 
-    Each is the same for any number of participants. Locks are taken in one order, so that two
-    processes never wait for each other.
+    Each has the same text for any number of participants. Locks are taken in a fixed order, so that
+    two processes never deadlock.
 
     Args:
-        dialect: The database's.
+        dialect: The database dialect.
     """
 
     def __init__(self, dialect: Dialect) -> None:
@@ -142,13 +143,13 @@ class _Statements:
             select(Participant.ref, Participant.id, Participant.arrived_at, Participant.run_id)
             .where(is_one_of(Participant.ref, "refs", dialect))
             .where(Participant.state == State.WORKING)
-            # What errors on catch trials may end is looked at one answer at a time.
+            # Sessions that errors on catch trials may end are processed one answer at a time.
             .where(Participant.watched.is_(False))
             .order_by(Participant.id)
             .with_for_update(of=Participant),
             dialect,
         )
-        # After the locks: another process may have stored answers meanwhile.
+        # Read after locking, because another process may have stored answers meanwhile.
         asked = pairs(("participant_id", "position"), dialect)
         trial, is_theirs = _trials(asked, dialect)
         self.known = Prepared(
@@ -172,18 +173,18 @@ class _Statements:
 
 
 def _trials(asked: FromClause, dialect: Dialect) -> tuple[FromClause, ColumnElement[bool]]:
-    """Return the trials that are asked for, and how they are joined."""
+    """Return the FROM clause for the requested trials, and its join condition."""
     theirs = and_(
         Trial.participant_id == asked.c.participant_id, Trial.position == asked.c.position
     )
     if dialect.name == "sqlite":
         return Trial.__table__, theirs
-    # Each by itself: as long as PostgreSQL has no statistics, it would read all trials for a few.
+    # One lookup per trial: without table statistics, PostgreSQL would scan all trials.
     their_trial = select(Trial.id, Trial.options).where(theirs).limit(1)
     return their_trial.lateral("trials"), true()
 
 
-# Made once for each kind of database.
+# Prepared once per database dialect.
 _prepared = cache(_Statements)
 
 
@@ -193,13 +194,13 @@ def record_in_one_transaction(
     types: Mapping[int, ResponseType],
     take: Callable[[], list[SentAnswer]],
 ) -> list[int | None]:
-    """Do what ``record_batch`` does and commit it; where that fails, nothing is done for anybody.
+    """Call ``record_batch`` and commit; if that fails, nothing is stored for any answer.
 
     Args:
         engine: The database.
         session_days: How many days after arrival a participant may answer.
-        types: What the trials of each run ask for, by the run's id, as far as it is known.
-        take: Returns the answers; called once it is this transaction's turn.
+        types: The response type of each run's trials, by run id, as far as known.
+        take: Returns the answers; called once the transaction has begun.
     """
     sent: list[SentAnswer] = []
     try:
@@ -207,7 +208,7 @@ def record_in_one_transaction(
             sent = take()
             return record_batch(connection, engine.dialect, sent, session_days, types)
     except (SQLAlchemyError, OSError, engine.dialect.loaded_dbapi.Error) as error:
-        # One answer's trouble must not be its neighbours': each is now recorded alone.
+        # An error in one answer must not affect the others: each is now recorded alone.
         sent = sent or take()
         _LOG.warning("%d answers were not stored together: %s", len(sent), type(error).__name__)
         return [None] * len(sent)
@@ -220,18 +221,19 @@ def record_batch(
     session_days: int,
     types: Mapping[int, ResponseType],
 ) -> list[int | None]:
-    """Store the plain ones of many answers, and return how many trials each participant has left.
+    """Store the ordinary ones of many answers; return how many trials each participant has left.
 
-    Plain is the answer of a participant at work, the only one of theirs here, to a trial of theirs
-    that has none, or has this very one, in a run whose type of response is known. For any other
-    nothing is done and None returned: what it needs, ``webapp.sessions.record.record`` knows.
+    An answer is ordinary if its participant is at work and has no other answer in the batch, if the
+    trial is theirs and has no answer or this very one, and if the run's response type is known. For
+    any other answer, nothing is stored and the result is None: ``webapp.sessions.record.record``
+    handles it.
 
     Args:
         connection: An open transaction.
-        dialect: The database's.
+        dialect: The database dialect.
         sent: The answers.
         session_days: How many days after arrival a participant may answer.
-        types: What the trials of each run ask for, by the run's id, as far as it is known.
+        types: The response type of each run's trials, by run id, as far as known.
     """
     first_of = {each.ref: each for each in reversed(sent)}
     statements = _prepared(dialect)
@@ -251,7 +253,7 @@ def _store(
     dialect: Dialect,
     sent: Mapping[int, tuple[SentAnswer, ResponseType]],
 ) -> dict[str, int]:
-    """Store the answers that can be stored plainly; return the trials left, by participant."""
+    """Store the ordinary answers; return the number of unanswered trials by reference."""
     statements = _prepared(dialect)
     asked = [(id_, each.answer.position) for id_, (each, _) in sent.items()]
     left: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""The lists of launched runs, read from the database once in each process: they never change."""
+"""The lists of launched runs, cached per process: they never change."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -14,20 +14,20 @@ from webapp.database.models import RunItem
 from webapp.database.prepared import Prepared
 from webapp.sessions.session_payload import ShownTrial
 
-# Lists of studies that are running.
+# The number of lists that are kept in the cache.
 _MOST_LISTS = 500
 
 
 class RunKey(Protocol):
-    """Whatever names a run: its row, or a part of it."""
+    """A run, or any object with its key and reference."""
 
     @property
     def id(self) -> int:
-        """Its key."""
+        """The run's key."""
 
     @property
     def ref(self) -> str:
-        """Its reference."""
+        """The run's reference."""
 
 
 class RunList(NamedTuple):
@@ -35,10 +35,10 @@ class RunList(NamedTuple):
 
     Attributes:
         entries: Its items in their built order.
-        row_ids: The row of each, by the item's id.
-        by_row: The entries by their rows.
-        shown: Trials as browsers got them, by the item's row, the good side and the options;
-            the code that fills it limits its size.
+        row_ids: The key of each item's row, by item id.
+        by_row: The entries by row key.
+        shown: A cache of trials as sent to browsers, by the item's row, the good side and the
+            options; the code that fills it limits its size.
     """
 
     entries: list[ListEntry]
@@ -53,7 +53,7 @@ _LISTS = WeakKeyDictionary[Engine, dict[tuple[str, int], RunList]]()
 def run_list(connection: Connection, run: RunKey, list_: int) -> RunList:
     """Return a list of a launched run."""
     known = _LISTS.setdefault(connection.engine, {})
-    # Another thread may empty what is known at any moment.
+    # Another thread may clear the cache at any moment.
     if (found := known.get((run.ref, list_))) is None:
         rows = _items(connection.dialect).find(connection, run=run.id, list=list_)
         entries = {id_: ListEntry(item_from_row(item), Kind(kind)) for id_, kind, item in rows}
@@ -64,7 +64,7 @@ def run_list(connection: Connection, run: RunKey, list_: int) -> RunList:
     return found
 
 
-# Made once for each kind of database.
+# Prepared once per database dialect.
 @cache
 def _items(dialect: Dialect) -> Prepared:
     run, list_ = (bindparam(name, type_=Integer) for name in ("run", "list"))

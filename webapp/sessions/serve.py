@@ -1,4 +1,4 @@
-"""The working page of somebody who works: their stored trials, and how far they are."""
+"""The data of a participant's working page: their stored trials and their progress."""
 
 from functools import cache
 from typing import Any
@@ -14,12 +14,12 @@ from webapp.sessions.answered import of_answer
 from webapp.sessions.run_lists import RunList, run_list
 from webapp.sessions.session_payload import Screen, ShownTrial, Work
 
-# A pair can be shown in two ways, several options in as many as they have orders.
+# The number of cached variants per item: a pair has two, several options have one per order.
 WAYS_KEPT = 4
 
 
 class _Statements:
-    """What the page waits for, in one database's words."""
+    """The prepared statements that the working page executes."""
 
     def __init__(self, dialect: Dialect) -> None:
         who = bindparam("who", type_=Integer)
@@ -40,21 +40,21 @@ class _Statements:
         )
 
 
-# Made once for each kind of database.
+# Prepared once per database dialect.
 _statements = cache(_Statements)
 
 
 def serve(session: Session, run: Run, participant: Participant, study: Study) -> Work:
-    """Return what the participant's working page shows.
+    """Return the data of a participant's working page.
 
-    Which option is good, and everything else known of an item, stays on the server; of practice
-    trials alone it says which is right.
+    The good option, and everything else known about an item, stays on the server; only practice
+    trials include the right answer.
 
     Args:
         session: An open session.
-        run: The participant's.
-        participant: Who works; they have a list.
-        study: The study as they meet it.
+        run: The participant's run.
+        participant: The participant, who has a list.
+        study: The study as this participant sees it.
     """
     connection, who = session.connection(), participant.id
     statements = _statements(connection.dialect)
@@ -73,8 +73,8 @@ def serve(session: Session, run: Run, participant: Participant, study: Study) ->
 def stored_trials(connection: Connection, who: int) -> list[tuple[Any, ...]]:
     """Return a participant's trials in order.
 
-    Of each its position, the row of its item, the side of the good option, the options on the
-    screen, and the key of its answer, None where it has none.
+    Each row contains the trial's position, the key of its item's row, the side of the good option,
+    the displayed options, and the key of its answer (None if it has none).
     """
     return _statements(connection.dialect).trials.find(connection, who=who)
 
@@ -82,7 +82,7 @@ def stored_trials(connection: Connection, who: int) -> list[tuple[Any, ...]]:
 def _shown(
     screen: Screen, items: RunList, position: int, row: int, side: str, options: str | None
 ) -> ShownTrial:
-    """Return a trial as the browser gets it; its texts are made once in each process."""
+    """Return a trial as sent to the browser; its texts are cached per process."""
     way = row, side, options
     if (known := items.shown.get(way)) is None:
         if len(items.shown) >= WAYS_KEPT * len(items.by_row):

@@ -1,4 +1,4 @@
-"""What the working page needs to know, and nothing more."""
+"""The data that the working page receives."""
 
 from collections.abc import Mapping, Sequence
 from typing import NotRequired, TypedDict, cast
@@ -22,9 +22,9 @@ _PREVIEWED_TRIALS = 30
 
 
 class ShownTrial(TypedDict):
-    """A trial as the browser gets it: its texts by name, the options each on its side.
+    """A trial as sent to the browser: its texts by name, each option under its side.
 
-    The text that is rated is the first. In a mixed session ``task`` names the trial's task.
+    A text to be rated is on the first side. In a mixed session, ``task`` names the trial's task.
     """
 
     position: int
@@ -42,14 +42,14 @@ class ShownTrial(TypedDict):
 
 
 class ShownPractice(ShownTrial):
-    """A practice trial, which alone says which answer is right; empty where none is."""
+    """A practice trial, which includes the right answer; empty if there is none."""
 
     correct: str
     feedback: str
 
 
 class TaskWork(TypedDict):
-    """What the page needs of one task of a mixed session: see ``Work``; what stands above."""
+    """The page's data about one task of a mixed session; the keys are explained in ``Work``."""
 
     keys: list[str]
     title: str
@@ -57,21 +57,21 @@ class TaskWork(TypedDict):
 
 
 class Work(TypedDict):
-    """The working page's session, as its program reads it.
+    """The working page's session, as its script reads it.
 
     Attributes:
         trials: Every trial, in order.
         answered: The positions whose answers are stored.
         practice: The practice trials, in order.
-        response: The name of the type of response.
-        keys: The keys that choose the first option, the second, and so on.
-        lockout_ms: How long no press counts after the options are painted.
-        gap_ms: How long nothing, or a fixation mark, is shown before each trial.
-        deadline_ms: How long after the painting an answer is late; None where none is.
-        pauses: The positions before which a page comes: a break, or a text of the study's.
-        pages: The position before which each text of the study's comes, with its name.
+        response: The name of the response type.
+        keys: The keyboard keys for the first option, the second, and so on.
+        lockout_ms: How long presses are ignored after the options are painted.
+        gap_ms: How long a blank or a fixation mark is shown before each trial.
+        deadline_ms: The time after painting at which an answer is late; None without a deadline.
+        pauses: The positions before which a page is shown: a break or a text of the study.
+        pages: The position before which each text of the study is shown, with its name.
         device_known: Whether the browser has described its device.
-        preview: Whether the page must send nothing.
+        preview: Whether the page must not send anything.
         tasks: The tasks of a mixed session, by name.
     """
 
@@ -91,15 +91,16 @@ class Work(TypedDict):
 
 
 def preview(session: Session, run: Run, study: Study, list_: int = 0) -> Work:
-    """Return a working page as it looks to participants, with the first trial of each kind.
+    """Return the data of a preview page with the first trial of each kind.
 
-    Where they are few, each condition is a kind of its own.
+    If there are few conditions, each condition counts as a kind.
 
     Args:
         session: An open session.
         run: The run.
-        study: Its study.
-        list_: A list of the levels to look at; where there are factors, only those lists' trials.
+        study: The run's study.
+        list_: A list with the levels to preview; in a design with factors, only lists with the same
+            levels are used.
     """
     design = study.design
     alike = [n for n in range(design.n_lists) if design.levels(n) == design.levels(list_)]
@@ -124,12 +125,12 @@ def preview(session: Session, run: Run, study: Study, list_: int = 0) -> Work:
 
 
 def composed(study: Study, items: Mapping[str, Item], trials: Sequence[DrawnTrial]) -> Work:
-    """Return a working page's session that was drawn and that nobody has taken yet.
+    """Return the session of a working page that was drawn in advance and is still unassigned.
 
     Args:
         study: The study.
-        items: The items of its list, by their ids.
-        trials: The trials in their order.
+        items: The items of its list, by id.
+        trials: The trials in order.
     """
     screen, block_of = Screen(study), study.design.block_of
     return screen.work(
@@ -153,17 +154,17 @@ def shown_trial(
 
     Args:
         study: The run's study, as it was launched.
-        position: The trial's, from 1.
+        position: The trial's position, from 1.
         item: The stored item.
-        good_side: The side on which its good option stood; empty where there is none.
-        options: The versions on the screen, joined by spaces; None of a pair.
+        good_side: The side of the good option; empty if there is none.
+        options: The displayed versions, joined by spaces; None for a pair.
     """
     side = Side(good_side) if good_side else None
     return Screen(study).trial(position, item_from_row(item), side, options)
 
 
 class Screen:
-    """How a study's trials look.
+    """The presentation of a study's trials.
 
     Args:
         study: The study.
@@ -177,13 +178,13 @@ class Screen:
     def trial(
         self, position: int, item: Item, good_side: Side | None, options: str | None = None
     ) -> ShownTrial:
-        """Return what the browser gets of a trial.
+        """Return a trial as sent to the browser.
 
         Args:
             position: Its position.
             item: Its item.
-            good_side: Where the good option stands.
-            options: The versions on the screen, joined by spaces; None of a pair.
+            good_side: The side of the good option.
+            options: The displayed versions, joined by spaces; None for a pair.
         """
         arranged = Arrangement(good_side, tuple((options or "").split()))
         shown = self._response.show_arranged(item, arranged, self._render)
@@ -211,7 +212,7 @@ class Screen:
         device_known: bool = False,
         preview: bool = False,
     ) -> Work:
-        """Return a session of these trials under the study's settings; ``blocks`` are theirs."""
+        """Return a session with these trials, their ``blocks`` and the study's settings."""
         pages = pages_before(self._study, blocks)
         practice = [
             self._practice(number, each)

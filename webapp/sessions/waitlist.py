@@ -1,17 +1,17 @@
-"""How a run's places are shared among network addresses.
+"""Share a run's places among network addresses.
 
-Nobody is refused because many participants share an address, and nobody who began is sent away.
-But an address holds a limited number of places: ``unanswered_places`` of the run (at most half of
-its places), and as many again for each minute after the first arrival from it.
+Nobody is refused because many participants share an address, and nobody who began is sent away. But
+each address may hold only a limited number of places: ``unanswered_places`` of the run (at most
+half of its places), and as many again for each minute after the first arrival from it.
 
-Further newcomers from that address are on the waitlist. They begin at once, without a place: their
-trials are those of a free place, which stays free for others. After a minute of work with at least
-one answer, or after finishing in no less time, a job gives them a place of their list, as soon as
+Further participants from that address join the waitlist. They begin at once, without a place: they
+get the trials of a free place, which stays free for others. After a minute of work with at least
+one answer, or after finishing in no less time, a job gives them a place of their list as soon as
 their address may hold one more and a place is free. Their answers count in any case.
 
-So a program that opens any number of browsers holds few places, however it answers, and a class is
-let in at once, even behind the same address, where a count cannot tell the two apart. The price:
-while many share an address, more people may take part than there are places.
+A script that opens many browsers therefore holds few places, however it answers, and a school class
+behind one address is admitted at once; a count alone cannot distinguish the two. The price: while
+many participants share an address, more people may take part than there are places.
 """
 
 from collections import Counter, defaultdict
@@ -53,19 +53,19 @@ from webapp.database.row_counts import PLACES
 from webapp.sessions.arrival_limits import wait_for_others
 from webapp.sessions.assign import FreePlace, take
 
-# In a small run, too, two people at one address can begin.
+# Even in a small run, two people at one address can begin.
 _ALWAYS = 2
-# How many people of one address a run takes for each of its places, so that they end somewhere.
+# The maximum number of participants from one address per place of the run.
 _MOST_FOR_EACH_PLACE = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Where a newcomer comes from, and what an address holds.
+    """The network address of a new participant, and its limit of places.
 
     Attributes:
-        digest: The address as a digest; empty for a newcomer who is not counted.
-        holds: How many places of a run it holds in any case; 0 where it holds any number.
+        digest: The digest of the address; empty for a participant who is not counted.
+        holds: The number of a run's places that the address may always hold; 0 for no limit.
     """
 
     digest: str
@@ -73,7 +73,7 @@ class Sender:
 
 
 class Counted(NamedTuple):
-    """How many people of a run came from an address, the places they hold, and all of the run."""
+    """The participants of a run from an address, the places they hold, and the run's places."""
 
     came: int
     held: int
@@ -81,7 +81,7 @@ class Counted(NamedTuple):
 
 
 def who_holds_all(session: Session, run: Run, sender: Sender | None) -> Counted | None:
-    """Return who came from a newcomer's address, if it holds all that it may now."""
+    """Return the counts of the sender's address if it has reached its limit; otherwise None."""
     if sender is None or not (sender.digest and sender.holds):
         return None
     wait_for_others(session, sender.digest)
@@ -92,19 +92,21 @@ def who_holds_all(session: Session, run: Run, sender: Sender | None) -> Counted 
 def place_beside(
     session: Session, run: Run, counted: Counted, only: int | None = None
 ) -> FreePlace | None:
-    """Return the free place whose trials a newcomer gets who does not hold it.
+    """Return a free place whose trials a participant on the waitlist gets without holding it.
 
-    It is one that the fewest people have, so that lists and sides stay even; which of these, chance
-    says, or a program that comes in step with a class would leave it one list.
+    It is one of the places with the fewest participants, so that lists and sides stay balanced. The
+    choice among these is random; otherwise, a script that arrives in step with a class could leave
+    the class a single list.
 
     Args:
         session: An open session.
         run: The run.
-        counted: Who came from where they come from.
-        only: The list of which the place must be, if it must.
+        counted: The counts of the participant's address.
+        only: The list to which the place must belong, if any.
 
     Returns:
-        None where none is free, or five times as many came from there as there are places.
+        None if no place is free, or if the address has five times as many participants as the run
+        has places.
     """
     if counted.came >= _MOST_FOR_EACH_PLACE * counted.places:
         return None
@@ -117,7 +119,7 @@ def place_beside(
 
 @cache
 def _fewest(dialect: Dialect, is_of_list: bool) -> Prepared:
-    """Return what finds a free place that the fewest people have, perhaps of one list alone."""
+    """Return the statement for a free place with the fewest participants, in one list or all."""
     free = (
         select(Place.id, Place.list, Place.place)
         .outerjoin(
@@ -137,12 +139,12 @@ def _fewest(dialect: Dialect, is_of_list: bool) -> Prepared:
 
 
 def free_of(run: Run) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    """Return what is true of a run's free places."""
+    """Return the SQL conditions for a run's free places."""
     return Place.run_id == run.id, Place.participant_id.is_(None)
 
 
 def in_any_case(holds: int, places: int) -> int:
-    """Return how many of a run's places an address holds whatever happens there."""
+    """Return how many of a run's places an address may always hold."""
     return min(holds, max(_ALWAYS, places // 2))
 
 
@@ -166,7 +168,7 @@ def _n_places(run: int | BindParameter[int]) -> ScalarSelect[int]:
 
 @cache
 def _counting(dialect: Dialect) -> Prepared:
-    """Return what every counted arrival waits for, in one database's words; made once for each."""
+    """Return the prepared counting statement for arrivals, one per database dialect."""
     run = bindparam("run", type_=Integer)
     counted = (
         select(func.count(Participant.list), func.count(Place.id), _n_places(run))
@@ -186,7 +188,7 @@ _TAKES_PART = (State.WORKING, State.ANSWERED, State.FINISHED)
 
 @dataclass(frozen=True, slots=True)
 class _Came:
-    """Somebody who came from a counted address, and takes part."""
+    """A participant from a counted address who takes part."""
 
     participant_id: int
     list: int
@@ -198,20 +200,21 @@ class _Came:
 
 
 def anybody_waits(session: Session, run: Run, holds: int, now: datetime) -> bool:
-    """Return whether ``give_places`` would have something to give."""
+    """Return whether ``give_places`` would give a place to anybody."""
     return any(True for _ in _turns(session, run, holds, now))
 
 
 def give_places(session: Session, run: Run, holds: int, now: datetime) -> int:
     """Give places to participants on the waitlist who are at work, and return how many.
 
-    Of two addresses, the one that holds fewer comes first; of its people, those who did most. No
-    more than an answer a minute counts, or a program that answers all at once would come first.
+    The address with the fewest places comes first, and within an address the participant with the
+    most work. At most one answer per minute counts; otherwise, a script that answers everything at
+    once would come first.
 
     Args:
         session: An open session that writes.
         run: The run, locked.
-        holds: How many places an address holds in any case.
+        holds: The number of places that an address may always hold.
         now: The time.
     """
     n_given = 0
@@ -238,7 +241,7 @@ def give_places(session: Session, run: Run, holds: int, now: datetime) -> int:
 
 
 def _turns(session: Session, run: Run, holds: int, now: datetime) -> Iterator[_Came]:
-    """Yield whose turn it is to get a place, as long as one is free that they may hold."""
+    """Yield the participants who get a place next, while a suitable place is free."""
     lists = select(Place.list, func.count()).where(*free_of(run)).group_by(Place.list)
     free = Counter(dict(session.execute(lists).all()))
     if not free:
@@ -263,8 +266,8 @@ def _turns(session: Session, run: Run, holds: int, now: datetime) -> Iterator[_C
 def _may_hold(came: Sequence[datetime], share: int, now: datetime) -> int:
     """Return how many places an address may hold.
 
-    Of those who came since any moment it is the share, and as many again for each minute after the
-    first: one browser that came early makes no room for many that come at once.
+    For arrivals since any moment, the limit is the share, and as much again for each minute after
+    the first: a single early browser must not make room for many that arrive at once.
     """
     minutes = ((now - at) // AT_WORK_AFTER for at in sorted(came))
     return min(before + share * (1 + max(0, since - 1)) for before, since in enumerate(minutes))
@@ -273,7 +276,7 @@ def _may_hold(came: Sequence[datetime], share: int, now: datetime) -> int:
 def _by_address(session: Session, run: Run, now: datetime) -> dict[str, list[_Came]]:
     came = defaultdict[str, list[_Came]](list)
     for row in session.execute(_all(run)).mappings():
-        # Who fell silent, and whose lease was over, begins anew here when they are back.
+        # For a participant who returns after an expired lease, the time starts again.
         back = row["returned_at"] or row["consented_at"]
         began = max(row["consented_at"], back)
         worked = (row["finished_at"] or now) - began
@@ -294,7 +297,7 @@ def _by_address(session: Session, run: Run, now: datetime) -> dict[str, list[_Ca
 
 
 def _all(run: Run) -> Select[Any]:
-    """Return everybody of a run who came from a counted address, takes part and is not excluded."""
+    """Return a query for a run's active, non-excluded participants from counted addresses."""
 
     def of_answers(what: ColumnElement[Any]) -> ScalarSelect[Any]:
         answers = select(what).select_from(Response).join(Trial, Trial.id == Response.trial_id)

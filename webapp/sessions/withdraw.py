@@ -1,4 +1,4 @@
-"""Withdrawing: somebody stops, and what they gave is kept or erased, as they wish."""
+"""Withdrawal: a participant stops, and their answers are kept or erased, as they choose."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -30,13 +30,13 @@ from webapp.errors import RequestError
 from webapp.sessions.assign import free_places
 from webapp.sessions.leave import how_far
 
-# Who consented and has not finished: declining now takes that back. Who finished is shown the
-# closing page, from which they may still have everything erased.
+# Participants who consented and have not finished: declining now withdraws their consent.
+# Participants who finished see the closing page, where they can still have everything erased.
 STILL_THERE = (State.WORKING, State.ANSWERED, State.ABANDONED)
 
 
 class Wish(StrEnum):
-    """What becomes of the answers of somebody who stops."""
+    """The choice of a withdrawing participant: keep or erase the answers."""
 
     KEEP = "keep"
     ERASE = "erase"
@@ -45,24 +45,25 @@ class Wish(StrEnum):
 def withdraw(
     session: Session, participant: Participant, wish: Wish, now: datetime, record: Record
 ) -> None:
-    """End a participant's session for good, in the caller's transaction.
+    """End a participant's session permanently, in the caller's transaction.
 
-    Their place is free for somebody else. What is erased is everything they did: answers, times,
-    devices, events and the verdict. What stays is who they are to their platform, when they came
-    and left, whether they had answered everything, and the ledger: that is what paying them needs.
+    Their place becomes free. Erasing removes everything they did: answers, times, devices, events
+    and the verdict. The platform id, the times of arrival and departure, whether everything was
+    answered, and the ledger stay, because payment needs them.
 
-    Who kept their answers may still have them erased; nothing else changes a second time.
+    Participants who kept their answers may still have them erased; nothing else changes on a second
+    call.
 
     Args:
         session: An open session that holds the participant's lock.
-        participant: Who stops.
-        wish: What happens to their answers.
+        participant: The participant who stops.
+        wish: Whether to keep or erase the answers.
         now: The time.
-        record: Where the wish is written down, so that a restored backup does not undo it.
+        record: The record in which the wish is noted, so that a restored backup does not undo it.
 
     Raises:
-        WebappError: The wish cannot be written down; then nothing is done.
-        RequestError: They never took part.
+        WebappError: The record cannot be written; then nothing is changed.
+        RequestError: The participant never took part.
     """
     if nothing_is_stored(participant):
         raise RequestError(
@@ -70,7 +71,7 @@ def withdraw(
         )
     deed = Deed.ERASED if wish is Wish.ERASE else Deed.WITHDRAWN
     record.note(session, deed, [mark_of(participant.ref)], now)
-    if participant.state == State.ARRIVED:  # asked before the start, and not begun
+    if participant.state == State.ARRIVED:  # still at the questions before the first trial
         participant.ending, participant.state = Ending.WITHDRAWN, move(State.ARRIVED, State.LEFT)
     state = State(participant.state)
     if state is not State.WITHDRAWN:
@@ -86,16 +87,16 @@ def withdraw(
 
 
 def nothing_is_stored(participant: Participant) -> bool:
-    """Return whether there is nothing to erase or restrict: nobody agreed to anything.
+    """Return whether the participant agreed to nothing, so that no data can be erased.
 
-    Who agreed, and is still asked before the start, has answered questions.
+    Participants who agreed and are still before the first trial have answered questions.
     """
     state = State(participant.state)
     return state is State.DECLINED or (state is State.ARRIVED and participant.consented_at is None)
 
 
 def is_erased(session: Session, participant: Participant) -> bool:
-    """Return whether what a participant gave was erased."""
+    """Return whether a participant's data were erased."""
     noted = select(Event.id).where(
         Event.participant_id == participant.id, Event.kind == EventKind.ERASED
     )
@@ -103,10 +104,10 @@ def is_erased(session: Session, participant: Participant) -> bool:
 
 
 def _ending(session: Session, participant: Participant) -> Ending | None:
-    """Return how the visit ends where it is more or less than withdrawing: it cannot be seen later.
+    """Return the ending if it is not simply withdrawn; it cannot be determined later.
 
-    Participants who have answered everything are paid for it. Participants who have answered
-    nothing decline.
+    Participants who have answered everything have completed the session and are paid for it.
+    Participants who have answered nothing have declined.
     """
     answered, total = how_far(session, participant)
     if participant.finished_at is not None or (total and answered == total):
@@ -115,7 +116,7 @@ def _ending(session: Session, participant: Participant) -> Ending | None:
 
 
 def erase_given(session: Session, participant: Participant) -> None:
-    """Erase what a participant did and what was written about them, and say nothing of it."""
+    """Erase a participant's data and everything written about them, without adding an event."""
     trials = select(Trial.id).where(Trial.participant_id == participant.id)
     session.execute(delete(Response).where(Response.trial_id.in_(trials)))
     of_theirs = (
@@ -131,9 +132,9 @@ def _note(session: Session, participant: Participant, kind: EventKind, now: date
 
 
 def drop_summaries(session: Session, participant: Participant) -> None:
-    """Delete what was summarised of a participant, and their reference from others' summaries.
+    """Delete a participant's summaries, and their reference in the summaries of others.
 
-    What was drawn of everybody is drawn anew, without them, by the next minute's job.
+    The run's summary is computed again without them by the job that runs every minute.
     """
     run_id, ref = participant.run_id, participant.ref
     session.execute(delete(SessionSummary).where(SessionSummary.participant_id == participant.id))
@@ -147,8 +148,8 @@ def drop_summaries(session: Session, participant: Participant) -> None:
 
 
 def _naming(session: Session, run_id: int, ref: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the summaries of others that name somebody."""
-    # The text alone is searched: the databases have no common words for what JSON holds.
+    """Yield the summaries of other participants that contain a reference."""
+    # Search the JSON as text, because the databases have no common JSON operators.
     names = cast(SessionSummary.judged, Text).contains(ref, autoescape=True)
     of_run = select(SessionSummary.id, SessionSummary.judged).where(SessionSummary.run_id == run_id)
     rows = session.execute(of_run.where(names).order_by(SessionSummary.id))

@@ -1,4 +1,4 @@
-"""Mechanical Turk through boto3: its words on one side, ours on the other."""
+"""Mechanical Turk through boto3: translates between its vocabulary and ours."""
 
 import json
 import re
@@ -36,31 +36,31 @@ from webapp.recruiters.statuses import AssignmentStatus
 
 Read = TypeVar("Read")
 
-_REGION = "us-east-1"  # the only one there is
+_REGION = "us-east-1"  # Mechanical Turk has only this region.
 _ATTEMPTS = 5
 _PAGE = {"PageSize": 100}
 _HIT_ID = re.compile(r"\b[A-Z0-9]{30}\b")
-# Only these are told: what is accepted, returned or out of time stands in no list of the service.
+# The service lists only these statuses: accepted, returned and timed-out assignments are not
+# listed.
 _STATUSES = {
     "Submitted": AssignmentStatus.SUBMITTED,
     "Approved": AssignmentStatus.APPROVED,
     "Rejected": AssignmentStatus.REJECTED,
 }
 _TOKEN_KNOWN = re.compile(r"AlreadyExists|Duplicate")
-# What a marketplace on this machine is signed with: it checks nobody, and the account's own keys
-# stay where they are.
+# Signs calls to a local stand-in, which checks no credentials; the account's own keys are not used.
 _PLAY_KEY = "parallax"
 
 
 def open_client(endpoint: str, attempts: int = _ATTEMPTS) -> "MturkClient":
-    """Return a client of one endpoint; nothing is called yet.
+    """Return a client of one endpoint, without calling it yet.
 
     Args:
         endpoint: ``live``, ``sandbox`` or an address.
-        attempts: How often a call that may be repeated is made before it counts as unanswered.
+        attempts: How often a repeatable call is made before it counts as unanswered.
 
     Raises:
-        WebappError: The endpoint is no safe address.
+        WebappError: The endpoint's address is not safe.
         PlatformError: There are no credentials.
     """
     url = api_url(endpoint)
@@ -76,7 +76,7 @@ def open_client(endpoint: str, attempts: int = _ATTEMPTS) -> "MturkClient":
                 connect_timeout=5,
                 read_timeout=30,
                 retries={"mode": "standard", "total_max_attempts": most},
-                # A proxy that the environment names does not know this machine's own addresses.
+                # A proxy from the environment cannot reach this machine's own addresses.
                 proxies={} if is_loopback(url) else None,
             ),
         )
@@ -86,16 +86,16 @@ def open_client(endpoint: str, attempts: int = _ATTEMPTS) -> "MturkClient":
 
 
 class MturkClient:
-    """A ``webapp.recruiters.platform.Platform`` that is Mechanical Turk.
+    """A ``webapp.recruiters.platform.Platform`` for Mechanical Turk.
 
     Args:
         endpoint: ``live``, ``sandbox`` or an address.
-        repeating: The boto3 client for calls that may be repeated: they only read, say the same
-            thing again, or carry a token.
-        once: The boto3 client for the others, which never repeats a call by itself.
+        repeating: The boto3 client for repeatable calls: calls that only read, are idempotent, or
+            carry a token.
+        once: The boto3 client for all other calls, which never repeats a call.
     """
 
-    # boto3 makes its clients' methods at run time, so they have no types.
+    # boto3 creates its clients' methods at run time, so they have no types.
     def __init__(self, endpoint: str, repeating: Any, once: Any) -> None:  # noqa: ANN401
         self.endpoint = endpoint
         self._repeating, self._once = repeating, once
@@ -109,21 +109,21 @@ class MturkClient:
     rejection_terms = RejectionTerms()
 
     def fees_minor(self, charges: Iterable[Charge], audience: Audience) -> int:
-        """Return the fee on payments together, US cents; each is rounded up by itself."""
+        """Return the total fee on payments, in US cents; the fee on each payment is rounded up."""
         return sum(
             charge.payments * fee_cents(charge.amount_minor, charge.places, audience)
             for charge in charges
         )
 
     def balance_minor(self) -> int:
-        """Return the money left, US cents."""
+        """Return the available balance, in US cents."""
         with platform_errors("get_account_balance"):
             return cents(self._repeating.get_account_balance()["AvailableBalance"])
 
     def requests(
         self, qualification: tuple[str, str] | None, task: Task, offers: Sequence[Offer]
     ) -> Iterator[tuple[str, str]]:
-        """Yield each call that offering a task would make: its name and its JSON; make none."""
+        """Yield the name and JSON of each call that offering a task would make, without calling."""
         if qualification is not None:
             yield "CreateQualificationType", _json(qualification_request(*qualification))
         yield "CreateHITType", _json(type_request(task, self.endpoint))
@@ -131,7 +131,7 @@ class MturkClient:
             yield "CreateHITWithHITType", _json(offer_request("(the id of the HIT type)", offer))
 
     def _type_of(self, task: Task) -> str:
-        """Return the id of a task's HIT type; the same task always has the same."""
+        """Return the id of a task's HIT type; the same task always has the same type."""
         if task not in self._types:
             with platform_errors("create_hit_type"):
                 made = self._repeating.create_hit_type(**type_request(task, self.endpoint))
@@ -139,7 +139,7 @@ class MturkClient:
         return self._types[task]
 
     def post(self, task: Task, offer: Offer) -> str:
-        """Post an offer as a HIT, and return its id; a known token gives the HIT that is there."""
+        """Post an offer as a HIT and return its id; a known token returns the existing HIT."""
         type_id = self._type_of(task)
         try:
             with platform_errors("create_hit_with_hit_type"):
@@ -152,7 +152,7 @@ class MturkClient:
             return known[0]
 
     def find_posted(self, token: str, qualification_id: str | None) -> str | None:
-        """Return the id of the HIT with that token, of those whose workers it qualifies."""
+        """Return the id of the HIT with that token, among the HITs that use the qualification."""
         if qualification_id is None:
             raise PlatformError("a HIT is found by its qualification", where="list_hits")
         posted = self._pages(
@@ -164,16 +164,16 @@ class MturkClient:
         return next((hit_id for annotation, hit_id in posted if annotation == token), None)
 
     def expire(self, offer_id: str, at: datetime) -> None:
-        """Let workers find the HIT until then; earlier than now ends it."""
+        """Set the time until which workers can find the HIT; a past time ends the HIT."""
         self._call("update_expiration_for_hit", HITId=offer_id, ExpireAt=at)
 
     def state(self, offer_id: str) -> OfferState:
-        """Return how far the HIT has come."""
+        """Return the HIT's progress."""
         with platform_errors("get_hit"):
             return _hit_state(self._repeating.get_hit(HITId=offer_id)["HIT"])
 
     def submissions(self, offer_id: str) -> Iterator[Submission]:
-        """Yield every submitted assignment of the HIT, whatever became of it."""
+        """Yield every submitted assignment of the HIT, including approved and rejected ones."""
         return self._pages("list_assignments_for_hit", "Assignments", _submission, HITId=offer_id)
 
     def submission(self, assignment_id: str) -> Submission:
@@ -185,13 +185,13 @@ class MturkClient:
     def approve(
         self, assignment_id: str, feedback: str = "", *, undo_rejection: bool = False
     ) -> None:
-        """Pay a submission's reward; approving an approved one is success.
+        """Pay a submission's reward; approving an approved submission is no error.
 
         Args:
             assignment_id: The submission.
-            feedback: What the worker reads.
-            undo_rejection: Whether one that was rejected is paid after all. Mechanical Turk
-                allows it for thirty days.
+            feedback: The message to the worker.
+            undo_rejection: Whether a rejected submission is paid after all. Mechanical Turk allows
+                this for thirty days.
         """
         more: dict[str, object] = {"RequesterFeedback": feedback} if feedback else {}
         if undo_rejection:
@@ -200,12 +200,12 @@ class MturkClient:
         self._decide("approve_assignment", approved, AssignmentId=assignment_id, **more)
 
     def reject(self, assignment_id: str, reason: str, category: str = "") -> None:
-        """Refuse to pay a submission; rejecting a rejected one is success.
+        """Refuse to pay a submission; rejecting a rejected submission is no error.
 
         Args:
             assignment_id: The submission.
-            reason: What the worker reads.
-            category: Unused: Mechanical Turk knows none.
+            reason: The message to the worker.
+            category: Unused: Mechanical Turk has no categories.
         """
         self._decide(
             "reject_assignment",
@@ -218,14 +218,18 @@ class MturkClient:
         try:
             self._call(operation, **request)
         except PlatformError:
-            # Decided before, perhaps by a call whose answer was lost: the platform's word counts.
+            # The submission was decided before, perhaps by a call whose answer was lost: read its
+            # actual status.
             if self.submission(str(request["AssignmentId"])).status != wanted:
                 raise
 
     def send_bonus(
         self, worker_id: str, assignment_id: str, amount_minor: int, reason: str, token: str
     ) -> None:
-        """Pay a bonus for a submitted assignment; a token the platform knows is success."""
+        """Pay a bonus for a submitted assignment.
+
+        The call succeeds if the platform knows the token.
+        """
         try:
             self._call(
                 "send_bonus",
@@ -244,8 +248,8 @@ class MturkClient:
         return self._pages("list_bonus_payments", "BonusPayments", _bonus, HITId=offer_id)
 
     def make_qualification(self, name: str, description: str) -> str:
-        """Return the id of our qualification of that name, made now unless it is there."""
-        # There is no token for this call: what is there is looked for before one more is made.
+        """Return the id of our qualification of that name, creating the qualification if needed."""
+        # This call takes no token, so an existing qualification is looked up before creating one.
         if (known := self.find_qualification(name)) is not None:
             return known
         with platform_errors("create_qualification_type"):
@@ -253,7 +257,7 @@ class MturkClient:
             return str(made["QualificationType"]["QualificationTypeId"])
 
     def find_qualification(self, name: str) -> str | None:
-        """Return the id of our qualification of that name; None where there is none."""
+        """Return the id of our qualification of that name; None if it does not exist."""
         found = self._pages(
             "list_qualification_types",
             "QualificationTypes",
@@ -265,7 +269,7 @@ class MturkClient:
         return next((id_ for known_name, id_ in found if known_name == name), None)
 
     def grant(self, qualification_id: str, worker_id: str) -> None:
-        """Give a worker a qualification, without telling them; giving it twice is success."""
+        """Give a worker a qualification without notifying them; repeating the call is no error."""
         self._call(
             "associate_qualification_with_worker",
             QualificationTypeId=qualification_id,
@@ -275,9 +279,9 @@ class MturkClient:
         )
 
     def notify(self, worker_ids: Sequence[str], subject: str, text: str) -> Collection[str]:
-        """Write to at most a hundred workers, and return those whom no letter reached.
+        """Write to at most a hundred workers, and return the workers whom no message reached.
 
-        The service answers 200 also where it wrote to nobody.
+        The service answers 200 even if it wrote to nobody.
         """
         with platform_errors("notify_workers"):
             answer = self._once.notify_workers(
@@ -293,7 +297,7 @@ class MturkClient:
     def _pages(
         self, operation: str, key: str, read: Callable[[dict[str, Any]], Read], **request: object
     ) -> Iterator[Read]:
-        """Yield what one reads of each thing that a paged operation lists."""
+        """Yield each entry that a paged operation lists, converted by ``read``."""
         pages = self._repeating.get_paginator(operation).paginate(**request, PaginationConfig=_PAGE)
         with platform_errors(operation):
             for page in pages:

@@ -1,4 +1,4 @@
-"""What botocore raises, as the errors of a platform, each with what to do."""
+"""Convert botocore's exceptions into platform errors, each with a remedy."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ _CREDENTIALS = (
     "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to keys of the AWS account that is linked to"
     " the requester's, or name a profile in AWS_PROFILE: docs/mturk.md"
 )
-# What reading an answer raises that is cut off, or is no answer of the service at all.
+# Exceptions from reading an answer that was cut off or does not come from the service.
 _UNREADABLE = (ResponseParserError, LookupError, ValueError, TypeError, ArithmeticError)
 _REMEDIES = {
     "InsufficientFunds": "Add money on the requester's site, or publish fewer places",
@@ -39,7 +39,7 @@ _REMEDIES = {
 
 @contextmanager
 def platform_errors(operation: str) -> Iterator[None]:
-    """Raise whatever goes wrong in one call as a ``PlatformError``."""
+    """Raise every failure of one call as a ``PlatformError``."""
     try:
         yield
     except ClientError as error:
@@ -50,10 +50,10 @@ def platform_errors(operation: str) -> Iterator[None]:
         said = " ".join(str(error).split())
         raise PlatformError(f"the request was not sent: {said}", where=operation) from error
     except BotoCoreError as error:
-        # A lost connection: the deed may be done all the same.
+        # The connection was lost: the platform may have carried out the call.
         raise _unanswered(f"there was no answer: {error}", operation) from error
     except _UNREADABLE as error:
-        # So it may where the answer was cut off or lacks what it must hold.
+        # The platform may also have carried out a call whose answer was cut off or is incomplete.
         raise _unanswered(
             "the answer was cut off, or is none of the platform's", operation
         ) from error
@@ -72,7 +72,7 @@ def _unanswered(problem: str, operation: str) -> PlatformUnreachable:
 
 
 def no_credentials(operation: str = "") -> PlatformError:
-    """Return the error for an installation that cannot say who it is."""
+    """Return the error for an installation without credentials."""
     return PlatformError("there are no AWS credentials", where=operation, remedy=_CREDENTIALS)
 
 
@@ -89,7 +89,7 @@ def _answered(operation: str, error: ClientError) -> PlatformError:
             remedy="Run the same command again later; nothing is done twice",
         )
     if not kind or kind.isdigit():
-        # The error itself was cut off, so nobody knows which one it was.
+        # The error message itself was cut off, so its kind is unknown.
         return _unanswered(f"the answer with status {status} cannot be read", operation)
     if kind in _SIGNATURE:
         return PlatformError(

@@ -1,4 +1,4 @@
-"""Opening Mechanical Turk for commands that publish and pay."""
+"""Open Mechanical Turk for commands that publish and pay."""
 
 from webapp.errors import WebappError
 from webapp.recruiters.mturk.client import MturkClient, open_client
@@ -9,7 +9,7 @@ def open_mturk(settings: MturkSettings, *, live: bool = False) -> MturkClient:
     """Return the client of the endpoint that the settings name.
 
     Raises:
-        WebappError: It is the live one, and the command does not say so.
+        WebappError: The endpoint is the live one, and the command does not allow it.
     """
     if settings.endpoint == LIVE and not live:
         raise WebappError(

@@ -1,4 +1,4 @@
-"""The XML that goes between a marketplace and its requesters: questions out, answers in."""
+"""The XML of the marketplace's protocol: questions to workers, and their answers."""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, tostring
@@ -24,7 +24,7 @@ def external_question(link: str, frame_height_px: int = 0) -> str:
         frame_height_px: The frame's height; 0 for the worker's whole window.
 
     Raises:
-        WebappError: Workers' browsers would not show the page, or the question is too long.
+        WebappError: Workers' browsers would refuse to show the page, or the question is too long.
     """
     if not is_secure(link):
         raise WebappError(
@@ -47,9 +47,11 @@ def external_question(link: str, frame_height_px: int = 0) -> str:
 
 
 def answer_fields(xml: str) -> dict[str, str]:
-    """Return what a worker's form sent, by field; the first of each name, cut to a sane length.
+    """Return the fields of a worker's submitted form.
 
-    A worker's browser wrote it, so what is no sound answer is nothing, never an error.
+    Of each name the first, cut to a maximum length.
+
+    The worker's browser writes the answer, so invalid XML gives an empty result, never an error.
     """
     if len(xml) > _LARGEST_ANSWER:
         return {}

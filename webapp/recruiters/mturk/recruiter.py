@@ -25,7 +25,7 @@ _WORKER_ID = re.compile(r"A[A-Z0-9]{1,63}", re.ASCII)
 
 
 class MturkRecruiter(Recruiter):
-    """Brings workers who found the study in the marketplace and see it there in a frame."""
+    """Brings workers who find the study in the marketplace and see it there in a frame."""
 
     name = "mturk"
     settings_model = MturkSettings
@@ -53,15 +53,16 @@ class MturkRecruiter(Recruiter):
         return framing_sites(self._settings)
 
     def arrival(self, landing: Landing) -> Arrival:
-        """Return who the marketplace says has come, or that they only look.
+        """Return the worker's identity from the marketplace's arguments, or a preview.
 
         Raises:
-            ArrivalError: The marketplace would not have written this.
+            ArrivalError: The marketplace would not have made this link.
         """
         arguments = landing.arguments
         assignment_id = arguments.get("assignmentId", "")
         if assignment_id in ("", _PREVIEW):
-            # Without a name, but the page tells those who look that it stores people's names here.
+            # The arrival has no id. Its empty string lets the preview say that the study stores
+            # worker ids.
             return Arrival(platform_id="", preview=True)
         worker_id, hit_id = arguments.get("workerId", ""), arguments.get("hitId", "")
         submit_to = arguments.get("turkSubmitTo", "").rstrip("/")
@@ -69,7 +70,7 @@ class MturkRecruiter(Recruiter):
             _ID.fullmatch(assignment_id)
             and _ID.fullmatch(hit_id)
             and _WORKER_ID.fullmatch(worker_id)
-            # Work is handed in there, so an address of anybody else's must never be taken.
+            # Work is submitted to this address, so an address of any other site must be refused.
             and submit_to in worker_sites(self._settings)
         ):
             raise ArrivalError(
@@ -91,14 +92,14 @@ class MturkRecruiter(Recruiter):
         return Exit(gettext("You submit your work to the marketplace from this page."), form)
 
     def visitor(self) -> "Visitor":
-        """Return what makes a simulated worker, who comes through the marketplace's pages."""
+        """Return the factory of simulated workers, who come through the marketplace's pages."""
         from webapp.recruiters.mturk.worker import WorkerSession
 
         return partial(WorkerSession, site=worker_sites(self._settings)[0])
 
     @classmethod
     def demonstrations(cls) -> "Mapping[str, Demonstration]":
-        """Return the way through the stand-in."""
+        """Return the demonstration with the stand-in."""
         from webapp.recruiters.mturk.worker import DEMONSTRATION
 
         return {cls.name: DEMONSTRATION}
@@ -107,8 +108,8 @@ class MturkRecruiter(Recruiter):
         """Return the client of the endpoint that the settings name.
 
         Raises:
-            WebappError: It is the live one, and the command does not say so; or there are no
-                credentials.
+            WebappError: The endpoint is the live one, and the command does not allow it; or there
+                are no credentials.
             ModuleNotFoundError: boto3 is not installed.
         """
         from webapp.recruiters.mturk.opening import open_mturk

@@ -1,4 +1,4 @@
-"""What Mechanical Turk is asked, as the requests' own shapes."""
+"""Build the requests to Mechanical Turk."""
 
 from decimal import Decimal
 from typing import Any
@@ -18,25 +18,25 @@ Request = dict[str, Any]
 
 
 def dollars(amount_cents: int) -> str:
-    """Return an amount as requests write it, e.g. ``1.50``."""
+    """Return an amount in the format of requests, e.g. ``1.50``."""
     return written(amount_cents, "USD")
 
 
 def cents(amount: str) -> int:
-    """Return an amount that the platform wrote, in cents (a tenth of a cent is cut off)."""
+    """Return an amount of the platform in cents; a tenth of a cent is cut off."""
     return int(Decimal(amount) * 100)
 
 
 def qualification_request(name: str, description: str) -> Request:
-    """Return the request that makes one of our qualifications."""
+    """Return the request that creates one of our qualifications."""
     return {"Name": name, "Description": description, "QualificationTypeStatus": "Active"}
 
 
 def type_request(task: Task, endpoint: str) -> Request:
-    """Return the request that makes a task's HIT type.
+    """Return the request that creates a task's HIT type.
 
     Raises:
-        PlatformError: The audience has more requirements than the platform takes, or others.
+        PlatformError: The audience has too many requirements, or unsupported ones.
     """
     if task.devices or task.filters:
         raise PlatformError(
@@ -61,14 +61,14 @@ def offer_request(type_id: str, offer: Offer) -> Request:
     """Return the request that posts an offer as a HIT.
 
     Raises:
-        WebappError: Browsers would not show the offer's page in a frame.
+        WebappError: Browsers would refuse to show the offer's page in a frame.
     """
     return {
         "HITTypeId": type_id,
         "MaxAssignments": offer.places,
         "LifetimeInSeconds": int(offer.lifetime.total_seconds()),
         "Question": external_question(offer.link, offer.frame_height_px),
-        # Found again by it when the platform has forgotten the token, a day later.
+        # Finds the offer again after the platform has forgotten the token, a day later.
         "RequesterAnnotation": offer.token,
         "UniqueRequestToken": offer.token,
     }
@@ -105,6 +105,6 @@ def _requirement(id_: str, comparator: str, **values: object) -> Request:
         "QualificationTypeId": id_,
         "Comparator": comparator,
         **values,
-        # Who may not take part does not see the task, and so writes no complaints.
+        # Hides the task from workers who may not take part, which prevents complaints.
         "ActionsGuarded": "DiscoverPreviewAndAccept",
     }

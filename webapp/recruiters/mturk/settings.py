@@ -1,4 +1,4 @@
-"""The settings of Mechanical Turk and its likes, where each answers, and what it asks for."""
+"""The settings of Mechanical Turk and compatible marketplaces, their addresses and their fees."""
 
 from urllib.parse import urlsplit
 
@@ -9,7 +9,7 @@ from webapp.core.urls import is_loopback, is_secure
 from webapp.errors import WebappError
 from webapp.recruiters.platform import Audience
 
-# From the tenth assignment of a HIT on, the platform asks twice the fee for all of them.
+# For a HIT with ten or more assignments, the platform doubles its fee on all of them.
 MOST_PLACES = 9
 _FEE_PERCENT, _MANY_PERCENT, _MASTERS_PERCENT = 20, 20, 5
 _LEAST_FEE_CENTS = 1
@@ -52,10 +52,10 @@ CLOSED = "Amazon closed Mechanical Turk for good on 30 September 2026"
 
 
 def api_url(endpoint: str) -> str:
-    """Return the address that programs call.
+    """Return the API's address.
 
     Raises:
-        WebappError: The endpoint is an address in clear text that is not this machine's.
+        WebappError: The endpoint is an unencrypted address of another machine.
     """
     if endpoint in API_URLS:
         return API_URLS[endpoint]
@@ -70,20 +70,20 @@ def api_url(endpoint: str) -> str:
 
 
 def worker_sites(settings: MturkSettings) -> tuple[str, ...]:
-    """Return the sites from which workers of the endpoint come, and to which they submit."""
+    """Return the sites from which the endpoint's workers come, and to which they submit."""
     if settings.endpoint in _WORKER_SITES:
         return _WORKER_SITES[settings.endpoint]
     site = (settings.worker_site or settings.endpoint).rstrip("/")
     if not is_loopback(site):
         return (site,)
-    # A browser on this machine may name it either way.
+    # A browser on this machine may use either name.
     parts = urlsplit(site)
     port = f":{parts.port}" if parts.port else ""
     return tuple(f"{parts.scheme}://{host}{port}" for host in ("127.0.0.1", "localhost"))
 
 
 def framing_sites(settings: MturkSettings) -> tuple[str, ...]:
-    """Return the workers' sites as a content security policy names them."""
+    """Return the workers' sites in the syntax of a content security policy."""
     if settings.endpoint in API_URLS:
         return ("https://*.mturk.com",)
     return worker_sites(settings)
@@ -93,9 +93,9 @@ def fee_cents(amount_cents: int, places: int, audience: Audience) -> int:
     """Return the fee on one payment, rounded up to a whole cent.
 
     Args:
-        amount_cents: The reward or the bonus; there is no fee on nothing.
-        places: How many assignments its HIT was made with.
-        audience: Who may take it; a HIT for Masters costs more.
+        amount_cents: The reward or the bonus; 0 has no fee.
+        places: The number of assignments with which the HIT was made.
+        audience: The audience; a HIT for Masters costs more.
     """
     if amount_cents == 0:
         return 0

@@ -1,4 +1,4 @@
-"""Simulated workers at a marketplace's pages, and the main job's steps with them."""
+"""Simulated workers on a marketplace's pages, and the demonstration's steps with them."""
 
 from urllib.parse import urlsplit
 
@@ -23,12 +23,12 @@ DEMONSTRATION = Demonstration("mturk", 'mturk_endpoint = "{site}"\n', _steps)
 
 
 class WorkerSession(SiteSession):
-    """A simulated worker on the way from the marketplace's list to the submitted assignment."""
+    """A simulated worker, from the marketplace's list to the submitted assignment."""
 
     platform = "marketplace"
 
     def arrive(self) -> None:
-        """Sign in, look at the study, accept it and agree to it in its frame."""
+        """Sign in, preview the study, accept it and consent to it in its frame."""
         worker_id = f"A{self._plan.run_ref.upper()}{self.number}"
         self._at_site("POST", "/signin", {"worker_id": worker_id, **_profile(self._plan.study)})
         tasks = self._find_study()
@@ -43,7 +43,7 @@ class WorkerSession(SiteSession):
         self._site.close()
 
     def _find_study(self) -> str:
-        """Return the address of the run's tasks after a look at what its frame shows."""
+        """Preview the run's tasks in their frame and return the tasks' address."""
         for group in self._at_site("GET", "/projects").json()["groups"]:
             tasks = f"/projects/{group['group_id']}/tasks"
             frame = self._at_site("GET", tasks).json()["frame"]
@@ -54,7 +54,7 @@ class WorkerSession(SiteSession):
 
 
 def _profile(study: Study) -> dict[str, str]:
-    """Return the form by which a worker says to be somebody whom the study takes."""
+    """Return the profile form of a worker who matches the study's audience."""
     terms = study.recruitment
     country = terms.countries[0] if terms and terms.countries else "US"
     profile = {"country": country, "approved_percent": "100", "approved_before": "10000"}

@@ -1,1 +1,1 @@
-"""Panels described by a study's own table: no code of a platform, and any of them."""
+"""The recruiter for any panel that a study's ``[panel]`` table describes, without own code."""

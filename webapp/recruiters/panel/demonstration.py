@@ -1,4 +1,4 @@
-"""The main job's way through the stand-in of a panel, as the panel's preset describes it."""
+"""The demonstration with the stand-in of a panel, as the panel's preset describes it."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from webapp.recruiters.demonstration import CODE, LISTED, TOKEN, Demonstration, 
 
 
 def demonstrations() -> Mapping[str, Demonstration]:
-    """Return a way through the stand-in for each preset, by its name."""
+    """Return a demonstration for each preset, by its name."""
     return {name: _of_preset(name) for name in PRESETS}
 
 

@@ -1,4 +1,4 @@
-"""What a panel's templates may contain about one person, and texts about going back."""
+"""The values that a panel's templates may contain, and the texts about returning to the panel."""
 
 import logging
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from webapp.recruiters.endings import Departure
 from webapp.recruiters.panel.settings import PanelSettings
 
 _LOG = logging.getLogger("parallax.panels")
-# Who did nothing that is paid gives their place back, so that somebody else can have it.
+# Endings without paid work free the participant's place on the platform for somebody else.
 _GIVES_BACK = (Ending.NO_CONSENT, Ending.DECLINED, Ending.FULL, Ending.DUPLICATE)
 
 
@@ -20,7 +20,7 @@ def secrets_of(panel: Panel, settings: PanelSettings) -> dict[str, str]:
     """Return the panel's secrets by their names in templates.
 
     Raises:
-        WebappError: The installation does not have one.
+        WebappError: The installation lacks a secret.
     """
     for kept in panel.secrets.values():
         if kept not in settings.secrets:
@@ -37,9 +37,9 @@ def secrets_of(panel: Panel, settings: PanelSettings) -> dict[str, str]:
 
 
 def secrets_at_hand(panel: Panel, settings: PanelSettings) -> dict[str, str]:
-    """Return those of the panel's secrets that the installation has; the log names the others.
+    """Return the panel's secrets that the installation has, and log the names of missing ones.
 
-    People who leave see a page in any case: they can do nothing about the installation.
+    A leaving participant must see a page in any case, as they cannot repair the installation.
     """
     there = {name: kept for name, kept in panel.secrets.items() if kept in settings.secrets}
     if len(there) < len(panel.secrets):
@@ -50,7 +50,7 @@ def secrets_at_hand(panel: Panel, settings: PanelSettings) -> dict[str, str]:
 
 
 def known_of(panel: Panel, departure: Departure, secrets: Mapping[str, str]) -> dict[str, str]:
-    """Return what templates may name of somebody who leaves."""
+    """Return the values that templates may contain about a leaving participant."""
     known = {
         **{name: value for name, value in departure.parameters.items() if name in panel.parameters},
         **panel.values,
@@ -66,13 +66,13 @@ def known_of(panel: Panel, departure: Departure, secrets: Mapping[str, str]) -> 
 
 
 def text_of(ending: Ending, *, form: bool, code: bool, reported: bool) -> str:
-    """Return what the page says about going on.
+    """Return the page's instructions for going on.
 
     Args:
         ending: How the visit ended.
         form: Whether a button leads back to the platform.
         code: Whether there is a completion code to copy.
-        reported: Whether our server tells the platform by itself.
+        reported: Whether our server reports the ending to the platform.
     """
     if form and code:
         return gettext(

@@ -1,4 +1,4 @@
-"""The recruiter whose ways in and out are described by the study's own ``[panel]``."""
+"""The recruiter whose arrivals and exits are described by the study's own ``[panel]``."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -31,7 +31,7 @@ _STANDS_FOR_NAME = "x"
 
 
 class PanelRecruiter(Recruiter):
-    """Brings whom a panel sends by a link, and sends them back by another.
+    """Brings participants of a panel by a link, and sends them back by another.
 
     Args:
         settings: The installation's secrets.
@@ -39,7 +39,7 @@ class PanelRecruiter(Recruiter):
 
     name = "panel"
     settings_model = PanelSettings
-    # What panels call people: 24 or 32 hexadecimal digits.
+    # Panels' participant ids: 24 or 32 hexadecimal digits.
     id_patterns = (r"\b[0-9a-f]{24}\b", r"\b[0-9a-fA-F]{32}\b")
     link_ids = tuple(
         dict.fromkeys(id_ for name in PRESETS for id_ in preset(name).get("person", []))
@@ -51,10 +51,10 @@ class PanelRecruiter(Recruiter):
         self._settings, self._signatures = settings, Signatures()
 
     def check(self, study: Study) -> None:
-        """Let a launch pass only where the study has a panel, and the installation its secrets.
+        """Check before a launch that the study has a panel and no secret of it is missing.
 
         Raises:
-            WebappError: It has not.
+            WebappError: The panel or a secret is missing.
         """
         panel = _panel(study)
         for path, why in unbounded_patterns(panel):
@@ -75,7 +75,7 @@ class PanelRecruiter(Recruiter):
         return tuple(dict.fromkeys((*filter(None, found), *panel.sites)))
 
     def posted_link(self, public_url: str, run_ref: str, study: Study) -> str:
-        """Return the link to paste on the platform, with its own placeholders in it."""
+        """Return the link to paste on the platform, with the platform's placeholders."""
         link = self.invitation(public_url, run_ref)
         pairs = [
             f"{name}={parameter.placeholder}"
@@ -85,12 +85,12 @@ class PanelRecruiter(Recruiter):
         return f"{link}?{'&'.join(pairs)}" if pairs else link
 
     def arrival(self, landing: Landing) -> Arrival:
-        """Return whom the link names.
+        """Return the participant that the link names.
 
-        With ``?preview=1`` somebody only looks.
+        ``?preview=1`` opens a preview.
 
         Raises:
-            ArrivalError: The platform would not have made the link, or for another study.
+            ArrivalError: The platform would not have made the link, or made it for another study.
         """
         panel, arguments = _panel(landing.study), landing.arguments
         if arguments.get("preview") == "1":
@@ -112,14 +112,15 @@ class PanelRecruiter(Recruiter):
                 raise
         person = " ".join(kept[name] for name in panel.person) or None
         link = arguments.get("link", "") if panel.access_codes else None
-        # A study is refused whose signature does not cover the person.
+        # A study whose signature does not cover the participant is refused.
         signed = panel.signature is not None and person is not None
         return Arrival(person, link=link, proven=signed, parameters=kept)
 
     def exit(self, departure: Departure) -> Exit:
-        """Return the ending's redirect or form, its code, and what the page says of them.
+        """Return the ending's redirect or form, its code, and the page's text about them.
 
-        What cannot be filled in for this person is left out: the page then says what to do.
+        A form or code that lacks a value for this participant is left out; the text then says what
+        to do.
         """
         if departure.study.panel is None:
             return super().exit(departure)
@@ -135,16 +136,16 @@ class PanelRecruiter(Recruiter):
 
     @classmethod
     def demonstrations(cls) -> "Mapping[str, Demonstration]":
-        """Return a way through the stand-in for each known panel."""
+        """Return a demonstration for each known panel."""
         from webapp.recruiters.panel.demonstration import demonstrations
 
         return demonstrations()
 
     def visitor(self) -> "Visitor":
-        """Return what makes a simulated participant, who comes through the panel's stand-in.
+        """Return the factory of simulated participants, who come through the panel's stand-in.
 
         Raises:
-            WebappError: The settings name none.
+            WebappError: The settings name no stand-in.
         """
         from webapp.simulation.visit import StandInSession
 
@@ -157,18 +158,18 @@ class PanelRecruiter(Recruiter):
         return partial(StandInSession, listed=self._settings.stand_in)
 
     def report_terms(self, study: Study, ending: Ending) -> ReportTerms | None:
-        """Return how an end is reported to the study's panel; None where it is not."""
+        """Return how an ending is reported to the study's panel; None if it is not reported."""
         report = study.panel and study.panel.way_back(ending).report
         if study.panel is None or not report:
             return None
         return ReportTerms(report.repeatable, study.panel.report_tries)
 
     def report(self, departure: Departure) -> str:
-        """Report the end to the panel, and return its answer.
+        """Report the end to the panel, and return the panel's answer.
 
         Raises:
-            PlatformUnreachable: Nobody knows whether it was done.
-            PlatformError: The panel refused, or the link did not say what it must be told.
+            PlatformUnreachable: The outcome is unknown.
+            PlatformError: The panel refused, or the link lacked a value that the report needs.
             WebappError: The installation lacks a secret.
         """
         panel = _panel(departure.study)
@@ -206,7 +207,7 @@ def _form(panel: Panel, ending: Ending, known: dict[str, str]) -> ExitForm | Non
 
 
 def _site(panel: Panel, address: str) -> str:
-    """Return the site of an address, which no participant can change."""
+    """Return the fixed site of an address, which no participant's values can change."""
     others = {name: quote(_STANDS_FOR_NAME) for name in names_in(address)}
     try:
         parts = urlsplit(fill_address(address, {**others, **panel.values}))

@@ -1,4 +1,4 @@
-"""The request by which our server reports the end of a session to a panel."""
+"""The request with which our server reports the end of a session to a panel."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -21,17 +21,17 @@ def call(
     known: Mapping[str, str],
     secrets: Collection[str],
 ) -> str:
-    """Make a report's call and return the answer, in which no secret stands.
+    """Send a report and return the answer, with all secrets removed.
 
     Args:
-        report: What is called, and what the answer must say.
-        signatures: The panel's own, by their names in templates.
-        known: What its templates may name.
-        secrets: What no record may hold.
+        report: The call, and the text that its answer must contain.
+        signatures: The panel's own signatures, by their names in templates.
+        known: The values that the panel's templates may contain.
+        secrets: The texts that no record may contain.
 
     Raises:
-        PlatformUnreachable: No answer came, or a fault: nobody knows whether it was done.
-        PlatformError: The panel refused, or the call cannot be filled in.
+        PlatformUnreachable: There was no answer or a server fault: the outcome is unknown.
+        PlatformError: The panel refused, or the call's template cannot be filled in.
     """
     try:
         address = signed_address(report.address, signatures, known)
@@ -45,7 +45,8 @@ def call(
     posted = fields if report.method == "POST" else None
     as_json = report.format == "json"
     try:
-        # Redirects are not followed: a secret goes to no site but the one that the study names.
+        # Redirects are not followed, so that a secret is sent only to the site that the study
+        # names.
         with (
             httpx.Client(timeout=_PATIENCE_S, trust_env=False) as client,
             client.stream(
@@ -58,7 +59,7 @@ def call(
         ):
             status, text = response.status_code, _text(response)
     except httpx.HTTPError as error:
-        # The error's own words name the address, and with it the secret.
+        # The exception's message contains the address, and so the secret.
         late = isinstance(error, httpx.TimeoutException)
         why = "it took too long" if late else "the connection failed"
         raise PlatformUnreachable(f"no answer: {why}") from error
@@ -76,7 +77,7 @@ def _judged(report: Report, status: int, text: str) -> str:
     if is_in(report.done, text):
         return answer
     if not _is_whole(text.strip()):
-        # It was cut off on the way, so it says nothing.
+        # The answer was cut off, so the outcome is unknown.
         raise PlatformUnreachable(f"{answer} (incomplete)")
     raise PlatformError(answer)
 

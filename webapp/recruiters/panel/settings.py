@@ -1,4 +1,4 @@
-"""The secrets of panels: they are in the installation, never in a study."""
+"""The secrets of panels; they belong to the installation, never to a study."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Signed links of a platform; any other link is refused."""
+"""Verify a panel's signed links; invalid links are refused."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 _PATIENCE_S = 5
 _KEYS_KEPT_S = 3600
-# A key that is not among them is asked for at once, at most this often.
+# An unknown key is fetched immediately, but at most this often.
 _UNKNOWN_KEYS_S = 5
 
 
 class Signatures:
-    """Checks tokens; the keys of platforms are asked for once an hour."""
+    """Verifies tokens; caches the platforms' public keys for an hour."""
 
     def __init__(self) -> None:
         self._keys: dict[str, jwt.PyJWKClient] = {}
 
     def check(self, panel: Panel, landing: Landing, secrets: Mapping[str, str]) -> None:
-        """Let pass only whom the platform sent.
+        """Check that the platform signed the link.
 
         Raises:
-            ArrivalError: The token is missing, forged, too old or of somebody else.
-            RequestError: The platform's keys cannot be had at this moment.
+            ArrivalError: The token is missing, forged, expired or belongs to another person.
+            RequestError: The platform's keys cannot be fetched at the moment.
         """
         signature = panel.signature
         if signature is None:
@@ -60,7 +60,7 @@ class Signatures:
         landing: Landing,
         secrets: Mapping[str, str],
     ) -> bool:
-        # It brings the network along, which the server's worker must make its own first.
+        # Imported late: the import loads network code, which the server's worker must patch first.
         import jwt
 
         known = {**landing.arguments, **panel.values, "url": _without(landing.url, signature)}

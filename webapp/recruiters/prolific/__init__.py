@@ -1,1 +1,1 @@
-"""Prolific: its words stay in this folder."""
+"""The recruiter for Prolific; the platform's own vocabulary stays in this folder."""

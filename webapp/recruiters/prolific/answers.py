@@ -1,4 +1,4 @@
-"""Prolific's answers, as far as Parallax reads them."""
+"""Models of Prolific's answers, with the fields that Parallax reads."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ SCREEN_OUT = "FIXED_SCREEN_OUT_PAYMENT"
 
 
 class _Answer(BaseModel):
-    # What is new on the platform is no error here.
+    # New fields of the platform are ignored.
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
@@ -60,7 +60,7 @@ class StudyAnswer(_Answer):
 
 
 class SubmissionAnswer(_Answer):
-    """One submission, as a list of them or a call for it shows."""
+    """One submission, as it appears in a list or in a call for it."""
 
     id: str
     status: str
@@ -73,10 +73,10 @@ class SubmissionAnswer(_Answer):
     return_requested: Utc | None = None
 
     def to_submission(self, study_id: str = "") -> Submission:
-        """Return it in our words.
+        """Return the submission in vendor-neutral terms.
 
         Raises:
-            PlatformUnreachable: Its status is unknown, also to the platform.
+            PlatformUnreachable: Its status is unknown to Parallax or to the platform.
         """
         if self.status not in STATUSES:
             raise PlatformUnreachable(f'a submission is "{self.status}"', code=self.status)
@@ -91,14 +91,14 @@ class SubmissionAnswer(_Answer):
 
 
 class BalanceAnswer(_Answer):
-    """What is in a workspace's wallet, minor units."""
+    """The balance of a workspace's wallet, in minor units."""
 
     currency_code: str
     available_balance: int
 
 
 class Recommendation(_Answer):
-    """What the platform recommends to pay for an hour, minor units."""
+    """The platform's recommended pay for an hour, in minor units."""
 
     currency: str
     min_reward_per_hour: int
@@ -106,10 +106,10 @@ class Recommendation(_Answer):
 
 
 def read(model: type[Answer], answer: object, where: str) -> Answer:
-    """Return an answer as a model.
+    """Parse an answer as a model.
 
     Raises:
-        PlatformUnreachable: It is none: nobody knows what was done.
+        PlatformUnreachable: The answer does not fit the model: the call's outcome is unknown.
     """
     try:
         return model.model_validate(answer)
@@ -127,7 +127,7 @@ def member(answer: object, name: str, where: str) -> Any:  # noqa: ANN401 - JSON
     """Return one member of an answer.
 
     Raises:
-        PlatformUnreachable: It is not there.
+        PlatformUnreachable: The member is missing.
     """
     if isinstance(answer, Mapping) and name in answer:
         return answer[name]

@@ -1,4 +1,4 @@
-"""Whether the ids in a link belong together: the platform is asked, once for each submission."""
+"""Check with the platform whether the ids in a link belong together, once for each submission."""
 
 import threading
 from collections import OrderedDict
@@ -8,18 +8,19 @@ from datetime import datetime, timedelta
 from webapp.recruiters.platform import PlatformError, PlatformUnreachable, Submission
 from webapp.recruiters.prolific.calls import NotThere
 
-# A submission can be younger than the platform's answer, so that nobody is kept out for longer.
+# New submissions may appear with a delay, so "not found" is cached for this time only.
 _NOT_THERE_FOR = timedelta(minutes=1)
 _MOST_KEPT = 10_000
 
-_Facts = tuple[str, str] | None  # the person and the study; None for one that is not there
+# (participant, study); None if the submission does not exist
+_Facts = tuple[str, str] | None
 
 
 class Asking:
-    """Asks for submissions and remembers the answers.
+    """Asks for submissions and caches the answers.
 
     Args:
-        submission: Returns a submission as the platform describes it, soon or not at all.
+        submission: Returns a submission as the platform describes it, with a short timeout.
     """
 
     def __init__(self, submission: Callable[[str], Submission]) -> None:
@@ -28,15 +29,15 @@ class Asking:
         self._lock = threading.Lock()
 
     def belongs(self, session: str, person: str, study: str, now: datetime) -> bool | None:
-        """Return whether a submission is that person's in that study; None without an answer."""
+        """Return whether a submission belongs to that person and study; None if unanswered."""
         with self._lock:
             facts, until = self._known.get(session, (None, now))
         if now >= until:
             try:
                 facts = self._ask(session)
             except (PlatformUnreachable, PlatformError):
-                # Also where the token is refused: that is our fault, and nobody who came is to pay
-                # for it.
+                # This includes a refused token: that is the installation's fault, so participants
+                # are admitted.
                 return None
             self._keep(session, facts, now)
         return facts == (person, study)
@@ -49,7 +50,7 @@ class Asking:
         return found.worker_id, found.offer_id
 
     def _keep(self, session: str, facts: _Facts, now: datetime) -> None:
-        # Whose a submission is never changes.
+        # A submission's owner never changes.
         until = now + _NOT_THERE_FOR if facts is None else datetime.max.replace(tzinfo=now.tzinfo)
         with self._lock:
             self._known[session] = facts, until

@@ -1,7 +1,7 @@
-"""Calls of Prolific's API over HTTP: which are repeated, and what their failures mean.
+"""HTTP calls of Prolific's API: which calls are repeated, and what their failures mean.
 
-A call that only reads, or says the same thing again, is repeated where the platform is busy or
-silent. A call that would do something twice is made once: ``once``.
+Calls that only read or are idempotent are repeated if the platform is busy or silent. Calls that
+are not idempotent are made once: ``once``.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -33,7 +33,7 @@ class NotSent(PlatformUnreachable):
 
 
 class NotThere(PlatformError):
-    """The platform knows nothing by that id, or nothing that is ours (404)."""
+    """The platform has no object of that id, or none that belongs to us (404)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class Calls:
 
     Attributes:
         http: The connection, with the token.
-        attempts: How often a call that may be repeated is made before it counts as unanswered.
-        sleep: Waits for so many seconds.
+        attempts: How often a repeatable call is made before it counts as unanswered.
+        sleep: Waits for a number of seconds.
     """
 
     http: httpx.Client
@@ -51,36 +51,36 @@ class Calls:
     sleep: Callable[[float], None]
 
     def read(self, path: str, params: Mapping[str, str | int] | None = None) -> Any:  # noqa: ANN401
-        """Return the platform's answer.
+        """Send a GET request and return the platform's answer.
 
         Raises:
-            PlatformUnreachable: It does not answer.
-            PlatformError: It refuses.
+            PlatformUnreachable: The platform does not answer.
+            PlatformError: The platform refuses.
         """
         return self._repeated("GET", path, params=params)
 
     def say(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401
-        """Return the answer to a call whose repetition changes nothing.
+        """Send an idempotent call and return the answer.
 
         Raises:
-            PlatformUnreachable: Nobody knows whether it was done.
+            PlatformUnreachable: The outcome is unknown.
             PlatformError: The platform refuses.
         """
         return self._repeated(method, path, body=body)
 
     def once(self, path: str, body: object = None, method: str = "POST") -> Any:  # noqa: ANN401
-        """Return the answer to a call that is never repeated, whatever becomes of it.
+        """Send a call exactly once, without repeating it, and return the answer.
 
         Raises:
             Busy: The platform is busy; nothing was done.
             NotSent: There was no connection; nothing was done.
-            PlatformUnreachable: Nobody knows whether it was done.
+            PlatformUnreachable: The outcome is unknown.
             PlatformError: The platform refuses.
         """
         return self._answered(method, path, body, None)[0]
 
     def once_with_headers(self, path: str, body: object = None) -> tuple[Any, Mapping[str, str]]:
-        """Return the answer to a call that is never repeated, and the answer's headers.
+        """Send a call exactly once, and return the answer and its headers.
 
         Raises:
             PlatformError: As for ``once``.
@@ -88,13 +88,13 @@ class Calls:
         return self._answered("POST", path, body, None)
 
     def pages(self, path: str, params: Mapping[str, str | int]) -> Iterator[Any]:
-        """Yield each entry of a list, page by page as the platform links them."""
+        """Yield each entry of a paged list."""
         address: str | None = path
         wanted: Mapping[str, str | int] | None = params
         while address:
             answer = self.read(address, wanted)
             yield from answer["results"]
-            # The link holds the parameters of the first page.
+            # The link to the next page already holds the parameters.
             address, wanted = (answer.get("_links", {}).get("next") or {}).get("href"), None
             address = address and f"{address.partition(_API)[2]}"
 
@@ -124,7 +124,7 @@ class Calls:
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise NotSent(f"there is no connection: {error}", where=where, remedy=_AGAIN) from error
         except httpx.LocalProtocolError:
-            # Its words quote the header, and so the token.
+            # The exception's message quotes the header, and so the token.
             problem = "the request cannot be sent: prolific_token has characters that no token has"
             raise PlatformError(problem, where=where, remedy=_TOKEN) from None
         except httpx.HTTPError as error:
@@ -143,7 +143,7 @@ def _content(answer: httpx.Response, where: str) -> Any:  # noqa: ANN401 - JSON 
     try:
         return answer.json()
     except ValueError as error:
-        # It was cut off on the way: the deed may be done all the same.
+        # The answer was cut off: the platform may have carried out the call.
         problem = "the answer cannot be read"
         raise PlatformUnreachable(problem, where=where, remedy=_AGAIN) from error
 
@@ -165,7 +165,7 @@ def _refusal(answer: httpx.Response, where: str) -> PlatformError:
 
 
 def _error(answer: httpx.Response) -> tuple[str, str]:
-    """Return the platform's number of an error, and its words; only some calls wrap them."""
+    """Return the platform's error code and message; only some calls wrap them."""
     try:
         error = answer.json()
         error = error.get("error", error)

@@ -1,4 +1,4 @@
-"""Prolific through its API: its words on one side, ours on the other."""
+"""Prolific through its API: translates between its vocabulary and ours."""
 
 import json
 from collections import Counter
@@ -46,18 +46,18 @@ _FEATURES = (
     "study.toml) and a share for who withdraws (withdrawn_percent) are not enabled in every "
     "workspace: leave them out, or ask Prolific to enable them"
 )
-# A study that recruits, or will by itself.
+# A study that recruits, or will recruit automatically.
 _OPEN = ("ACTIVE", "PUBLISHING", "SCHEDULED")
 _LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class ProlificClient:
-    """A ``webapp.recruiters.platform.Platform`` that is Prolific, or its stand-in.
+    """A ``webapp.recruiters.platform.Platform`` for Prolific or its stand-in.
 
     Args:
         endpoint: ``live`` or an address.
         calls: The API.
-        settings: The installation's.
+        settings: The installation's settings.
         now: The clock.
     """
 
@@ -76,28 +76,31 @@ class ProlificClient:
 
     @property
     def currency(self) -> str:
-        """The code of the workspace's currency, asked for once."""
+        """The code of the workspace's currency, read once."""
         return self.workspace.currency()
 
     def fees_minor(self, charges: Sequence[Charge], audience: Audience) -> int:
-        """Return the fees and taxes on payments together, as the platform calculates them."""
+        """Return the fees and taxes on payments, as the platform calculates them."""
         return self.workspace.fees_minor(charges)
 
     def balance_minor(self) -> int:
-        """Return the money of the workspace that no study holds back."""
+        """Return the workspace's balance that no study has reserved."""
         return self.workspace.balance_minor()
 
     def requests(
         self, qualification: tuple[str, str] | None, task: Task, offers: Sequence[Offer]
     ) -> Iterator[tuple[str, str]]:
-        """Yield each call that offering a task would make, and what it says; make none."""
+        """Yield the name and content of each call that offering a task needs, without calling."""
         for offer in offers:
             draft = draft_of(task, offer, self._settings)
             yield "POST /studies/", json.dumps(draft, indent=2, ensure_ascii=False)
             yield "POST /studies/(its id)/transition/", json.dumps({"action": "PUBLISH"})
 
     def post(self, task: Task, offer: Offer) -> str:
-        """Make a draft of an offer, and return its id; nobody finds it before it is launched."""
+        """Make a draft of an offer and return its id.
+
+        Participants cannot find it before its launch.
+        """
         try:
             return self._make(task, draft_of(task, offer, self._settings)).id
         except PlatformUnreachable:
@@ -110,12 +113,12 @@ class ProlificClient:
             raise PlatformError(problem, code=error.code, where=error.where) from error
 
     def launch(self, offer_id: str) -> None:
-        """Publish a draft; publishing a published one is success."""
+        """Publish a draft; repeating the call is no error."""
         if self.study(offer_id).status in ("UNPUBLISHED", "SCHEDULED"):
             self._move(offer_id, "PUBLISH", unless=("UNPUBLISHED", "SCHEDULED"))
 
     def find_posted(self, token: str, qualification_id: str | None) -> str | None:
-        """Return the id of the study whose internal name has the token's mark."""
+        """Return the id of the study whose internal name contains the token's mark."""
         wanted = {"page_size": _PAGE_SIZE}
         for each in self._calls.pages("/studies/", wanted):
             if mark(token) in (each.get("internal_name") or ""):
@@ -123,7 +126,7 @@ class ProlificClient:
         return None
 
     def expire(self, offer_id: str, at: datetime) -> None:
-        """Pause a study where the time is over, start it again where it is to come."""
+        """Pause a study if the time is past, resume it if the time is to come."""
         status = self.study(offer_id).status
         over = at <= self._now()
         if over and status in _OPEN:
@@ -132,15 +135,15 @@ class ProlificClient:
             self._move(offer_id, "START", unless=("PAUSED",))
 
     def stop(self, offer_id: str) -> None:
-        """Stop a study for good: what it holds back is free, and only more places revive it."""
+        """Stop a study permanently: reserved money is freed, and only adding places revives it."""
         if self.study(offer_id).status in ("ACTIVE", "PAUSED"):
             self._move(offer_id, "STOP", unless=("ACTIVE", "PAUSED"))
 
     def grow(self, offer_id: str, places: int) -> None:
-        """Let a study have so many places in all, and be found."""
+        """Set a study's total number of places, and let participants find it."""
         study = self.study(offer_id)
         if study.status == "COMPLETED" and places <= study.total_available_places:
-            # Whoever stopped it left places that only a further one opens again.
+            # A stopped study's free places become available only once a further place is added.
             places = study.total_available_places + 1
         if places > study.total_available_places:
             self._change(offer_id, {"total_available_places": places})
@@ -148,7 +151,7 @@ class ProlificClient:
             self._move(offer_id, "START", unless=("PAUSED",))
 
     def list_places(self, offer_id: str) -> Mapping[str, int]:
-        """Return how many places each address of a study still has for somebody."""
+        """Return how many places each address of a study still has free."""
         where = f"/studies/{offer_id}/access-details-progress/"
         free = Counter[str]()
         for each in member(self._calls.read(where), "progress", where):
@@ -157,9 +160,9 @@ class ProlificClient:
         return free
 
     def grow_lists(self, offer_id: str, quotas: Sequence[tuple[str, int]]) -> None:
-        """Add places to addresses of a study, once, and let it be found.
+        """Add places to addresses of a study in one unrepeated call, and let participants find it.
 
-        Where no answer comes, publishing again asks what the addresses have, and adds the rest.
+        If no answer comes, the next publishing reads the places of each address and adds the rest.
         """
         further = {"access_details": access_details(quotas)}
         self._calls.once(f"/studies/{offer_id}/", further, "PATCH")
@@ -167,7 +170,7 @@ class ProlificClient:
             self._move(offer_id, "START", unless=("PAUSED",))
 
     def state(self, offer_id: str) -> OfferState:
-        """Return how far a study has come; one that is paused or stopped is over."""
+        """Return a study's progress; a paused or stopped study counts as expired."""
         study = self.study(offer_id)
         counted = self._calls.read(f"/studies/{offer_id}/submissions/counts/")
         of = {name: int(number) for name, number in counted.items()}
@@ -183,12 +186,12 @@ class ProlificClient:
             completed=completed,
             expires_at=_LONG_AGO if study.status in ("PAUSED", "UNPUBLISHED") else None,
             reward_minor=study.reward,
-            # As grow() does: only a further place opens those that whoever stopped it left.
+            # As in grow(): a stopped study's free places open only once a further place is added.
             revived=study.total_available_places - taken + 1 if stopped else 0,
         )
 
     def submissions(self, offer_id: str) -> Iterator[Submission]:
-        """Yield every submission of a study, whatever became of it."""
+        """Yield every submission of a study, in every status."""
         wanted: dict[str, str | int] = {"study": offer_id, "page_size": _PAGE_SIZE}
         for each in self._calls.pages("/submissions/", wanted):
             yield read(SubmissionAnswer, each, "GET /submissions/").to_submission(offer_id)
@@ -200,32 +203,32 @@ class ProlificClient:
     def approve(
         self, assignment_id: str, feedback: str = "", *, undo_rejection: bool = False
     ) -> None:
-        """Pay a submission's reward; approving an approved one is success.
+        """Pay a submission's reward; approving an approved submission is no error.
 
         Args:
             assignment_id: The submission.
-            feedback: Nothing here: Prolific notifies participants by itself.
-            undo_rejection: Whether one that was rejected is paid after all.
+            feedback: Ignored: Prolific notifies participants itself.
+            undo_rejection: Whether a rejected submission is paid after all.
         """
         if undo_rejection and self._submission(assignment_id).status == "REJECTED":
             self._decide(assignment_id, "AWAITING REVIEW", {"action": "UNREJECT"})
         self._decide(assignment_id, "APPROVED", {"action": "APPROVE"})
 
     def reject(self, assignment_id: str, reason: str, category: str = "") -> None:
-        """Refuse to pay a submission; rejecting a rejected one is success."""
+        """Refuse to pay a submission; rejecting a rejected submission is no error."""
         asked = {"action": "REJECT", "message": reason, "rejection_category": category}
         self._decide(assignment_id, "REJECTED", asked)
 
     def complete(self, assignment_id: str, code: str, percent: int | None = None) -> str:
-        """Complete a submission with one of our codes, and return its status; again is success.
+        """Complete a submission with one of our codes and return its status; repeating is no error.
 
         Args:
             assignment_id: The submission.
             code: The code.
-            percent: What share of the reward it pays, if it pays a share.
+            percent: The share of the reward that is paid; None for the full reward.
 
         Raises:
-            PlatformError: It can be handed in no more: it was returned or ran out of time.
+            PlatformError: The submission cannot be completed: it was returned or ran out of time.
         """
         asked: dict[str, Any] = {"action": "COMPLETE", "completion_code": code}
         if percent is not None:
@@ -236,7 +239,8 @@ class ProlificClient:
         except PlatformUnreachable:
             raise
         except PlatformError:
-            # Handed in before, perhaps by a call whose answer was lost, and decided since.
+            # The submission was completed before, perhaps by a call whose answer was lost, and
+            # since decided.
             found = self._submission(assignment_id)
             if found.completed_at is None:
                 raise
@@ -249,7 +253,7 @@ class ProlificClient:
             self._calls.once(f"/submissions/{assignment_id}/request-return/", asked)
 
     def set_up_bonus(self, offer_id: str, assignment_id: str, amount_minor: int) -> str:
-        """Return the id of a set-up of one bonus; nothing is paid yet."""
+        """Set up one bonus and return the set-up's id; nothing is paid yet."""
         line = csv_bonuses(assignment_id, amount_minor, self.currency)
         where, asked = "/submissions/bonus-payments/", {"study_id": offer_id, "csv_bonuses": line}
         made = self._calls.once(where, asked)
@@ -262,7 +266,7 @@ class ProlificClient:
         return str(member(made, "id", where))
 
     def pay_bonus(self, set_up_id: str) -> None:
-        """Tell the platform to pay what was set up: once, and never again by itself."""
+        """Tell the platform to pay a set-up bonus, in one unrepeated call."""
         try:
             self._calls.once(f"/bulk-bonus-payments/{set_up_id}/pay/")
         except (Busy, NotSent) as error:
@@ -271,17 +275,17 @@ class ProlificClient:
             ) from error
 
     def bonuses_of(self, assignment_id: str) -> Sequence[int]:
-        """Return the amount of each bonus that a submission shows, minor units."""
+        """Return the amount of each bonus that a submission shows, in minor units."""
         return [round(amount) for amount in self._submission(assignment_id).bonus_payments]
 
     def screen_outs_left(self, offer_id: str) -> int:
-        """Return how many may still be paid for being screened out."""
+        """Return how many screen-outs may still be paid."""
         counted = self._calls.read(f"/studies/{offer_id}/submissions/counts/")
         slots = screen_out_slots(self.study(offer_id)) or 0
         return max(0, slots - int(counted.get("SCREENED OUT", 0)))
 
     def add_screen_outs(self, offer_id: str, places: int) -> None:
-        """Let so many in all be paid for being screened out, and go on recruiting."""
+        """Set the total number of paid screen-outs, and continue recruiting."""
         study = self.study(offer_id)
         if places > (screen_out_slots(study) or 0):
             self._change(offer_id, {"completion_codes": with_slots(study, places)})
@@ -289,7 +293,7 @@ class ProlificClient:
             self._move(offer_id, "START", unless=("PAUSED",))
 
     def notes(self, task: Task) -> Sequence[tuple[str, str]]:
-        """Return the platform's recommended pay, who finds the study, and what each ending does."""
+        """Return notes: the recommended pay, the audience, and the effect of each ending."""
         return notes_on(task, self.workspace.recommendation(), self._settings)
 
     def account(self) -> str:
@@ -297,11 +301,14 @@ class ProlificClient:
         return self.workspace.id()
 
     def eligible(self, task: Task) -> int | None:
-        """Return how many people could find a task; None for fewer than 25, which it hides."""
+        """Return how many people could find a task.
+
+        None below 25, which the platform does not tell.
+        """
         return self.workspace.eligible(filters_of(task)) if not task.filter_set else None
 
     def write(self, offer_id: str, worker_ids: Sequence[str], text: str) -> None:
-        """Write to people about a study of which they have a submission: once."""
+        """Write to participants with a submission of a study, in one unrepeated call."""
         asked = {"ids": list(worker_ids), "body": text, "study_id": offer_id}
         self._calls.once("/messages/bulk/", asked)
 
@@ -312,26 +319,26 @@ class ProlificClient:
         return str(member(self._calls.once(where), "study_url", where))
 
     def edits(self, offer_id: str, task: Task, link: str) -> Sequence[str]:
-        """Return what somebody changed on the platform since the study was posted."""
+        """Return descriptions of what changed on the platform since the study was posted."""
         return edits_of(self.study(offer_id), task, link, self._settings)
 
     def hook_secret(self, *, new: bool) -> str:
-        """Return what the workspace signs its webhooks with, made if there is none or ``new``."""
+        """Return the secret of the workspace's webhooks; create it if missing or if ``new``."""
         return secret_of(self._calls, self.workspace.id(), new=new)
 
     def subscribe(self, target_url: str) -> str:
-        """Have our server notified of the workspace's submissions; again is success."""
+        """Subscribe our server to the workspace's submissions; repeating it is no error."""
         return subscribe(self._calls, self.workspace.id(), target_url)
 
     most_exports = 2
 
     def exports_used(self, offer_id: str) -> int:
-        """Return how many demographic exports a study had."""
+        """Return how many demographic exports of a study were used."""
         reply = self._calls.read(f"/studies/{offer_id}/demographic-export-history/")
         return int(member(reply, "count", "demographic-export-history"))
 
     def demographics(self, offer_id: str) -> bytes:
-        """Return the platform's table of who took part, with its basic columns."""
+        """Return the platform's table of participants, with its basic columns."""
         where = f"/studies/{offer_id}/demographic-export/"
         reply = self._calls.say("POST", where, {"filters": []})
         return (reply if isinstance(reply, str) else json.dumps(reply)).encode()
@@ -342,14 +349,14 @@ class ProlificClient:
         return read(StudyAnswer, self._calls.read(where), f"GET {where}")
 
     def _make(self, task: Task, draft: dict[str, Any]) -> StudyAnswer:
-        """Make a draft, with signed links where the workspace can and nobody decided otherwise."""
+        """Make a draft, by default with signed links if the platform accepts them."""
         refuse_unknown_group(self._calls, task)
         try:
             made = self._calls.once("/studies/", draft)
         except PlatformUnreachable:
             raise
         except PlatformError:
-            # What was refused does not exist: asking for less is no second study.
+            # A refused draft does not exist, so a retry without signed links makes no second study.
             if self._settings.signed_arrivals is not None:
                 raise
             made = self._calls.once("/studies/", {**draft, SIGNS_LINKS: False})
@@ -363,13 +370,13 @@ class ProlificClient:
         self._calls.say("PATCH", f"/studies/{offer_id}/", fields)
 
     def _move(self, offer_id: str, action: str, *, unless: Sequence[str]) -> None:
-        """Do what is wanted with a study, unless its status says that it is done."""
+        """Send an action to a study, unless its status shows that the action is already done."""
         try:
             self._calls.say("POST", f"/studies/{offer_id}/transition/", {"action": action})
         except PlatformUnreachable:
             raise
         except PlatformError:
-            # Done before, perhaps by a call whose answer was lost: the platform's word counts.
+            # Done before, perhaps by a call whose answer was lost: the platform's status decides.
             if self.study(offer_id).status in unless:
                 raise
 

@@ -1,8 +1,8 @@
-"""Completion codes: which ending has one, who enters it, and what it brings about.
+"""Completion codes: which ending has a code, who enters it, and its effect.
 
-Every code is the researcher's (``actor``): our server completes a submission once its answers are
-stored, and no browser ever sees a code. Endings without a code give their place back: the
-participant returns the submission, or its time runs out.
+The researcher is the ``actor`` of every code: our server completes a submission once its answers
+are stored, and no browser ever sees a code. Endings without a code free their place: the
+participant returns the submission, or the submission runs out of time.
 """
 
 import hashlib
@@ -19,13 +19,14 @@ from webapp.recruiters.platform import PlatformError, Task
 from webapp.recruiters.prolific.answers import SCREEN_OUT, StudyAnswer
 from webapp.recruiters.prolific.calls import Calls, NotThere
 
-# The platform's name for each ending that is handed in. Who withdraws has two codes of one name
-# where a share of the reward may be paid: the one pays it, by the other a person decides.
+# The platform's code type for each submitted ending. Withdrawal has two codes of one type if a
+# share of the reward may be paid: one pays the share, the other leaves the decision to a
+# researcher.
 CODE_TYPES = {
     Ending.COMPLETED: "COMPLETED",
     Ending.FAILED_CHECK: "FAILED_ATTENTION_CHECK",
-    # Whoever takes their consent back is paid as the consent text says: a person decides, or
-    # the study's withdrawn_percent does, for who stayed long enough.
+    # A participant who withdraws is paid as the consent text states: a researcher decides, or
+    # withdrawn_percent applies if the participant stayed long enough.
     Ending.WITHDRAWN: "OTHER",
     Ending.SCREENED_OUT: "FIXED_SCREENOUT",
 }
@@ -38,8 +39,8 @@ def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
     """Return the completion codes of a new study.
 
     Args:
-        task: The task; it says whether participants who are screened out are paid.
-        token: The offer's; each offer has codes of its own.
+        task: The task, which states whether screened-out participants are paid.
+        token: The offer's token; each offer has its own codes.
     """
     codes = [
         _code(ending, token, _REVIEWED, *_joining(task, ending))
@@ -59,13 +60,13 @@ def completion_codes(task: Task, token: str) -> list[dict[str, Any]]:
 
 
 def share_of(departure: Departure) -> int | None:
-    """Return the per cent of the reward that is paid at once to who withdrew.
+    """Return the per cent of the reward that a withdrawn participant is paid immediately.
 
-    A share is for at least that share of the time which the study takes: nobody gets more for a
-    minute than those who finish.
+    A share requires at least the same share of the study's duration: no participant earns more per
+    minute than the participants who finish.
 
     Returns:
-        None where a person decides.
+        None if a researcher decides.
     """
     terms = departure.study.recruitment
     percent = terms.withdrawn_percent if terms is not None else None
@@ -76,13 +77,13 @@ def share_of(departure: Departure) -> int | None:
 
 
 def _joining(task: Task, ending: Ending) -> Iterator[dict[str, object]]:
-    """Yield what puts whoever finishes into the study's participant group, if it has one."""
+    """Yield the action that adds finishing participants to the study's group, if it has one."""
     if task.group and ending is Ending.COMPLETED:
         yield {"action": "ADD_TO_PARTICIPANT_GROUP", "participant_group": task.group}
 
 
 def refuse_unknown_group(calls: Calls, task: Task) -> None:
-    """Let pass only a task whose participant group exists: else nobody could be completed.
+    """Check that the task's participant group exists; without it no submission could be completed.
 
     Raises:
         PlatformError: There is no such group, or the platform cannot be asked.
@@ -101,10 +102,10 @@ def refuse_unknown_group(calls: Calls, task: Task) -> None:
 
 
 def refuse_uneven_share(study: Study) -> None:
-    """Let pass only a share of the reward for who withdraws that is a whole number of minor units.
+    """Check that the share of the reward for withdrawing is a whole number of minor units.
 
     Raises:
-        RunError: It is none, and nobody says how the platform rounds it.
+        RunError: It is not, and the platform does not document how it rounds.
     """
     percent = study.recruitment.withdrawn_percent if study.recruitment else None
     if percent and study.reward_minor * percent % 100:
@@ -127,15 +128,15 @@ def _code(ending: Ending, token: str, *actions: dict[str, object]) -> dict[str, 
 
 
 def code_of(study: StudyAnswer, ending: Ending, *, in_part: bool = False) -> str:
-    """Return the code by which our server completes a submission that ended so.
+    """Return the code with which our server completes a submission of that ending.
 
     Args:
         study: The study, as the platform has it.
         ending: How the visit ended.
-        in_part: Whether a share of the reward is paid by it.
+        in_part: Whether the code pays a share of the reward.
 
     Raises:
-        PlatformError: The study has none, so somebody changed it on the platform.
+        PlatformError: The study has no such code, so it was changed on the platform.
     """
     for each in study.completion_codes:
         pays_in_part = any(act.get("action") == _PAID_IN_PART["action"] for act in each.actions)
@@ -151,7 +152,7 @@ def code_of(study: StudyAnswer, ending: Ending, *, in_part: bool = False) -> str
 
 
 def screen_out_slots(study: StudyAnswer) -> int | None:
-    """Return how many may be paid for being screened out; None where nobody is."""
+    """Return how many screen-outs may be paid; None if screen-outs are not paid."""
     for code in study.completion_codes:
         for action in code.actions:
             if action.get("action") == SCREEN_OUT:
@@ -160,7 +161,7 @@ def screen_out_slots(study: StudyAnswer) -> int | None:
 
 
 def with_slots(study: StudyAnswer, slots: int) -> list[dict[str, Any]]:
-    """Return a study's codes with another number of screen-outs."""
+    """Return a study's codes with another number of paid screen-outs."""
     codes = [code.model_dump() for code in study.completion_codes]
     for code in codes:
         for action in code["actions"]:

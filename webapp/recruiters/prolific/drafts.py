@@ -1,4 +1,4 @@
-"""A task and an offer as a draft of Prolific's."""
+"""Build Prolific's draft of a study from a task and an offer."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,20 +14,20 @@ _PLACEHOLDERS = {
 }
 _MARK_CHARS = 16
 SIGNS_LINKS = "is_external_study_url_secure"
-# Prolific hides a study from whoever took part in one of these.
+# Hides a study from participants of these earlier studies.
 _NOT_OF = "previous_studies_blocklist"
-# Prolific shows a study only to whoever took part in one of these.
+# Shows a study only to participants of these earlier studies.
 _ONE_OF = "previous_studies_allowlist"
 
 
 def entry_link(link: str) -> str:
-    """Return the address of a run with the ids that the platform fills in."""
+    """Return a run's address with the platform's id placeholders."""
     joined = "&" if "?" in link else "?"
     return link + joined + "&".join(f"{name}={value}" for name, value in _PLACEHOLDERS.items())
 
 
 def access_details(quotas: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
-    """Return addresses with their places, as the platform writes them."""
+    """Return addresses with their places, in the platform's format."""
     return [
         {"external_url": entry_link(address), "total_allocation": places}
         for address, places in quotas
@@ -35,12 +35,12 @@ def access_details(quotas: Iterable[tuple[str, int]]) -> list[dict[str, Any]]:
 
 
 def own_address(entry: str) -> str:
-    """Return an address without the ids that the platform fills in."""
+    """Return an address without the platform's id placeholders."""
     return entry.removesuffix(entry_link("?").removeprefix("?"))
 
 
 def mark(token: str) -> str:
-    """Return what finds a draft again, by its internal name, when the answer was lost."""
+    """Return the mark in a draft's internal name, by which a lost draft is found again."""
     return f"[{token[:_MARK_CHARS]}]"
 
 
@@ -48,7 +48,7 @@ def draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, 
     """Return the study that offers a task.
 
     Raises:
-        PlatformError: The task wants what the platform has not.
+        PlatformError: The task needs a feature that the platform lacks.
     """
     _refuse_other_platforms_terms(task.audience)
     made: dict[str, Any] = {
@@ -74,9 +74,9 @@ def draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, 
 
 
 def test_draft_of(task: Task, offer: Offer, settings: ProlificSettings) -> dict[str, Any]:
-    """Return a draft to try a task out with, whose pages only show what people would see.
+    """Return a test draft of a task, whose pages are only a preview.
 
-    Its name has no mark: it is never taken for an offer of the run.
+    Its name has no mark, so it is never mistaken for an offer of the run.
     """
     made = draft_of(task, offer, settings)
     link = f"{offer.link}{'&' if '?' in offer.link else '?'}preview=1"
@@ -94,7 +94,7 @@ def _submissions(task: Task) -> dict[str, int]:
 
 
 def _who(task: Task) -> dict[str, Any]:
-    """Return by which filters people find the study."""
+    """Return the draft's filters of participants."""
     if not task.filter_set:
         return {"filters": filters_of(task)}
     if task.audience.not_of or task.audience.one_of:
@@ -110,7 +110,7 @@ def _who(task: Task) -> dict[str, Any]:
 
 
 def _chosen(task: Task, settings: ProlificSettings) -> dict[str, Any]:
-    """Return what a draft says only where a study or the installation says it."""
+    """Return the draft's optional fields, set by the study or the installation."""
     said = {
         "project": settings.project,
         "naivety_distribution_rate": task.naivety,
@@ -122,10 +122,10 @@ def _chosen(task: Task, settings: ProlificSettings) -> dict[str, Any]:
 
 
 def filters_of(task: Task) -> list[dict[str, Any]]:
-    """Return who finds the task: the study's own filters, and what earlier runs have to do with it.
+    """Return the task's filters: the study's own, and the conditions on earlier runs.
 
     Raises:
-        PlatformError: The study's own filters name earlier studies, too.
+        PlatformError: The study's own filters also name earlier studies.
     """
     ours = [
         *([{"filter_id": _NOT_OF, "selected_values": list(task.audience.not_of)}]

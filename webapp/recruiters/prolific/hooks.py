@@ -1,4 +1,4 @@
-"""Webhooks: subscribing our server to them, and which calls are accepted."""
+"""Webhooks: subscribing our server, and verifying their calls."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ from webapp.recruiters.prolific.calls import Calls
 _SIGNATURE, _TIME = "X-Prolific-Request-Signature", "X-Prolific-Request-Timestamp"
 _SUBMISSION = "submission.status.change"
 _SECONDS = re.compile(r"[0-9]{1,11}", re.ASCII)
-# An older call is somebody's who kept it.
+# An older call is refused as a replay.
 _OLDEST = timedelta(minutes=15)
 _SECRETS, _SUBSCRIPTIONS = "/hooks/secrets/", "/hooks/subscriptions/"
 _EVENT = "submission.status.change"
@@ -30,7 +30,7 @@ def submission_of_hook(
     """Return the id of the submission that an event is about; None for other events.
 
     Raises:
-        RequestError: The platform did not make the call, or long ago, or nobody set a secret.
+        RequestError: The call is not from the platform or is too old, or no secret is set.
     """
     stamp = headers.get(_TIME, "")
     digest = hmac.new(secret.encode(), stamp.encode() + body, hashlib.sha256).digest()
@@ -53,12 +53,12 @@ def _refused(code: str) -> RequestError:
 
 
 def secret_of(calls: Calls, workspace: str, *, new: bool) -> str:
-    """Return what the workspace signs webhooks with, made now if there is none.
+    """Return the secret of the workspace's webhooks, creating one if there is none.
 
     Args:
         calls: The API.
         workspace: The workspace's id.
-        new: Whether another one is made in any case; every other tool's stops working then.
+        new: Whether a new secret is made in any case; the old one stops working for other tools.
     """
     if not new:
         secrets = member(calls.read(_SECRETS, {"workspace_id": workspace}), "results", _SECRETS)
@@ -71,7 +71,7 @@ def secret_of(calls: Calls, workspace: str, *, new: bool) -> str:
 def subscribe(calls: Calls, workspace: str, target_url: str) -> str:
     """Subscribe to a workspace's submissions, and return the subscription's id.
 
-    One that is there already is used again, and switched on where failures had switched it off.
+    An existing subscription is used again, and re-enabled if failures had disabled it.
 
     Raises:
         PlatformError: The platform refused, or did not say how to confirm.
@@ -95,5 +95,5 @@ def subscribe(calls: Calls, workspace: str, target_url: str) -> str:
 
 
 def _first(made: dict[str, Any]) -> dict[str, Any]:
-    """Return a new subscription; the document wraps it in a list, the guide does not."""
+    """Return a new subscription; per the reference in a list, per the guide without."""
     return made if "id" in made else next(iter(made.get("results") or [{}]))

@@ -1,4 +1,4 @@
-"""What a researcher should know before publishing, and what somebody changed afterwards."""
+"""Notes for the researcher before publishing, and changes found on the platform afterwards."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -21,7 +21,7 @@ def notes_on(
     recommended: Recommendation | None,
     settings: ProlificSettings,
 ) -> Sequence[tuple[str, str]]:
-    """Return what to know of a task before it is published."""
+    """Return the notes on a task for the researcher to read before publishing."""
     return [
         *_pay(task, recommended),
         ("devices", _devices(task.devices)),
@@ -42,7 +42,7 @@ def notes_on(
 def edits_of(
     study: StudyAnswer, task: Task, link: str, settings: ProlificSettings
 ) -> Sequence[str]:
-    """Return what of a study is not as it was posted, in words."""
+    """Return descriptions of each difference between a study and what was posted."""
     pairs = (
         ("the reward", in_words(study.reward, task.currency),
          in_words(task.reward_minor, task.currency)),
@@ -103,7 +103,7 @@ def _who(task: Task) -> str:
 
 
 def _said(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield what a study says beyond what every study does."""
+    """Yield the task's optional terms."""
     if task.peripherals:
         yield "participants need", ", ".join(task.peripherals)
     if task.list_quotas:

@@ -1,4 +1,4 @@
-"""Opening Prolific for commands that publish and pay, and for telling it of endings."""
+"""Open Prolific for commands that publish and pay, and for reporting endings."""
 
 import ssl
 import time
@@ -14,7 +14,7 @@ from webapp.recruiters.prolific.client import ProlificClient
 from webapp.recruiters.prolific.settings import LIVE, ProlificSettings, api_url
 
 _ATTEMPTS, _TIMEOUT_S = 4, 30.0
-# What a stand-in on this machine is called with where no token is set: it checks nobody.
+# The token for a local stand-in if no token is set: the stand-in does not check it.
 _PLAY_TOKEN = "parallax"
 
 
@@ -26,17 +26,17 @@ def open_prolific(
     timeout_s: float = _TIMEOUT_S,
     now: Clock = utc_now,
 ) -> ProlificClient:
-    """Return the client of the endpoint that the settings name; nothing is called yet.
+    """Return the client of the endpoint that the settings name, without calling it yet.
 
     Args:
-        settings: The installation's.
-        live: Whether the command said that real money may be spent.
-        attempts: How often a call that may be repeated is made before it counts as unanswered.
-        timeout_s: How long an answer may take.
+        settings: The installation's settings.
+        live: Whether the command allows spending real money.
+        attempts: How often a repeatable call is made before it counts as unanswered.
+        timeout_s: The timeout of a call.
         now: The clock.
 
     Raises:
-        WebappError: It is the live one and the command does not say so, or there is no token.
+        WebappError: The endpoint is live and the command does not allow it, or there is no token.
     """
     if settings.endpoint == LIVE and not live:
         raise WebappError(
@@ -68,7 +68,7 @@ def calls_of(
         base_url=url,
         headers={"Authorization": f"Token {token or _PLAY_TOKEN}"},
         timeout=timeout_s,
-        # A proxy that the environment names does not know this machine's own addresses.
+        # A proxy from the environment cannot reach this machine's own addresses.
         trust_env=not is_loopback(url),
         follow_redirects=False,
         verify=_authorities(),
@@ -78,5 +78,5 @@ def calls_of(
 
 @cache
 def _authorities() -> ssl.SSLContext:
-    """Return whom TLS trusts, read once: reading it takes longer than a call."""
+    """Return the TLS context with its authorities, loaded once: loading is slower than a call."""
     return httpx.create_ssl_context()

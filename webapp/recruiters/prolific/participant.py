@@ -1,4 +1,4 @@
-"""Simulated participants at Prolific's stand-in, and the main job's steps with them."""
+"""Simulated participants on Prolific's stand-in, and the demonstration's steps with them."""
 
 import hashlib
 from functools import partial
@@ -49,7 +49,7 @@ def _steps(stage: Stage) -> None:
     stage.do("approve", run, "--yes")
     stage.do("bonus", run, "--file", bonus_for_the_first(stage), "--yes")
     stage.do("recruitment", "screen-outs", run)
-    # Whoever was screened out was paid by the platform itself, which the ledger learns now.
+    # The platform itself paid the screened-out participants; reconciling adds that to the ledger.
     stage.do("reconcile", run, "--fix")
     stage.do("review", run)
     stage.do("reconcile", run)
@@ -65,10 +65,10 @@ _ID_CHARS = 24
 
 
 class ParticipantSession(SiteSession):
-    """A simulated participant on the way from the platform's list to the closing page."""
+    """A simulated participant, from the platform's list to the closing page."""
 
     def arrive(self) -> None:
-        """Sign in, take the study, open it and agree to it."""
+        """Sign in, take the study, open it and consent to it."""
         key = f"{self._plan.run_ref} {self.number}".encode()
         ref = hashlib.sha256(key).hexdigest()[:_ID_CHARS]
         self._at_site("POST", "/signin", {"participant_id": ref})
@@ -80,7 +80,7 @@ class ParticipantSession(SiteSession):
         self._site.close()
 
     def _open_study(self) -> str:
-        """Return the run's link as the platform makes it for this participant."""
+        """Return the run's link as the platform fills it in for this participant."""
         study = self._plan.study
         name = (study.recruitment and study.recruitment.title) or study.study.title
         for listed in self._at_site("GET", "/studies").json()["studies"]:
@@ -94,10 +94,10 @@ class ParticipantSession(SiteSession):
 
 
 class ScreenedOutSession(ParticipantSession):
-    """A simulated participant who is not eligible for the study, and says so when asked."""
+    """A simulated participant who is not eligible for the study, and answers so."""
 
     def take_part(self) -> None:
-        """Go: the study's server tells the platform what became of the submission."""
+        """Leave: the study's server reports the ending to the platform."""
         self._site.close()
 
     def _answer_before_start(self) -> None:

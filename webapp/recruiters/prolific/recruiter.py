@@ -31,7 +31,7 @@ _WAIT_AT_THE_DOOR_S = 3.0
 
 
 class ProlificRecruiter(Recruiter):
-    """Brings participants of Prolific, and completes their submissions from our server."""
+    """Brings participants of Prolific; our server completes their submissions."""
 
     name = "prolific"
     settings_model = ProlificSettings
@@ -49,7 +49,8 @@ class ProlificRecruiter(Recruiter):
                 "content_warning_details",
             )
         ) | {"payment"},
-        # Prolific has no such words, frames or times of its own: nobody is promised anything.
+        # Prolific has no counterpart of these keys, and ignoring them breaks no promise to
+        # participants.
         set_aside=frozenset(
             {"recruitment.keywords", "recruitment.lifetime_hours", "recruitment.auto_approve_days",
              "recruitment.frame_height_px", "panel"}
@@ -63,10 +64,10 @@ class ProlificRecruiter(Recruiter):
         self._platform: Platform | None = None
 
     def check(self, study: Study) -> None:
-        """Let a launch pass only where a share of the reward is an amount that can be paid.
+        """Check before a launch that a withdrawing participant's share is a payable amount.
 
         Raises:
-            RunError: It is no whole number of minor units, and nobody says how it is rounded.
+            RunError: It is not a whole number of minor units, and the rounding is not documented.
         """
         refuse_uneven_share(study)
 
@@ -75,16 +76,16 @@ class ProlificRecruiter(Recruiter):
         return (participant_site(self._settings),)
 
     def posted_link(self, public_url: str, run_ref: str, study: Study) -> str:
-        """Return the run's link with the ids that the platform fills in."""
+        """Return the run's link with the platform's id placeholders."""
         return entry_link(self.invitation(public_url, run_ref))
 
     def arrival(self, landing: Landing) -> Arrival:
-        """Return whom Prolific sends, and for which submission.
+        """Return the participant and the submission that the link names.
 
-        With ``?preview=1`` somebody only looks.
+        ``?preview=1`` opens a preview.
 
         Raises:
-            ArrivalError: The link lacks an id, or is not the one that the platform made.
+            ArrivalError: The link lacks an id, or the platform did not make it.
         """
         arguments = landing.arguments
         if arguments.get("preview") == "1":
@@ -100,9 +101,9 @@ class ProlificRecruiter(Recruiter):
         )
 
     def confirms(self, arrival: Arrival, now: datetime) -> bool | None:
-        """Return whether the platform knows who arrives; None where it does not answer.
+        """Return whether the platform knows the arriving participant; None if it does not answer.
 
-        Links that it signed a moment ago are not asked about.
+        A link with a recent valid signature is not checked again.
         """
         if arrival.proven or arrival.acceptance is None:
             return True
@@ -112,7 +113,7 @@ class ProlificRecruiter(Recruiter):
     def _submission(self, session: str) -> Submission:
         from webapp.recruiters.prolific.opening import open_prolific
 
-        # Reading spends nothing; somebody waits for the page meanwhile.
+        # Reading costs nothing. A participant waits for the page, hence the short timeout.
         if self._platform is None:
             self._platform = open_prolific(
                 self._settings, live=True, attempts=1, timeout_s=_WAIT_AT_THE_DOOR_S
@@ -120,7 +121,10 @@ class ProlificRecruiter(Recruiter):
         return self._platform.submission(session)
 
     def exit(self, departure: Departure) -> Exit:
-        """Return the way back; people who have not finished are asked to return the submission."""
+        """Return the way back.
+
+        Participants who have not finished are asked to return the submission.
+        """
         back = ExitForm.redirect(f"{participant_site(self._settings)}/studies")
         if self._completes(departure.study, departure.ending):
             return Exit(
@@ -130,53 +134,53 @@ class ProlificRecruiter(Recruiter):
         return Exit(gettext("Please return your submission on Prolific."), back)
 
     def report_terms(self, study: Study, ending: Ending) -> ReportTerms | None:
-        """Return on what terms a submission is completed; None for endings that give it back."""
+        """Return how a submission's completion is reported; None for endings that return it."""
         return (
             ReportTerms(repeatable=True, tries=_TRIES) if self._completes(study, ending) else None
         )
 
     def report(self, departure: Departure) -> str:
-        """Complete the submission from our server, and return the status it has then.
+        """Complete the submission from our server, and return its new status.
 
         Raises:
-            PlatformUnreachable: Nobody knows whether it was done; it may be asked again.
-            PlatformError: The submission can be completed no more, or the study was changed.
+            PlatformUnreachable: The outcome is unknown; the call may be repeated.
+            PlatformError: The submission can no longer be completed, or the study was changed.
         """
         from webapp.recruiters.prolific.opening import open_prolific
 
         session, study = (departure.parameters.get(name) for name in (_SESSION, _STUDY))
         if not (session and study):
             raise PlatformError("the link did not say which submission it was for")
-        # Completing costs what publishing has set aside, and was agreed to then.
+        # Completing spends only the money that publishing reserved with the researcher's consent.
         platform = open_prolific(self._settings, live=True, attempts=1)
         percent = share_of(departure)
         code = code_of(platform.study(study), departure.ending, in_part=percent is not None)
         return platform.complete(session, code, percent)
 
     def heard(self, headers: Mapping[str, str], body: bytes, at: datetime) -> Submission | None:
-        """Return the submission that a webhook is about, as the platform describes it when asked.
+        """Return the current state, read from the platform, of the submission a webhook is about.
 
         Raises:
             RequestError: Prolific did not make the call.
-            PlatformError: It cannot be asked.
+            PlatformError: The platform cannot be asked.
         """
         from webapp.recruiters.prolific.opening import open_prolific
 
         secret = self._settings.hook_secret.get_secret_value()
         found = submission_of_hook(secret, headers, body, at)
-        # Reading spends nothing.
+        # Reading costs nothing.
         platform = open_prolific(self._settings, live=True, attempts=1)
         return platform.submission(found) if found else None
 
     def visitor(self) -> "Visitor":
-        """Return what makes a simulated participant, who comes through the platform's pages."""
+        """Return the factory of simulated participants, who come through the platform's pages."""
         from webapp.recruiters.prolific.participant import ParticipantSession
 
         return partial(ParticipantSession, site=participant_site(self._settings))
 
     @classmethod
     def demonstrations(cls) -> "Mapping[str, Demonstration]":
-        """Return the way through the stand-in."""
+        """Return the demonstration with the stand-in."""
         from webapp.recruiters.prolific.participant import DEMONSTRATION
 
         return {cls.name: DEMONSTRATION}
@@ -185,7 +189,8 @@ class ProlificRecruiter(Recruiter):
         """Return the client of the endpoint that the settings name.
 
         Raises:
-            WebappError: It is the live one and the command does not say so, or there is no token.
+            WebappError: The endpoint is live and the command does not allow it, or there is no
+                token.
         """
         from webapp.recruiters.prolific.opening import open_prolific
 

@@ -1,4 +1,4 @@
-"""The settings of Prolific and of its stand-in, and where each answers."""
+"""The settings of Prolific and of its stand-in, and their addresses."""
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
@@ -60,10 +60,10 @@ KEYS_PATH = "/.well-known/study/jwks.json"
 
 
 def api_url(settings: ProlificSettings) -> str:
-    """Return the address that programs call, without a slash at the end.
+    """Return the API's address, without a slash at the end.
 
     Raises:
-        WebappError: The endpoint is an address in clear text that is not this machine's.
+        WebappError: The endpoint is an unencrypted address of another machine.
     """
     if settings.endpoint == LIVE:
         return _API_URL

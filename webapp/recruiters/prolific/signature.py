@@ -1,4 +1,4 @@
-"""Links that Prolific signed: for whom, for which study, and for about two minutes."""
+"""Verify links that Prolific signed: for one participant and study, for about two minutes."""
 
 import re
 from collections.abc import Mapping
@@ -18,29 +18,30 @@ PARAMETER = "prolific_token"
 SIGNED = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 _ISSUER = "https://www.prolific.com"
 _TOKEN = re.compile(rf"[?&]{PARAMETER}=[^&#]*")
-# Prolific asks for a look at its keys at least once a day; an unknown key is asked for at once.
+# Prolific asks clients to refresh its keys at least once a day; an unknown key is fetched
+# immediately.
 _KEYS_KEPT_S, _PATIENCE_S = 6 * 60 * 60, 5
-# Whoever invents keys makes us ask the platform no more often than this.
+# Limits the fetches that invented key ids can cause.
 _UNKNOWN_KEYS_S = 5
 
 
 @dataclass
 class Signatures:
-    """Checks tokens; the platform's keys are kept."""
+    """Verifies tokens; caches the platform's keys."""
 
     settings: ProlificSettings
     _keys: "jwt.PyJWKClient | None" = field(default=None, init=False)
 
     def vouches(self, landing: Landing) -> bool:
-        """Return whether the platform signed a link, so that it need not be asked who comes.
+        """Return whether the platform signed a link; if so, the link needs no check by a call.
 
-        Where its links need not be signed, one without a signature, with an old one, of another
-        address or at a time when the keys cannot be had, is as good as an unsigned one.
+        If signatures are optional, a link counts as unsigned if its signature is missing, old or of
+        another address, or if the keys cannot be fetched.
 
         Raises:
-            ArrivalError: The signature is forged or of somebody else; where each link must be
-                signed, also if it is missing, old or of another address.
-            RequestError: Each must be signed, and the platform's keys cannot be had.
+            ArrivalError: The signature is forged or of another participant; if signatures are
+                required, also if it is missing, old or of another address.
+            RequestError: Signatures are required, and the platform's keys cannot be fetched.
         """
         strict = self.settings.signed_arrivals
         if strict is False or (strict is None and PARAMETER not in landing.arguments):
@@ -56,8 +57,8 @@ class Signatures:
         return is_good
 
     def _check(self, landing: Landing) -> bool:
-        """Return whether a token, which the platform made, is of this address and moment."""
-        # It brings the network along, which the server's worker must make its own first.
+        """Return whether a token of the platform matches this address and time."""
+        # Imported late: the import loads network code, which the server's worker must patch first.
         import jwt
 
         token = landing.arguments.get(PARAMETER, "")
@@ -67,7 +68,7 @@ class Signatures:
                 self._key(token),
                 algorithms=["RS256"],
                 issuer=_ISSUER,
-                # These are looked at below: the time by our clock, which comes with the landing.
+                # Checked below instead, with the arrival's time as our clock gave it.
                 options={
                     "require": ["exp", "iat", "aud", "sub"],
                     "verify_aud": False,
@@ -125,7 +126,7 @@ def _unsigned() -> ArrivalError:
 
 
 class _KeysAwayError(RequestError):
-    """The platform's keys cannot be had at this moment."""
+    """The platform's keys cannot be fetched at the moment."""
 
     def __init__(self) -> None:
         super().__init__(

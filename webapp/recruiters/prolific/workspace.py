@@ -1,4 +1,4 @@
-"""The workspace that pays: currency, wallet, fees, recommended pay, and bonuses' major units."""
+"""The paying workspace: currency, wallet, fees, recommended pay, and bonuses in major units."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,11 +13,11 @@ from webapp.recruiters.prolific.calls import Calls
 
 @dataclass(slots=True)
 class Workspace:
-    """One workspace; what does not change is asked for once.
+    """One workspace; constant values are read once.
 
     Attributes:
         calls: The API.
-        ref: Its id; empty for the first that the token may use.
+        ref: The workspace's id; empty for the first workspace that the token may use.
     """
 
     calls: Calls
@@ -26,10 +26,10 @@ class Workspace:
     _fees: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def id(self) -> str:
-        """Return its id.
+        """Return the workspace's id.
 
         Raises:
-            PlatformError: The token may use none.
+            PlatformError: The token may use no workspace.
         """
         if not self.ref:
             first = next(iter(self.calls.pages("/workspaces/", {})), None)
@@ -41,13 +41,13 @@ class Workspace:
         return self.ref
 
     def currency(self) -> str:
-        """Return the code of its currency."""
+        """Return the code of the workspace's currency."""
         if not self._currency:
             self._currency = self._balance().currency_code
         return self._currency
 
     def balance_minor(self) -> int:
-        """Return the money that no study holds back."""
+        """Return the balance that no study has reserved."""
         return self._balance().available_balance
 
     def fees_minor(self, charges: Sequence[Charge]) -> int:
@@ -55,13 +55,16 @@ class Workspace:
         return sum(map(self._fee, charges))
 
     def recommendation(self) -> Recommendation | None:
-        """Return what the platform recommends to pay; None where it recommends nothing."""
+        """Return the platform's recommended pay; None if it recommends nothing."""
         wanted = {"workspace_id": self.id(), "currency": self.currency()}
         found = self.calls.read("/reward-recommendations/", wanted)
         return read(Recommendation, found[0], "GET /reward-recommendations/") if found else None
 
     def eligible(self, filters: Sequence[Mapping[str, Any]]) -> int | None:
-        """Return how many people pass filters; None for fewer than 25, which is all it says."""
+        """Return how many people pass the filters.
+
+        None below 25, which the platform does not tell.
+        """
         where = "/eligibility-count/"
         asked = {"filters": list(filters), "workspace_id": self.id()}
         return int(member(self.calls.say("POST", where, asked), "count", where)) or None
@@ -83,5 +86,8 @@ class Workspace:
 
 
 def csv_bonuses(submission_id: str, amount_minor: int, currency: str) -> str:
-    """Return the line that sets up one bonus: 30 minor units of GBP are ``0.30``, never ``30``."""
+    """Return the CSV line that sets up one bonus.
+
+    30 minor units of GBP are ``0.30``, never ``30``.
+    """
     return f"{submission_id},{written(amount_minor, currency)}"
