@@ -1,4 +1,4 @@
-"""What a comparison holds."""
+"""The result of a comparison."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,21 +14,21 @@ from experiment.studies.study import Study
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """People and models compared.
+    """The comparison of participants and models.
 
     Attributes:
-        study: The study, as the export holds it.
-        provenance: Where the numbers come from.
+        study: The study in the export.
+        provenance: The origin of the numbers.
         by_construction: Accuracies in long form (see ``analysis.statistics.accuracy``).
-        by_condition: The same for each condition of each construction.
-        tables: Table 1, Table 2 (where the study has published one), every condition, and the
+        by_condition: Accuracies for each condition of each construction.
+        tables: Table 1, Table 2 (if the study has a published one), every condition, and the
             statistics' tables (see docs/statistics.md).
-        drawings: Figures to be drawn.
-        statistics: What tables and figures were made from, in long form, by name.
-        left_out: What a reader would look for in vain, and why, in sentences.
-        folders: Further folders by name, and what writes each one's files.
-        summary: What a reader wants to know first, in sentences.
-        files: What was written, the report first; empty before.
+        drawings: The figures to draw.
+        statistics: The data of tables and figures, in long form, by name.
+        left_out: Expected results that are missing, with the reason, in sentences.
+        folders: Further folders, each name with a function that writes its files.
+        summary: The main results, in sentences.
+        files: The written files, the report first; empty before writing.
     """
 
     study: Study

@@ -1,7 +1,7 @@
-"""The roles of columns of judgments, how a column is known to have one, and numbered columns.
+"""Roles of the columns of judgments: how to recognise them, and numbered columns.
 
-A role is found by what a column contains; its name decides only among columns that could all have
-it. One line of ``ROLES`` is one role.
+A role is detected from a column's contents; the column's name only decides between several
+candidates. One line of ``ROLES`` defines one role.
 """
 
 import re
@@ -22,11 +22,11 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What a column can be.
+    """A possible role of a column.
 
     Attributes:
-        names: The names under which programs and researchers write it, the likelier first, plain.
-        holds: Whether cells that are not empty can be its cells.
+        names: Usual column names of the role, simplified, the most likely first.
+        holds: Tests whether non-empty cells fit the role.
     """
 
     names: tuple[str, ...]
@@ -94,16 +94,16 @@ ROLES: Mapping[str, Role] = MappingProxyType(
 
 
 def simple(name: str) -> str:
-    """Return a name as it is compared: its letters and digits, in lower case."""
+    """Return a name in simplified form: letters and digits in lower case."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def columns_of(table: pd.DataFrame, role: str) -> Iterator[str]:
-    """Yield the columns that are called like a role and hold what it holds, the likelier first."""
+    """Yield the columns whose names and contents fit a role, the most likely first."""
     known = ROLES[role]
     for name in known.names:
         for column in table.columns:
-            # A name counts with or without the model or form that it belongs to.
+            # Match a name with or without its model or form.
             if name in (simple(column), simple(_PREFIX.sub("", column))):
                 filled = table[column][table[column] != ""]
                 if len(filled) and known.holds(filled):
@@ -111,20 +111,21 @@ def columns_of(table: pd.DataFrame, role: str) -> Iterator[str]:
 
 
 def first_of(table: pd.DataFrame, role: str) -> str | None:
-    """Return the likeliest column of a role; None where no column has it."""
+    """Return the most likely column of a role; None if no column fits."""
     return next(columns_of(table, role), None)
 
 
 def people_by_contents(table: pd.DataFrame, shown: pd.DataFrame) -> str | None:
-    """Return the one column that can name participants: who judged several things, each once.
+    """Return the one column that may name participants: each judged several things, once each.
 
-    An age may fit as well as a name. The column that all others which fit are told by is taken.
+    Other columns, such as age, may fit too. The column that determines all other fitting columns is
+    chosen.
 
     Args:
-        table: The columns that nothing else was found in, a row for each judgment.
-        shown: What was judged in each row: the columns that tell it.
+        table: The columns without another role, one row per judgment.
+        shown: The columns that identify what was judged in each row.
     """
-    # As numbers: millions of texts joined would take gigabytes.
+    # Use numbers: joining millions of texts would take gigabytes.
     judged = {str(n): pd.factorize(shown[name])[0] for n, name in enumerate(shown)}
     fitting = []
     for column in table.columns:
@@ -144,9 +145,10 @@ def people_by_contents(table: pd.DataFrame, shown: pd.DataFrame) -> str | None:
 
 
 def sessions_by_contents(table: pd.DataFrame) -> str | None:
-    """Return a column that is another in each row, of a table with a session in each row.
+    """Return a column whose values are unique, from a table with one session per row.
 
-    None is taken where a column is another in most rows: somebody may have come twice.
+    The result is None if a column is unique in most, but not all rows: a participant may have taken
+    part twice.
     """
     numbers = {
         column: table[column].nunique() / len(table)
@@ -159,10 +161,10 @@ def sessions_by_contents(table: pd.DataFrame) -> str | None:
 
 
 def numbers_of(columns: Sequence[str], patterns: Iterable[str], path: Path) -> list[str]:
-    """Return the numbers, as they are written, of columns named by patterns such as ``item{n}``.
+    """Return the numbers, as written, of columns named by patterns such as ``item{n}``.
 
     Raises:
-        AnalysisError: One pattern has a number that another lacks.
+        AnalysisError: One pattern has a number that another pattern lacks.
     """
     found = {pattern: numbers_in(columns, pattern) for pattern in patterns}
     if not found:
@@ -181,7 +183,7 @@ def numbers_of(columns: Sequence[str], patterns: Iterable[str], path: Path) -> l
 
 
 def numbers_in(columns: Sequence[str], pattern: str) -> set[str]:
-    """Return the numbers that stand for ``{n}`` in the columns that a pattern names."""
+    """Return the numbers that replace ``{n}`` in the columns matching a pattern."""
     named = re.compile(r"(\d+)".join(map(re.escape, pattern.split(NUMBER, 1))))
     return {found[1] for column in columns if (found := named.fullmatch(column))}
 

@@ -1,4 +1,4 @@
-"""Which column of somebody's table of scores is which, and in which unit."""
+"""Identify the columns of a score table, and their units."""
 
 import math
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from experiment.records import Variant
 UNITS: Mapping[str, float] = MappingProxyType(
     {"nats": 1.0, "bits": math.log(2), "log10": math.log(10)}
 )
-# The first name is ours; the others are those of minicons and of the field's scripts.
+# The first name is Parallax's; the others are used by minicons and common scripts.
 _NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "model": ("model", "model_name"),
@@ -36,7 +36,7 @@ MISSING = {"", "none", "nan", "na", "null"}
 
 @dataclass(frozen=True, slots=True)
 class ScoreColumn:
-    """A column of scores: what its numbers are multiplied by, and whose they are."""
+    """A column of scores: the factor for its numbers, and the version that it scores."""
 
     header: str
     factor: float
@@ -44,10 +44,10 @@ class ScoreColumn:
 
 
 def text_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
-    """Return the table's header for each of our columns but the scores.
+    """Return the table's header for each Parallax column except the scores.
 
     Raises:
-        AnalysisError: A header that was named is not there.
+        AnalysisError: A named header is missing.
     """
     if unknown := [header for header in named.values() if header not in table.columns]:
         raise AnalysisError(
@@ -65,12 +65,12 @@ def text_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
 
 
 def score_columns(table: RawTable, unit: str, named: Mapping[str, str]) -> list[ScoreColumn]:
-    """Return the column of scores, or those of the good and the bad version; none is no error."""
+    """Return the column of scores, or those of the good and bad version; may be empty."""
     factor = UNITS[unit]
-    # A pair's two columns are named logprob_good and logprob_bad, or surprisal_good and so on.
+    # The columns of a pair are logprob_good and logprob_bad, or surprisal_good and so on.
     for ours, sign in (("logprob", 1), ("surprisal", -1)):
         if ours in named:
-            # A header that says its unit says it under whichever name it is read.
+            # A header's unit applies under any name.
             own = abs(_factors(factor).get(key_of(named[ours]), factor))
             return [ScoreColumn(named[ours], sign * own)]
         if both := [one for one in VERSIONS if f"{ours}_{one}" in named]:
@@ -94,7 +94,7 @@ def score_columns(table: RawTable, unit: str, named: Mapping[str, str]) -> list[
 
 
 def _factors(unit: float) -> dict[str, float]:
-    """Return what each header's numbers are multiplied by; those with a unit come first."""
+    """Return the factor for the numbers under each header; headers with a unit come first."""
     units = {"nats": 1.0, "bits": UNITS["bits"], "log2": UNITS["bits"], "log10": UNITS["log10"]}
     factors = {f"{name}_{own}": value for name in _LOGPROBS for own, value in units.items()}
     factors |= {f"surprisal_{own}": -value for own, value in units.items()}
@@ -104,10 +104,10 @@ def _factors(unit: float) -> dict[str, float]:
 
 
 def nats_of(number: str, column: ScoreColumn, place: str) -> float:
-    """Return a cell of a column of scores as a log-probability in nats.
+    """Return a cell of a score column as a log-probability in nats.
 
     Raises:
-        AnalysisError: It is none.
+        AnalysisError: The value is not a log-probability.
     """
     try:
         nats = float(number) * column.factor
@@ -120,5 +120,5 @@ def nats_of(number: str, column: ScoreColumn, place: str) -> float:
             expected="a number at most 0; for a surprisal, at least 0",
             remedy="If the column holds surprisals, add --column surprisal=" + column.header,
         )
-    # Adding 0 turns the -0.0 of a surprisal of 0 into 0.0.
+    # Adding 0 turns -0.0 (from a surprisal of 0) into 0.0.
     return nats + 0.0

@@ -1,4 +1,4 @@
-"""Models' scores from any program: a row for each text, pair or token, or printed lists."""
+"""Read models' scores of any program: rows of texts, pairs or tokens, or printed lists."""
 
 import ast
 import re
@@ -21,22 +21,22 @@ from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.materials.formats.raw import RawRow, RawTable, read_raw, read_text
 from experiment.records import Variant
 
-# A token that stands for no piece of the text: <s>, </s>, <|endoftext|>, [CLS].
+# Special tokens outside the text: <s>, </s>, <|endoftext|>, [CLS].
 _SPECIAL = re.compile(r"<\|?/?[\w ]+\|?>|\[[A-Z]+\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What a file says of one text.
+    """A file's score of one text.
 
     Attributes:
-        place: Where it stands.
+        place: The location in the file.
         logprobs_nats: The text's log-probability, or one for each of its tokens.
-        model: Its model; empty where the file does not say it.
-        item_id: Its item; empty where it is known by its text.
-        variant: Which version of the item it is; empty likewise.
-        text: The text with its context; empty where the item and the version tell it.
-        tokens: Its tokens, where the file has them.
+        model: The model; empty if the file does not name it.
+        item_id: The item; empty if the text identifies it.
+        variant: The version of the item; empty if the text identifies it.
+        text: The text with its context; empty if item and version identify it.
+        tokens: The tokens, if the file has them.
     """
 
     place: str
@@ -51,15 +51,15 @@ class Scored:
 def read_score_table(
     table: RawTable, unit: str, named: Mapping[str, str]
 ) -> tuple[list[Scored], list[str]]:
-    """Return a table's scores, and what was decided, in sentences.
+    """Return a table's scores, and the decisions made while reading, in sentences.
 
     Args:
         table: The table.
-        unit: The unit of scores whose header names none.
-        named: Our column to the table's header, where the header does not say it.
+        unit: The unit of scores whose header does not name a unit.
+        named: The table's header for each Parallax column, if it differs.
 
     Raises:
-        AnalysisError: No column holds scores, or one is no log-probability.
+        AnalysisError: No column has scores, or a score is not a log-probability.
     """
     found = text_columns(table, named)
     scores = score_columns(table, unit, named)
@@ -104,7 +104,7 @@ def _from_row(
 
 
 def _text_of(row: RawRow, own: Mapping[str, str], variant: str) -> str:
-    """Return the text that stands beside one of a row's two scores; empty where none does."""
+    """Return the text that belongs to one of a row's two scores; empty if there is none."""
     words = [word for word, one in VERSIONS.items() if one == variant]
     by_key = {key_of(name): value for name, value in row.values.items()}
     names = [
@@ -113,7 +113,7 @@ def _text_of(row: RawRow, own: Mapping[str, str], variant: str) -> str:
         for name in (word, f"sentence_{word}", f"{word}_sentence", f"text_{word}", f"{word}_text")
     ]
     text = next((by_key[name] for name in names if by_key.get(name)), "")
-    # The text of one row of a pair is nobody's, and neither is a number.
+    # The text of a pair's row cannot be assigned to a version, nor can a number.
     return f"{own.get('context', '')} {text}".strip() if " " in text or not text else ""
 
 
@@ -127,7 +127,7 @@ def _variant(word: str) -> str:
 def _from_tokens(
     table: RawTable, found: Mapping[str, str], column: ScoreColumn
 ) -> tuple[list[Scored], list[str]]:
-    """Return a text for each group of rows that share all but the token, and what was odd."""
+    """Return one text per group of rows that differ only in the token, and irregularities."""
     keys = [found[name] for name in ("model", "item_id", "variant", "sentence_id") if name in found]
     if "sentence_id" not in found and "text" in found:
         keys.append(found["text"])
@@ -147,7 +147,7 @@ def _from_tokens(
 def _odd(
     table: RawTable, groups: Iterable[list[RawRow]], found: Mapping[str, str], empty: int
 ) -> Iterator[str]:
-    """Yield what a reader must know of the tokens, in sentences."""
+    """Yield warnings about the tokens, in sentences."""
     token = found["token"]
     if empty:
         yield f"{empty} tokens have no score, such as first words; they are left out."
@@ -164,7 +164,7 @@ def _odd(
         text = re.sub(r"\s", "", rows[0].values[found["text"]])
         tokens = [row.values[token] for row in rows if not _SPECIAL.fullmatch(row.values[token])]
         joined = re.sub(r"\s", "", "".join(map(_plain, tokens)))
-        # Tokenizers of bytes write letters beyond ASCII as other letters.
+        # Byte-level tokenizers write non-ASCII letters as other letters.
         if text.isascii() and joined != text:
             unlike.append((joined, rows[0]))
     if unlike:
@@ -210,19 +210,19 @@ def _joined(
 
 
 def _plain(token: str) -> str:
-    """Return a token without the marks by which tokenizers join words."""
+    """Return a token without the tokenizer's markers for word boundaries."""
     return re.sub(r"^##|^[\u2581\u0120]|</w>$", "", token)
 
 
 _DELIMITED = (".csv", ".tsv", ".tab", ".xlsx", ".jsonl", ".json", ".parquet")
-# A header of columns with spaces between them has a piece of text, and what it scores.
+# A space-separated header must name a token column and a score column.
 _PIECES = {"word", "token", "sentence", "text"}
 _SCORES = {"surp", "surprisal", "logprob", "log_prob", "logprob_nats", "score"}
 _NOTE = "Columns are divided by spaces."
 
 
 def read_scores(path: Path) -> RawTable:
-    """Return a file of scores as a table, whether or not it has delimiters.
+    """Read a file of scores as a table, with or without delimiters.
 
     Raises:
         AnalysisError: A line has more or fewer values than there are columns.
@@ -244,7 +244,7 @@ def read_scores(path: Path) -> RawTable:
 
 def _cells(path: Path, number: int, header: Sequence[str], line: str) -> dict[str, str]:
     values = line.split()
-    # A printed data frame has the number of the row first, below no header.
+    # A printed data frame starts each row with its number, which has no header.
     if len(values) == len(header) + 1 and values[0].isdecimal():
         values = values[1:]
     if len(values) != len(header):
@@ -258,7 +258,7 @@ def _cells(path: Path, number: int, header: Sequence[str], line: str) -> dict[st
 
 
 def _printed_lists(path: Path, text: str) -> RawTable:
-    """Return lists of (token, score) as a table: one list for each text."""
+    """Read printed lists of (token, score) as a table: one list per text."""
     try:
         found = ast.literal_eval(text.strip())
         found = found if isinstance(found[0], list) else [found]

@@ -1,4 +1,4 @@
-"""Ratings, and yes or no, to one sentence at a time: what other people's files hold of them.
+"""Ratings and yes-or-no answers to single sentences, read from other sources' files.
 
 A mapping names the column of answers ``rating`` or ``said_yes``, and with ``version`` the column
 that says which version of its item was shown, by name or by its text. Where every item has one
@@ -28,15 +28,15 @@ _NAMES = {one.value for one in Variant}
 
 
 def answer_of(long: pd.DataFrame) -> str:
-    """Return which kind of answer judgments in the long form hold; empty for choices."""
+    """Return the kind of answer in long-form judgments; empty for choices."""
     return next((name for name in ANSWERS if name in long), "")
 
 
 def versions_shown(long: pd.DataFrame, items: Sequence[Item], path: Path) -> list[str]:
-    """Return which version of its item each answer is to.
+    """Return the version of the item that each answer refers to.
 
     Raises:
-        AnalysisError: Nothing says it, or a text is of no version of its item.
+        AnalysisError: The version is unknown, or a text matches no version of its item.
     """
     known = {item.item_id: item for item in items}
     if VERSION not in long:
@@ -67,17 +67,17 @@ def versions_shown(long: pd.DataFrame, items: Sequence[Item], path: Path) -> lis
 def with_answers(
     run: ExportedRun, long: pd.DataFrame, items: Sequence[Item], account: Accounting, path: Path
 ) -> ExportedRun:
-    """Return a run whose answers are ratings, or yes or no.
+    """Return a run whose answers are ratings or yes-or-no answers.
 
     Args:
-        run: The same judgments as a run of choices, whose choices are not looked at.
-        long: The judgments in the long form, row by row those of the run.
+        run: The same judgments as a run of choices; its choices are ignored.
+        long: The judgments in the long form, in the same order as in the run.
         items: The items.
-        account: What is known of the source; what was taken for granted is added.
-        path: Where the judgments were read from.
+        account: The accounting of the source; assumptions are added to it.
+        path: The file of the judgments.
 
     Raises:
-        AnalysisError: An answer is no rating, or neither yes nor no.
+        AnalysisError: An answer is not a rating, or neither yes nor no.
     """
     version = np.array(versions_shown(long, items, path), object)
     if answer_of(long) == RATING:
@@ -95,7 +95,7 @@ def with_answers(
         )
     yes = _yes(long[SAID_YES], path)
     alone = {item.item_id for item in items if not item.alternative}
-    # Of a sentence that stands alone, nobody said what is expected.
+    # A sentence without a second version has no expected answer.
     told = ~long["item"].isin(alone).to_numpy()
     expected = version == Variant.GOOD.value
     right = pd.array(np.where(told, yes == expected, False), "boolean")

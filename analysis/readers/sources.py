@@ -1,4 +1,4 @@
-"""Files of judgments as tables, whichever program wrote them."""
+"""Read files of judgments as tables, whichever program wrote them."""
 
 import csv
 import zipfile
@@ -20,22 +20,22 @@ from analysis.readers.program import programs
 from experiment.errors import why_unread
 from experiment.materials.formats.delimited import open_text
 
-# The number of a result within its file, where a folder of files is read.
+# The number of a result within its file, when a folder is read.
 WITHIN_FILE = "result_in_file"
-# A published table with its items; ``colorless_green.py`` reads what is in it.
+# A published table with its items; ``colorless_green.py`` reads it.
 _PUBLISHED = "Gulordava et al. (2018)"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file's table.
+    """The table of a file.
 
     Attributes:
-        path: Where it was read from.
-        format: The program that wrote it, in words; "table" where it is not known.
-        table: Every value as text, empty text where there is none.
-        left_out: What of the file is no row of the table, by rule: how many lines.
-        notes: What was odd about the file, in sentences.
+        path: The file.
+        format: The program that wrote the file, in words; "table" if unknown.
+        table: Every value as text; missing values are empty.
+        left_out: The number of lines that are not rows of the table, by rule.
+        notes: Irregularities of the file, in sentences.
     """
 
     path: Path
@@ -46,18 +46,18 @@ class Source:
 
     @property
     def is_colorless_green(self) -> bool:
-        """Whether this is the published table that holds its items."""
+        """Whether this is the Gulordava et al. (2018) table, which contains its items."""
         return self.format == _PUBLISHED
 
 
 def read_source(path: Path) -> Source:
-    """Return a file's table; the content tells the format, the name no more than it must.
+    """Read a file as a table; the format is detected from the content rather than the name.
 
-    A folder is read as one table of all its files, of which each holds one result: programs that
+    A folder is read as one table of all its files, each with one result: programs that
     run in browsers often write a file for each participant.
 
     Raises:
-        AnalysisError: There is no such file, it holds no row, or it cannot be read.
+        AnalysisError: The file does not exist, has no rows, or cannot be read.
     """
     if path.is_dir():
         return _together(path)
@@ -79,7 +79,7 @@ def read_source(path: Path) -> Source:
 
 
 def _together(folder: Path) -> Source:
-    """Return the tables of a folder's files below each other; ``result`` tells them apart."""
+    """Return the stacked tables of a folder's files; ``result`` identifies the file."""
     every = sorted(one for one in folder.iterdir() if one.is_file())
     files = [one for one in every if one.name[0] != "."]
     sources = [read_source(one) for one in files]
@@ -105,7 +105,7 @@ def _together(folder: Path) -> Source:
 
 
 def _named_by_file(source: Source) -> pd.DataFrame:
-    """Return a file's table, whose result is the file, however many results stand in it."""
+    """Return a file's table with the file name as ``result``, however many results it contains."""
     table = source.table.rename(columns={json_trials.RESULT: WITHIN_FILE})
     return table.assign(**{json_trials.RESULT: source.path.name})
 
@@ -153,7 +153,7 @@ def _named(
 
 
 def _apart(frame: pd.DataFrame) -> tuple[pd.DataFrame, int]:
-    """Return a table without repeated headers, each of which begins a result, and how many."""
+    """Return a table without repeated headers, which separate results, and the number of them."""
     again = pd.Series(True, frame.index)
     for place, name in enumerate(frame.columns):
         if not again.any():

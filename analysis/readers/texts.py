@@ -1,4 +1,4 @@
-"""Texts of sources found among the items' texts, compared as freely as no two options coincide."""
+"""Match source texts to items' texts, as loosely as possible without merging two options."""
 
 import re
 import unicodedata
@@ -14,16 +14,16 @@ _QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": 
 
 
 def comparable(text: str) -> str:
-    """Return a text as two writings of one sentence share it: case, spaces, final marks apart."""
+    """Return a text normalised for comparison: case, spaces and final punctuation are ignored."""
     return _MARKS.sub("", written(text).translate(_QUOTES).casefold())
 
 
 def written(text: str) -> str:
-    """Return a text as it was written, apart from white space and how Unicode composes letters."""
+    """Return a text with normalised white space and Unicode composition."""
     return " ".join(unicodedata.normalize("NFC", str(text)).split())
 
 
-# From the freest comparison to the strictest.
+# From the loosest comparison to the strictest.
 _WAYS = (
     comparable,
     lambda text: _MARKS.sub("", written(text).translate(_QUOTES)),
@@ -33,14 +33,14 @@ _WAYS = (
 
 
 class Options:
-    """An item's two options, known by their texts or by whole sentences, context included.
+    """An item's two options, matched by their texts or by whole sentences with context.
 
-    Case, quotation marks and final punctuation count only where the two options differ in nothing
+    Case, quotation marks and final punctuation matter only if the two options differ in nothing
     else.
 
     Attributes:
         written: The texts of the two options.
-        alike: Whether the two are one and the same text.
+        alike: Whether both texts are identical.
     """
 
     def __init__(self, item: Item) -> None:
@@ -56,20 +56,20 @@ class Options:
                 self._found[self._way(f"{item.context} {text}")] = version.value
 
     def version(self, text: str) -> str | None:
-        """Return the version whose text this is; None where it is neither's."""
+        """Return the version with this text; None if neither matches."""
         return self._found.get(self._way(text))
 
 
 def items_by_texts(columns: pd.DataFrame, items: Sequence[Item]) -> list[str]:
-    """Return the item whose options stand in the columns of each row.
+    """Return the item whose options are in the columns of each row.
 
     Args:
         columns: One column with a text of each item, or two with both.
         items: The items.
 
     Returns:
-        The item's id; the texts themselves where no item, or more than one, has them; empty where
-        all cells are empty.
+        The item's id; the texts themselves if no item, or more than one, has them; empty if all
+        cells are empty.
     """
     known: defaultdict[frozenset[str], set[str]] = defaultdict(set)
     for item in items:

@@ -1,1 +1,1 @@
-"""Reading times of other programs and published sets: one reader for each format."""
+"""Reading times of other programs and published corpora: one reader per format."""

@@ -12,8 +12,8 @@ def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readin
     """Return the times of Natural Stories (Futrell et al., 2021).
 
     Args:
-        files: ``processed_RTs.tsv``; a story is a text, a zone a position.
-        texts: ``all_stories.tok``, the words; none where the times' table has them.
+        files: ``processed_RTs.tsv``; a story is a text, and a zone is a position.
+        texts: ``all_stories.tok``, the words; empty if the table of times has them.
 
     Raises:
         AnalysisError: A column is missing, or a word is not in the texts.
@@ -50,11 +50,11 @@ def read_frank(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
     """Return the times of Frank, Fernandez Monsalve, Thompson & Vigliocco (2013).
 
     Args:
-        files: ``selfpacedreading.RT.txt``, divided by tabs.
-        texts: Nothing: the table has its words.
+        files: ``selfpacedreading.RT.txt``, tab-separated.
+        texts: Unused: the table contains its words.
 
     Raises:
-        AnalysisError: A column is missing, or a time is no number.
+        AnalysisError: A column is missing, or a time is not a number.
     """
     found = list[dict[str, object]]()
     for file in files:

@@ -1,8 +1,8 @@
-"""Results of DMDX: the G-maze, the L-maze and self-paced reading as Witzel et al. (2012) ran them.
+"""DMDX results: G-maze, L-maze and self-paced reading as in Witzel et al. (2012).
 
-A results file (.azk) has a line for each frame, whose number is the item's and, in its last three
-digits, the word's; a negative time is a wrong answer. What stood in the frame is told by the item
-file (.rtf, as text).
+A results file (.azk) has a line for each frame; the frame's number consists of the item number and,
+in the last three digits, the word number. A negative time is a wrong answer. The item file (.rtf,
+as text) has the contents of each frame.
 """
 
 import re
@@ -14,7 +14,7 @@ from analysis.readings.table import Readings, TimesFormat, number, readings, unr
 
 _SUBJECT = re.compile(r"^Subject (\d+)")
 _TIMED = re.compile(r"^\s*(\d{4,})\s+(-?\d+(?:\.\d+)?)\s*$")
-# A frame: the sign that says which key is right, its number, and its last text.
+# A frame: the sign for the right key, the frame number, and its last text.
 _FRAME = re.compile(r'^([+=-])\s*(\d{4,})\b[^"]*(?:"READY"[^"]*)?"([^"]*)"')
 # The question after a sentence.
 _QUESTION = 251
@@ -22,17 +22,17 @@ _RIGHT = "+"
 
 
 def read_dmdx(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
-    """Return the times of results files, each with the item file of its list.
+    """Return the times in results files, each with the item file of its list.
 
-    Participants are called after their file and number; frames of one word alone are words of
-    self-paced reading, those of two are a Maze.
+    Participants are named by file and number; frames with one word are self-paced reading, and
+    frames with two words are a Maze.
 
     Args:
         files: The results files, one for each list.
         texts: The item files in the same order.
 
     Raises:
-        AnalysisError: A file has no item file, or a time is of a frame that this lacks.
+        AnalysisError: A file has no item file, or the item file lacks a frame that has a time.
     """
     if len(files) != len(texts):
         raise AnalysisError(

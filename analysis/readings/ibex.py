@@ -1,7 +1,7 @@
-"""Results of Ibex and PCIbex: the Maze and self-paced reading (DashedSentence).
+"""Results of Ibex and PCIbex: Maze and self-paced reading (DashedSentence).
 
-A line is divided by commas; what holds one writes it as %2C. The first seven fields are the same
-for all: time of arrival, digest of the address, controller, order, inner element, label, group.
+Fields are separated by commas; a comma within a field is written %2C. The first seven fields are
+always: time of arrival, digest of the address, controller, order, inner element, label, group.
 PCIbex runs a controller inside a PennController element and puts its type, its name and the time of
 the event between.
 """
@@ -15,21 +15,21 @@ from analysis.errors import AnalysisError
 from analysis.readings.table import Readings, TimesFormat, number, readings, unread
 
 _MAZE, _SPR, _QUESTION = "Maze", "DashedSentence", "Question"
-# Of a word that was not seen.
+# The value for a word that was not seen.
 _UNSEEN = ("None", "NULL", "undefined", "")
 _TRUE = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _WHOSE = re.compile(r"^\d+$")
 
 
 def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
-    """Return the times of results files; texts is empty, for they tell their words themselves.
+    """Return the times of results files; texts is empty, since the files contain their words.
 
-    A participant is a submission: the time of its arrival and the digest of its address. Words
-    behind a wrong choice that ended a sentence were not seen and are left out.
+    A participant is a submission, identified by its arrival time and the digest of its address.
+    Words after a wrong choice that ended the sentence were not seen and are left out.
 
     Raises:
         AnalysisError: A line of a Maze or of self-paced reading has too few fields, or a time is
-            no number.
+            not a number.
     """
     rows, notes = list[dict[str, object]](), list[str]()
     for file in files:
@@ -83,7 +83,7 @@ def _group(fields: Sequence[str]) -> str:
 
 
 def _controller(fields: Sequence[str]) -> tuple[str, list[str]]:
-    """Return which program made a line, and what it says beyond what all lines say."""
+    """Return the controller that wrote a line, and the fields beyond the common ones."""
     if fields[2] != "PennController":
         return fields[2], list(fields[7:])
     kind = fields[7].removeprefix("Controller-") if len(fields) > 7 else ""

@@ -1,4 +1,4 @@
-"""The one table that every reader of reading times gives."""
+"""The common table of all readers of reading times."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from analysis.errors import AnalysisError
 from experiment.discovery import offered_in
 from experiment.errors import why_unread
 
-# ``parallax lm reading-times`` knows the first five by these names.
+# ``parallax lm reading-times`` uses the first five names.
 COLUMNS = (
     "participant",
     "text_id",
@@ -28,13 +28,13 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """Reading times as they were read.
+    """Reading times read from files.
 
     Attributes:
-        frame: ``COLUMNS``, a row for each participant and word or region; position counts from 1,
-            and correct is whether a Maze's word was chosen rightly. What a format does not tell is
+        frame: ``COLUMNS``, one row per participant and word or region; position counts from 1, and
+            correct is whether a Maze's word was chosen rightly. Values that a format lacks are
             missing.
-        notes: What was left out and why, in sentences.
+        notes: Left-out data, with reasons, in sentences.
     """
 
     frame: pd.DataFrame
@@ -43,12 +43,12 @@ class Readings:
 
 @dataclass(frozen=True, slots=True)
 class TimesFormat:
-    """A format of reading times; ``FORMAT`` of a module in this folder, or a tuple of several.
+    """A format of reading times; modules here define one as ``FORMAT``, or a tuple of several.
 
     Attributes:
-        names: What it is called on the command line.
-        documentation: Its row in docs/reading.md.
-        read: From its files, and those of the texts that were read, to the table.
+        names: The names on the command line.
+        documentation: The format's row in docs/reading.md.
+        read: Reads the files, and those of the texts, into the table.
     """
 
     names: tuple[str, ...]
@@ -57,21 +57,21 @@ class TimesFormat:
 
 
 def times_formats() -> dict[str, TimesFormat]:
-    """Return every format by its names."""
+    """Return all formats, by name."""
     formats = offered_in("analysis.readings", "FORMAT", TimesFormat)
     return {name: each for each in formats for name in each.names}
 
 
 def readings(rows: Sequence[dict[str, object]], notes: Sequence[str], where: Path) -> Readings:
-    """Return rows as a table, checked.
+    """Return rows as a checked table.
 
     Args:
-        rows: With some of ``COLUMNS`` each.
-        notes: What was left out.
+        rows: Rows, each with some of ``COLUMNS``.
+        notes: The left-out data.
         where: The file, for messages.
 
     Raises:
-        AnalysisError: There is none, or one is there twice.
+        AnalysisError: There are no rows, or a row occurs twice.
     """
     if not rows:
         raise AnalysisError(
@@ -94,10 +94,10 @@ def readings(rows: Sequence[dict[str, object]], notes: Sequence[str], where: Pat
 
 
 def number(text: str, where: Path, line: int) -> float:
-    """Return a time in milliseconds.
+    """Parse a time in milliseconds.
 
     Raises:
-        AnalysisError: It is no number.
+        AnalysisError: The text is not a number.
     """
     try:
         return float(text)
@@ -110,5 +110,5 @@ def number(text: str, where: Path, line: int) -> float:
 
 
 def unread(file: Path, error: Exception) -> AnalysisError:
-    """Return the error for a file that could not be read."""
+    """Return the error for an unreadable file."""
     return AnalysisError(f"the times cannot be read: {why_unread(error)}", where=str(file))

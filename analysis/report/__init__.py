@@ -1,1 +1,1 @@
-"""A comparison as a folder of files that a reader opens."""
+"""The report of a comparison: a folder of files for readers."""

@@ -1,4 +1,4 @@
-"""The report: one HTML page that holds everything and asks the network for nothing."""
+"""The report: one self-contained HTML page without network access."""
 
 import re
 from collections import Counter
@@ -20,20 +20,20 @@ from experiment.exclusion.rules import reason, rule_in_words
 from experiment.studies.design import Design
 from experiment.studies.study import Study
 
-# Tables of more columns are printed in smaller letters, so that no sheet is turned and none empty.
+# Tables with more columns are printed in a smaller font, to avoid rotated or empty pages.
 _WIDE_COLUMNS = 11
-# SVG measures in points; a figure wider than this fills the page.
+# In SVG points; a wider figure fills the page.
 _COLUMN_POINTS = 260
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedSection:
-    """What stands under one heading.
+    """The contents of one section.
 
     Attributes:
         title: The heading.
-        anchor: Its name in links.
-        parts: Tables and drawn figures in order; a figure follows the table that it draws.
+        anchor: The name in links.
+        parts: Tables and figures in order; a figure follows its table.
     """
 
     title: str
@@ -47,9 +47,9 @@ def render_report(
     """Return the report as HTML.
 
     Args:
-        comparison: What to report.
-        svgs: SVG documents by the name of the drawing; drawings without one are left out.
-        libraries: The versions of what computed.
+        comparison: The comparison to report.
+        svgs: SVG documents by the name of the drawing; drawings without an SVG are left out.
+        libraries: The versions of the libraries used.
     """
     origin = comparison.provenance
     shared = shared_notes(comparison.tables)
@@ -105,7 +105,7 @@ def _titles(study: Study) -> dict[str, str]:
 
 
 def front_part(comparison: Comparison, svgs: Mapping[str, str]) -> list[Table | Drawing]:
-    """Return the table and the figure that stand before the appendix: the first ones."""
+    """Return the table and the figure before the appendix: the first ones."""
     first = comparison.tables[0]
     return [first, *_drawn_from(first, comparison, svgs)]
 
@@ -118,7 +118,7 @@ def _drawn_from(
 
 
 def sections(comparison: Comparison, svgs: Mapping[str, str]) -> list[PrintedSection]:
-    """Return the appendix's sections that hold something, in the order in which they are read."""
+    """Return the non-empty sections of the appendix, in reading order."""
     parts: dict[Section, list[Table | Drawing]] = {section: [] for section in Section}
     placed = {one.name for one in front_part(comparison, svgs) if isinstance(one, Drawing)}
     for table in comparison.tables[1:]:
@@ -135,12 +135,12 @@ def sections(comparison: Comparison, svgs: Mapping[str, str]) -> list[PrintedSec
 def _section(section: Section, parts: list[Table | Drawing], is_more: bool) -> PrintedSection:
     words = re.sub(r"\W+", "-", section.lower()).strip("-")
     title = f"More on {section.lower()}" if is_more else section.value
-    # A table may have the name of its section.
+    # A table may have the same name as its section.
     return PrintedSection(title, f"section-{words}", parts)
 
 
 def shared_notes(tables: Sequence[Table]) -> list[str]:
-    """Return the notes that stand under more than one table: they are printed once."""
+    """Return the notes that occur under more than one table, so that they are printed once."""
     counts = Counter(note for table in tables for note in dict.fromkeys(table.notes))
     return [note for note, count in counts.items() if count > 1]
 
@@ -151,11 +151,11 @@ def _width_points(svg: str) -> float:
 
 
 def inline_svg(document: str, prefix: str) -> Markup:
-    """Return an SVG document as an element of a page, its ids made the page's only ones.
+    """Return an SVG document as an element of the page, with ids unique in the page.
 
     Args:
-        document: The SVG as matplotlib wrote it: trusted, not escaped.
-        prefix: What to put before each id, so that two drawings of one page do not collide.
+        document: The SVG written by matplotlib: trusted, not escaped.
+        prefix: A prefix for each id, so that the ids of two drawings do not collide.
     """
     element = document[document.index("<svg") :]
     element = re.sub(r"<metadata>.*?</metadata>", "", element, flags=re.DOTALL)

@@ -1,4 +1,4 @@
-"""The mixed model as scripts for R: lme4, and brms for a Bayesian fit."""
+"""Write the mixed model as R scripts: lme4, and brms for a Bayesian fit."""
 
 import re
 from collections.abc import Iterator
@@ -48,8 +48,8 @@ def write_scripts(folder: Path, rows: pd.DataFrame, model: MixedModel) -> list[P
     """Write the choices and a script for each package, and return the files.
 
     Args:
-        folder: Where to.
-        rows: The choices that the model was fitted to.
+        folder: The folder to write.
+        rows: The fitted choices.
         model: The fitted model.
     """
     varying = model.varying
@@ -66,7 +66,7 @@ def write_scripts(folder: Path, rows: pd.DataFrame, model: MixedModel) -> list[P
 
 
 def _fixed(model: MixedModel, rows: pd.DataFrame) -> str:
-    """Return the fixed effects without factors of one level, of which R makes no contrast."""
+    """Return the fixed effects without one-level factors, which R cannot code as contrasts."""
     constant = {name for name in _FACTORS if rows[name].nunique() == 1}
     terms: list[str] = []
     for term in model.formula.split(" + (")[0].split(" + "):
@@ -78,7 +78,7 @@ def _fixed(model: MixedModel, rows: pd.DataFrame) -> str:
 
 
 def _own_columns(varying: Effects) -> dict[int, str]:
-    """Return the names of the columns that hold effects' values, by the effects' places."""
+    """Return the names of the columns with the effects' values, by the index of the effect."""
     names: dict[int, str] = {}
     for place, name in enumerate(varying.names):
         values = varying.values[:, place]

@@ -1,4 +1,4 @@
-"""What a reader wants to know first, in sentences filled in from the numbers of the tables."""
+"""The summary of a report: its main results, in sentences filled in from the tables."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
@@ -20,17 +20,17 @@ Row = Mapping[Hashable, Any]
 def summary(
     accuracy: pd.DataFrame, study: Study, statistics: Statistics, margin: float
 ) -> list[str]:
-    """Return for each model how it stands to people and whether it errs as they do.
+    """Return for each model its difference from participants, and whether its errors agree.
 
-    Every share is one of judgments: an item counts as often as people judged it, for people and
-    models alike.
+    Every share is a share of judgments: items are weighted by their number of judgments, for
+    participants and models alike.
 
     Args:
         accuracy: Accuracies by construction in long form (see ``analysis.statistics.accuracy``).
         study: The study, for the constructions' titles.
         statistics: The comparison's statistics by name: ``people_minus_models``,
-            ``error_consistency``, ``correlations`` and ``ceiling`` are told where they are there.
-        margin: Differences smaller than this count as none.
+            ``error_consistency``, ``correlations`` and ``ceiling`` are used if present.
+        margin: Smaller differences count as no difference.
     """
     on_judged = accuracy[accuracy["items"] == JUDGED]
     people = on_judged[on_judged["judge"] == PEOPLE]
@@ -83,7 +83,7 @@ def _answer(model: str, found: Row, margin: float) -> str:
 
 
 def _margin(found: Row, margin: float) -> str:
-    """Return the margin in words; near to 100 % it is smaller than the study's, and says why."""
+    """Return the margin in words; near 100 % it is reduced, and the text explains why."""
     own = float(found.get("margin", margin))
     if own >= margin:
         return f"{100 * margin:g} points"
@@ -104,7 +104,7 @@ def _errors(model: str, statistics: Statistics) -> Iterator[str]:
         return
     ends = f"{_signed(row['low'])} to {_signed(row['high'])}"
     if said is Errors.UNDECIDED and not row["low"] <= 0 <= row["high"]:
-        # The interval is of 95%, and what is said is held to more: that is no contradiction.
+        # The statement may use a stricter level than the 95% interval; the two do not conflict.
         yield (
             f"{said.value}: the 95% interval of kappa ({_signed(row['kappa'])}; {ends}) leaves out "
             f"0, but p is {row['p']:.3f}, and this is said at p < {BESIDES:g}."
@@ -117,7 +117,7 @@ def _errors(model: str, statistics: Statistics) -> Iterator[str]:
 
 
 def _apart(model: str, statistics: Statistics, study: Study) -> Iterator[str]:
-    """Yield where people and a model differ, of what differs after correction for all looked at."""
+    """Yield sentences on differences between participants and a model after correction."""
     rows = statistics.get("people_minus_models")
     if rows is None:
         return
@@ -152,7 +152,7 @@ def _apart(model: str, statistics: Statistics, study: Study) -> Iterator[str]:
 
 
 def _correlation(statistics: Statistics, model: str) -> Iterator[str]:
-    """Yield how a model's preference goes with people's, and how well people's can be known."""
+    """Yield sentences on the model's correlation with participants, and its noise ceiling."""
     found = _of_all_items(statistics, "correlations", model)
     if found is None or pd.isna(found["spearman"]) or pd.isna(found["spearman_low"]):
         return

@@ -1,4 +1,4 @@
-"""What a difference says about a study's question, given the margin that the study declared."""
+"""The conclusion from a difference, given the study's declared margin."""
 
 from collections.abc import Hashable, Mapping
 from enum import StrEnum
@@ -7,14 +7,14 @@ from typing import Any
 import pandas as pd
 
 _LEVEL = 0.05
-# What is said besides the answer (where errors fall, which constructions differ) is held to a
-# stricter level each, so that all that is said of a model is wrong in about 5 % of studies at most
+# Statements besides the main result (same errors, differing constructions) use
+# stricter levels, so that at most about 5 % of studies make any wrong statement about a model
 # (benchmarks/headline.py: 1.1 % over all situations, 5.5 % in one of thirty).
 BESIDES = 0.005
 
 
 class Verdict(StrEnum):
-    """How a model stands to people."""
+    """The relation of a model's accuracy to that of participants."""
 
     BETTER = "better than people"
     WORSE = "worse than people"
@@ -24,7 +24,7 @@ class Verdict(StrEnum):
 
 
 class Errors(StrEnum):
-    """Whether a model errs on the items that people err on."""
+    """Whether a model makes errors on the same items as participants."""
 
     SAME = "It errs on the same items as people more often than chance"
     OTHER = "It errs on other items than people more often than chance"
@@ -33,14 +33,14 @@ class Errors(StrEnum):
 
 
 def verdict(found: Mapping[Hashable, Any]) -> Verdict:
-    """Return how a model stands to people.
+    """Return the relation of a model's accuracy to that of participants.
 
-    A difference within the margin is called the same, even where it is shown not to be zero: the
-    study said beforehand that so small a difference counts as none.
+    A difference within the margin counts as equal, even if it is significantly different from zero,
+    because the study declared the margin in advance.
 
     Args:
-        found: low, high (of people minus model) and p_equivalence, as
-            ``analysis.statistics.paired.people_against_models`` gives them.
+        found: low, high (of people minus model) and p_equivalence, from
+            ``analysis.statistics.paired.people_against_models``.
     """
     low, high = found["low"], found["high"]
     if pd.isna(low) or pd.isna(high):
@@ -53,12 +53,11 @@ def verdict(found: Mapping[Hashable, Any]) -> Verdict:
 
 
 def errors(kappa: Mapping[Hashable, Any] | None) -> Errors:
-    """Return whether errors fall on the same items.
+    """Return whether errors occur on the same items.
 
     Args:
-        kappa: kappa and p of people's and a model's kappa, as
-            ``analysis.statistics.consistency.error_consistency`` gives them; None where there is
-            none.
+        kappa: kappa and p of the kappa of participants and a model, from
+            ``analysis.statistics.consistency.error_consistency``; None if there is no kappa.
     """
     if kappa is None or pd.isna(kappa["p"]):
         return Errors.UNKNOWN
@@ -68,7 +67,7 @@ def errors(kappa: Mapping[Hashable, Any] | None) -> Errors:
 
 
 def all_alike(model: str, n_sentences: int) -> str:
-    """Return what is said of a model all of whose scores are one number."""
+    """Return the sentence about a model whose scores are all equal."""
     return (
         f"{model} gives all {n_sentences:,} sentences the same log-probability per token: that "
         "measure tells none apart, and is not compared with people."
@@ -76,7 +75,7 @@ def all_alike(model: str, n_sentences: int) -> str:
 
 
 def beside_ceiling(correlation: float, ceiling: float) -> str:
-    """Return what is said of a noise ceiling after a model's correlation; empty without one."""
+    """Return the phrase on the noise ceiling after a model's correlation; may be empty."""
     if not ceiling > 0:
         return ""
     if correlation > ceiling:

@@ -1,4 +1,4 @@
-"""Writing a comparison as a folder that appears whole or not at all."""
+"""Write a comparison as a folder that appears complete or not at all."""
 
 import json
 import platform
@@ -28,9 +28,9 @@ _FOLDERS = {
 
 
 def written_before(folder: Path) -> set[str]:
-    """Return the names, files and folders, that an earlier comparison left in a folder.
+    """Return the names of files and folders that an earlier comparison left in a folder.
 
-    A folder that holds anything else is somebody's, and is not among them.
+    A subfolder with any other file contains user data and is not included.
     """
     try:
         files = set(json.loads((folder / RESULTS).read_text("utf-8"))["files"])
@@ -44,18 +44,18 @@ def written_before(folder: Path) -> set[str]:
 def write_comparison(
     comparison: Comparison, folder: Path, *, figures: bool = True
 ) -> tuple[Path, ...]:
-    """Write tables, figures, report and results; an earlier comparison there is replaced.
+    """Write tables, figures, report and results, replacing an earlier comparison.
 
     Args:
-        comparison: What to write.
-        folder: Where to.
-        figures: Whether figures are drawn, which takes longer than all else.
+        comparison: The comparison to write.
+        folder: The folder to write.
+        figures: Whether to draw figures, the slowest part.
 
     Returns:
         The files, the report first.
 
     Raises:
-        WritingError: The folder holds something else, or cannot be written.
+        WritingError: The folder contains other files, or cannot be written.
     """
     with atomic_folder(folder, written_before(folder)) as temporary:
         names = _write_files(comparison, temporary, figures=figures)
@@ -88,7 +88,7 @@ def _write_files(comparison: Comparison, folder: Path, *, figures: bool) -> list
 
 
 def _readme(comparison: Comparison, drawings: Sequence[Drawing]) -> str:
-    """Return what each file of the folder is, for the first reader."""
+    """Return a description of each file in the folder."""
     run = comparison.provenance.run
     lines = [
         f"# People and models: {comparison.study.study.title}",
@@ -120,7 +120,7 @@ def _first(text: str) -> str:
 
 
 def _results(comparison: Comparison, files: list[str]) -> str:
-    """Return every number and its origin as JSON; ``files`` says what a comparison wrote."""
+    """Return all numbers and their origin as JSON; ``files`` lists the written files."""
     origin = comparison.provenance
     content = {
         "provenance": {
@@ -159,6 +159,6 @@ def _records(frame: pd.DataFrame) -> object:
 
 @cache
 def libraries() -> dict[str, str]:
-    """Return the versions of Python and of the libraries that computed."""
+    """Return the versions of Python and of the libraries used."""
     names = ("numpy", "pandas", "scipy", "statsmodels", "pyarrow", "matplotlib")
     return {"python": platform.python_version()} | {name: version(name) for name in names}

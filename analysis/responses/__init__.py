@@ -1,1 +1,1 @@
-"""What the analysis knows of each type of response."""
+"""The analysis of each type of response."""

@@ -1,4 +1,4 @@
-"""What the analysis asks of a type of response."""
+"""The interface of a response type's analysis."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from analysis.tables.provenance import AskedFor
 
 @dataclass(frozen=True, slots=True)
 class ResponseAnalysis:
-    """How the answers of one type, or of several of one family, are analysed.
+    """The analysis of one response type, or of a family of types.
 
     Attributes:
-        name: As types name it in ``family``, and findings in ``of``.
-        asked: What the report says that trials asked for.
-        join: Joins people's answers with what models make of the same items.
-        summary: Returns the report's first sentences, from what findings were made from and the
-            statistics that they found, by name.
-        findings: What it finds besides what the registry of findings has for it; these come first.
+        name: The name used in ``family`` of types and ``of`` of findings.
+        asked: The report's wording of the task.
+        join: Joins participants' answers and models' decisions on the same items.
+        summary: Returns the report's first sentences, from the inputs of findings and their
+            statistics by name.
+        findings: Additional findings, placed before those of the registry.
     """
 
     name: str

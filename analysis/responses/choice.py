@@ -1,4 +1,4 @@
-"""Choices: one of two versions or more, of which one is expected."""
+"""Choices among two or more versions, one of which is expected."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Ratings: one version at a time, on a scale."""
+"""Ratings of single versions on a scale."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,7 +17,7 @@ from analysis.tables.provenance import AskedFor
 
 
 def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
-    """Return the ratings; a model decides nothing where nothing is chosen."""
+    """Return the ratings; models have no decisions, since there is no choice."""
     rated = judgments(run)
     items = rated["item_id"].unique().tolist()
     for one in scores:
@@ -30,7 +30,7 @@ def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
 
 
 def _sentences(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
-    """Yield what a reader wants to know first."""
+    """Yield the main results in sentences."""
     titles = {one.name: one.title for one in given.context.study.constructions}
     apart = statistics["rating_differences"]
     for row in apart.to_dict("records"):
@@ -51,7 +51,7 @@ def _sentences(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator
 def _of_conditions(
     given: Given, statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield each construction's interactions, or else its differences, and the means."""
+    """Yield each construction's interactions, or otherwise its differences, and the means."""
     if "rating_effects" in statistics:
         yield from design_sentences(statistics["rating_effects"], given.context, POINTS)
     means = statistics["ratings"]

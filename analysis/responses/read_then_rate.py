@@ -1,4 +1,4 @@
-"""Sentences that are read at one's own pace and then rated: both, with all that each has."""
+"""Self-paced reading followed by a rating: the results of both tasks."""
 
 from collections.abc import Mapping
 

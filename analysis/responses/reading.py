@@ -1,4 +1,4 @@
-"""Self-paced reading: how long people take for each word or region."""
+"""Self-paced reading: reading times of words or regions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,7 +19,7 @@ from experiment.responses.registry import response_of
 
 
 def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
-    """Return the trials that were read; a model decides nothing where nothing is chosen."""
+    """Return the trials read; models have no decisions, since there is no choice."""
     read = judgments(run)
     items = read["item_id"].unique().tolist()
     for one in scores:
@@ -42,7 +42,7 @@ def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
 
 
 def _of_effects(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
-    """Yield of each construction the region that its first contrast slows most surely."""
+    """Yield each construction's region with the most certain slowdown in its first contrast."""
     effects = statistics.get("reading_effects", pd.DataFrame(columns=["construction"]))
     titles = {one.name: one.title for one in given.context.study.constructions}
     for name, rows in effects.groupby("construction", sort=False):

@@ -1,4 +1,4 @@
-"""The analyses of types of response by name, and which of them a run asks for."""
+"""The registry of response-type analyses, and the choice of the analysis for a run."""
 
 from typing import cast
 
@@ -28,11 +28,11 @@ ANALYSES = Registry(
 
 
 def analysis_of(run: ExportedRun) -> ResponseAnalysis:
-    """Return how the answers are analysed that a run asked its participants for.
+    """Return the analysis for a run's response type.
 
     Raises:
         UnknownNameError: The type of response names an analysis that is not installed.
-        PluginError: The analysis cannot be imported, or is none.
+        PluginError: The analysis cannot be imported, or is not an analysis.
     """
     if run.study.response == Mixed.name:
         raise AnalysisError(

@@ -1,4 +1,4 @@
-"""Yes or no: whether one sentence at a time is acceptable."""
+"""Yes-or-no answers: whether a single sentence is acceptable."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,7 +19,7 @@ from analysis.tables.provenance import AskedFor
 
 
 def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
-    """Return the answers; a model decides nothing, for it knows no bound of what is acceptable."""
+    """Return the answers; models have no decisions, since they have no acceptability threshold."""
     answers = judgments(run)
     items = answers["item_id"].unique().tolist()
     for one in scores:

@@ -1,1 +1,1 @@
-"""Scoring materials with models, and what a score is taken to be."""
+"""Score materials with models, and derive one score per version."""

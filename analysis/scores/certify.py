@@ -1,7 +1,7 @@
-"""Fast scores whose decisions are those of exact ones: close calls are made again.
+"""Certified fast scores: uncertain comparisons are rescored exactly, so decisions agree.
 
-A fast pass says of every token how far its score may be off at most. A comparison whose two sides
-are further apart than all their tokens' errors together is decided; the others are made again.
+A fast pass bounds the error of every token's score. A comparison is decided if its two sides differ
+by more than the sum of their tokens' error bounds; all others are rescored exactly.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ from analysis.errors import AnalysisError
 from analysis.scores.materials import Chunk, Floats, Ints, Sentences
 
 N_SAMPLED = 1_024
-# Exact scores of one sentence, computed in batches of other shapes, differ by less than that.
+# Exact scores of one sentence differ by less than this between batch shapes.
 EXACT_NATS = 1e-4
 
 Answer = Callable[[Sequence[int]], pa.Table]
@@ -22,15 +22,15 @@ Answer = Callable[[Sequence[int]], pa.Table]
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What was done so that no decision of a fast pass differs from the exact ones.
+    """The certificate that no decision of a fast pass differs from exact scoring.
 
     Attributes:
-        bound_nats: The largest bound of a token's error.
-        worst_nats: The worst difference of a token's log-probability seen on the sample.
-        n_sampled: How many sentences the sample had.
-        n_close: How many comparisons were too close for the fast pass.
-        n_compared: How many comparisons there were.
-        kernel: What computed the fast pass, as it was measured.
+        bound_nats: The largest error bound of a token.
+        worst_nats: The largest observed difference of a token's log-probability in the sample.
+        n_sampled: The number of sampled sentences.
+        n_close: The number of comparisons too close for the fast pass.
+        n_compared: The number of comparisons.
+        kernel: The kernel of the fast pass, as measured.
     """
 
     bound_nats: float
@@ -51,7 +51,7 @@ class Certificate:
 
 
 def joined_certificates(certificates: Sequence[Certificate]) -> str:
-    """Return in words what several certificates of one run say; empty if there are none."""
+    """Return a sentence that combines several certificates of one run; empty if there are none."""
     if not certificates:
         return ""
     return str(
@@ -72,10 +72,10 @@ def sampled(n: int) -> Ints:
 
 
 def worst_difference(exact: pa.Table, fast: pa.Table) -> float:
-    """Return the largest difference of a token's score in two tables of one set of answers.
+    """Return the largest difference of a token's score between two tables of the same answers.
 
     Raises:
-        AnalysisError: A token is further off than the fast table's own bound allows.
+        AnalysisError: A difference exceeds the fast table's error bound.
     """
     one, other = (table["logprobs_nats"].combine_chunks().flatten() for table in (exact, fast))
     differences = np.abs(one.to_numpy() - other.to_numpy())
@@ -89,7 +89,7 @@ def worst_difference(exact: pa.Table, fast: pa.Table) -> float:
 
 
 def token_errors(answers: pa.Table) -> Floats:
-    """Return how far each token's score may be off, all answers' tokens one after the other."""
+    """Return the error bound of each token's score, concatenated over all answers."""
     if "errors_nats" in answers.column_names:
         return np.asarray(answers["errors_nats"].combine_chunks().flatten().to_numpy(), np.float64)
     return np.zeros(len(answers["tokens"].combine_chunks().flatten()))
@@ -98,7 +98,7 @@ def token_errors(answers: pa.Table) -> Floats:
 def close_calls(
     wanted: Sentences, scores: pa.Table, fast: Sequence[Chunk]
 ) -> tuple[Ints, int, int]:
-    """Find the comparisons that a fast pass may have got wrong.
+    """Find the comparisons that a fast pass may have decided wrongly.
 
     Tokens before the first difference have the same scores on both sides.
 
@@ -114,7 +114,7 @@ def close_calls(
     sums = scores["logprob_nats"].to_numpy()
     shared = scores["difference_at"].to_numpy()
     starts, ends, total = _running_errors(wanted, fast)
-    # Each version but good is compared with its good one; good itself stands in all of these.
+    # Each other version is compared with good; good itself is part of all comparisons.
     rows = np.flatnonzero(scores["variant"].to_numpy(zero_copy_only=False) != "good")
     goods = wanted.against[rows]
     uncertain = sum(
@@ -127,7 +127,7 @@ def close_calls(
 
 
 def _running_errors(wanted: Sentences, fast: Sequence[Chunk]) -> tuple[Ints, Ints, Floats]:
-    """Return where each distinct sentence's tokens start and end in the errors' running sum."""
+    """Return where each distinct sentence's tokens start and end in the running sum of errors."""
     starts = np.zeros(len(wanted.distinct), np.int64)
     ends = starts.copy()
     errors, before = [np.zeros(1)], 0
@@ -140,11 +140,11 @@ def _running_errors(wanted: Sentences, fast: Sequence[Chunk]) -> tuple[Ints, Int
 
 
 def largest_error(fast: Sequence[Chunk]) -> float:
-    """Return the largest bound of a token's error in a fast pass's answers."""
+    """Return the largest error bound of a token in a fast pass's answers."""
     return max((float(np.max(token_errors(a), initial=0.0)) for _, a in fast), default=0.0)
 
 
 def chunks_of(indices: Ints, size: int) -> Iterator[list[int]]:
-    """Cut indices into chunks that are scored at a time."""
+    """Split indices into chunks to score together."""
     for start in range(0, len(indices), size):
         yield indices[start : start + size].tolist()

@@ -1,8 +1,8 @@
-"""Scores checked in each run: many are computed again, from the items' texts, by other code.
+"""Check scores in each run: recompute a sample from the items' texts with independent code.
 
-The check begins where the user does: with an item and a version. It writes the text itself, has it
-scored by ``lm.independent``, which shares no code with the scorers, and compares the result with
-the row of the score table that bears the item's id.
+The check starts from the items and versions. It renders each text itself, scores the text with
+``lm.independent``, which shares no code with the scorers, and compares the result with the item's
+row in the score table.
 """
 
 import math
@@ -19,7 +19,7 @@ from experiment.records import Item, Variant
 from lm.independent import Recomputed
 
 SHARE, AT_LEAST, N_LONGEST = 0.01, 400, 8
-# Of a token. A score file keeps its tokens in 32 bits.
+# Per token. A score file stores tokens in 32 bits.
 WORST_NATS = 1e-3
 _SUM_NATS = 1e-6
 
@@ -28,15 +28,15 @@ Recompute = Callable[[list[str]], Recomputed]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """How far a run's scores are from those computed again.
+    """The result of a check: the differences between a run's scores and recomputed scores.
 
     Attributes:
         worst_nats: The largest difference of a token's log-probability.
-        n_rows: How many rows of the score table were checked.
-        n_close: How many decisions are within the claimed error; each was checked.
-        n_otherwise: How many of these come out otherwise in the check.
-        bounded: Whether the scores are a fast pass's, whose own error bounds are taken off.
-        independent: Whether other code than the scorer's computed them again.
+        n_rows: The number of checked rows of the score table.
+        n_close: The number of decisions within the claimed error; all were checked.
+        n_otherwise: The number of these decisions that the check reverses.
+        bounded: Whether the scores come from a fast pass, whose error bounds are subtracted.
+        independent: Whether independent code recomputed the scores.
     """
 
     worst_nats: float
@@ -67,7 +67,7 @@ class Check:
 
 
 def joined(checks: Sequence[Check]) -> str:
-    """Return in words what several checks of one run found; empty if there were none."""
+    """Return a sentence that combines several checks of one run; empty if there are none."""
     if not checks:
         return ""
     return str(
@@ -90,25 +90,25 @@ def check_scores(
     recompute: Recompute,
     rng: np.random.Generator,
 ) -> Check | None:
-    """Compare a score table with what its items' texts give when they are scored again.
+    """Compare a score table with scores recomputed from its items' texts.
 
-    Checked are a random hundredth of the rows (at least ``AT_LEAST``), the longest ones, and both
+    The check covers a random 1% of the rows (at least ``AT_LEAST``), the longest rows, and both
     sides of every decision within the claimed error.
 
     Args:
         items: The items.
         table: Their score table.
-        bounds: How far each token of a row may be off besides; None: not at all.
-        render: From plain words to what the model is given.
-        recompute: Scores texts again.
-        rng: What draws the sample.
+        bounds: Returns additional error bounds of a row's tokens; None for no additional error.
+        render: Converts plain words to model input.
+        recompute: Recomputes the scores of texts.
+        rng: The source of randomness of the sample.
 
     Returns:
-        What was found; None where there are no rows.
+        The result; None if there are no rows.
 
     Raises:
-        AnalysisError: The table is not the items' own, a sum is not that of its tokens, or a token
-            is further off than ``WORST_NATS`` and its own error bound.
+        AnalysisError: The rows do not match the items, a sum is not that of its tokens, or a
+            token's difference exceeds ``WORST_NATS`` plus its error bound.
     """
     if not table.num_rows:
         return None
@@ -138,7 +138,7 @@ def _sample(n: int) -> int:
 
 
 def _refuse_other_rows(items: Sequence[Item], table: pa.Table) -> None:
-    """Raise where the rows are not each version of each item, once, in the items' order."""
+    """Raise unless the rows are each version of each item, once, in the items' order."""
     wanted = [(item.item_id, version) for item in items for version in _options(item)]
     found = list(zip(table["item_id"].to_pylist(), table["variant"].to_pylist(), strict=True))
     if wanted == found:
@@ -157,7 +157,7 @@ def _refuse_other_rows(items: Sequence[Item], table: pa.Table) -> None:
 
 
 def _refuse_other_sums(table: pa.Table) -> None:
-    """Raise where a log-probability is not the sum of its row's tokens, or a count not theirs."""
+    """Raise if a row's log-probability or token count does not match its tokens."""
     lists = table["token_logprobs_nats"].combine_chunks()
     values = np.asarray(lists.flatten().to_numpy(), np.float64)
     lengths = np.asarray(lists.value_lengths().to_numpy(), np.int64)
@@ -165,7 +165,7 @@ def _refuse_other_sums(table: pa.Table) -> None:
     running = np.concatenate([[0.0], np.cumsum(values)])
     sums = running[ends] - running[ends - lengths]
     said = np.asarray(table["logprob_nats"].to_numpy(), np.float64)
-    # Tokens are kept in 32 bits, the running sum in 64.
+    # Tokens are stored in 32 bits, the running sum in 64.
     allowed = _SUM_NATS * (1 + np.abs(said)) + 1e-12 * np.abs(running[-1])
     wrong = np.flatnonzero(
         ~(np.abs(sums - said) <= allowed) | (lengths != np.asarray(table["n_tokens"].to_numpy()))
@@ -199,7 +199,7 @@ def _options(item: Item) -> dict[str, str]:
 def _texts(
     items: Sequence[Item], table: pa.Table, rows: Sequence[int], render: Callable[[str], str]
 ) -> dict[int, str]:
-    """Return what the model is to read for each of the rows, by the id that the row bears."""
+    """Return the model input for each of the rows, looked up by the row's item id."""
     known = {item.item_id: item for item in items}
     found = {}
     for row in rows:
@@ -214,7 +214,7 @@ def _difference(own: Floats, again: Floats, error: Floats | None, text: str) -> 
         raise _refusal(f"has {len(own)} scored tokens and not {len(again)}", text)
     allowed = np.zeros(len(own)) if error is None else error
     difference = float(np.max(np.abs(own - again) - allowed, initial=0.0))
-    # Written so that a difference that is no number is refused as well.
+    # This form of the comparison also refuses NaN differences.
     if not difference <= WORST_NATS:
         place = int(np.nanargmax(np.abs(own - again) - allowed)) + 1
         raise _refusal(
@@ -243,11 +243,11 @@ def _otherwise(table: pa.Table, pairs: Ints, again: Mapping[int, Floats]) -> int
 
 
 def bounds_of(wanted: Sentences, scored: Sequence[Chunk]) -> Callable[[int], Floats | None]:
-    """Return what says how far the tokens of a row may be off, where a fast pass scored them.
+    """Return a function that gives a row's token error bounds, if a fast pass scored the row.
 
     Args:
         wanted: The sentences.
-        scored: Their scores; of a sentence in two chunks, the later ones.
+        scored: Their scores; for a sentence in two chunks, the later scores apply.
     """
     if not any("errors_nats" in answers.column_names for _, answers in scored):
         return lambda _: None

@@ -1,4 +1,4 @@
-"""Score files in the forms that other programs read: CSV, samples of lm-evaluation-harness."""
+"""Export score files to other programs' formats: CSV, lm-evaluation-harness samples."""
 
 import csv
 import json
@@ -23,14 +23,14 @@ Row = Mapping[str, object]
 def export_scores(
     path: Path, facts: ScoreFacts, items: Mapping[str, Item], form: str, out: Path
 ) -> int:
-    """Write a score file in another form, and return how many rows it has there.
+    """Write a score file in another format, and return the number of rows written.
 
     Args:
         path: The score file.
-        facts: What it says about itself.
+        facts: Its metadata.
         items: The items by their ids.
         form: One of ``FORMS``.
-        out: Where to.
+        out: The file to write.
 
     Raises:
         AnalysisError: A scored item is not among the items.
@@ -50,7 +50,7 @@ def export_scores(
         for line in FORMS[form](rows, facts, items):
             file.write(line)
             written += 1
-    # A table's first line holds its headers.
+    # The first line of a table contains the headers.
     return written - (form != "lm_eval")
 
 

@@ -1,4 +1,4 @@
-"""A score file from materials and a model, in bounded memory and resumable."""
+"""Score materials with a model into a score file, with bounded memory and resumable."""
 
 import json
 import shutil
@@ -41,17 +41,17 @@ _FACTS = "facts.json"
 
 
 class ShardCache:
-    """Tables in a folder under names, each written whole or not at all."""
+    """A cache of named tables in a folder; each is written completely or not at all."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def path(self, name: str) -> Path:
-        """Return where the shard of that name is cached."""
+        """Return the path of a named shard."""
         return self._folder / f"{name}.parquet"
 
     def missing(self, names: Sequence[str]) -> list[str]:
-        """Return those names whose shard is not there yet."""
+        """Return the names whose shard is not cached yet."""
         return [name for name in names if not self.path(name).is_file()]
 
     def put(self, name: str, table: pa.Table) -> None:
@@ -64,17 +64,17 @@ class ShardCache:
         return pq.read_table(self.path(name))
 
     def forget(self) -> None:
-        """Throw all shards away, because they are not right: no later call may use them."""
+        """Delete all shards because they are invalid: no later call may use them."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
 @contextmanager
 def shard_cache(out: Path, facts: Mapping[str, str]) -> Iterator[ShardCache]:
-    """Yield the shards of a file; they are removed when the block succeeds, and only then.
+    """Yield the shards of a file; they are deleted only when the block succeeds.
 
     Args:
-        out: The file that is made from the shards.
-        facts: What the shards are about; shards that are about something else are thrown away.
+        out: The file made from the shards.
+        facts: The metadata of the shards; shards with other metadata are deleted.
     """
     folder = out.with_name(f".{out.name}.parts")
     described = json.dumps(dict(facts), indent=2, sort_keys=True)
@@ -93,7 +93,7 @@ def _is_about(folder: Path, described: str) -> bool:
         return False
 
 
-# What is held at a time: the published sets fit in one block, so that no beginning is met twice.
+# Items in memory at a time: published sets fit in one block, so shared beginnings are scored once.
 ITEMS_AT_A_TIME = 262_144
 _ROWS_PER_GROUP = 65_536
 _CHECKED_AT_A_TIME = 1_024
@@ -104,15 +104,15 @@ Progress = Callable[[int], object]
 
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """Who scores, and how.
+    """The model, and how it scores.
 
     Attributes:
-        model: The model as the command line names it.
-        loading: How it is loaded; a fast pass is certified by ``analysis.scores.certify``.
-        executor: Who scores shards; None for this process.
-        kernel: What computes a fast pass, in words for its certificate.
-        progress: Called with how many versions were scored since the call before.
-        items_at_a_time: How many items are held at a time.
+        model: The model's name on the command line.
+        loading: The loading options; fast passes are certified by ``analysis.scores.certify``.
+        executor: The executor that scores shards; None for this process.
+        kernel: The kernel of a fast pass, in words for its certificate.
+        progress: Called with the number of versions scored since the previous call.
+        items_at_a_time: The number of items in memory at a time.
     """
 
     model: str
@@ -126,19 +126,19 @@ class Scoring:
 def write_score_file(
     materials: Materials, scoring: Scoring, facts: ScoreFacts, out: Path
 ) -> ScoreFacts:
-    """Score materials and write the score file; what an interrupted call scored is used.
+    """Score materials and write the score file, reusing the shards of an interrupted call.
 
     Args:
         materials: The items.
-        scoring: Who scores, and how.
-        facts: What the file says about itself, except for what only the scores can tell.
+        scoring: The model, and how it scores.
+        facts: The file's metadata, except those known only after scoring.
         out: The file to write.
 
     Returns:
-        What the file says about itself.
+        The file's metadata.
 
     Raises:
-        AnalysisError: The model gave something that is no log-probability, or other scores without
+        AnalysisError: The model returned an invalid log-probability, or different scores without
             shortcuts.
         LmError: A text cannot be scored.
         TableError: The file cannot be written.
@@ -181,7 +181,7 @@ def _blocks(materials: Materials, size: int) -> Iterator[list[Item]]:
 
 
 class _BlockScores:
-    """The scores of one block of items, cached shard by shard while they are made."""
+    """The scores of one block of items, cached shard by shard."""
 
     def __init__(self, wanted: Sentences, number: int, scoring: Scoring, cache: ShardCache) -> None:
         self._wanted, self._number, self._scoring, self._cache = wanted, number, scoring, cache
@@ -189,7 +189,7 @@ class _BlockScores:
         self._scored: list[Chunk] = []
 
     def table(self) -> tuple[pa.Table, Certificate | None]:
-        """Return the block's score table, certified if the first pass was fast."""
+        """Return the block's score table, with a certificate if the first pass was fast."""
         indices = shards(self._wanted.distinct)
         fast = self._scoring.loading.fast
         chunks = self._scored_chunks("shard", indices, fast=fast)
@@ -204,7 +204,7 @@ class _BlockScores:
         written: Callable[[str], str],
         rng: np.random.Generator,
     ) -> Check | None:
-        """Return how far the block's score table is from its items' scores computed again."""
+        """Check the block's score table against recomputed scores of its items."""
         again = partial(recomputed, self._scoring.model, loading=self._scoring.loading)
         run = self._scoring.executor.map if self._scoring.executor else map
 

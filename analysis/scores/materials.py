@@ -26,14 +26,14 @@ _NAMING_COLUMNS = ("item_id", "construction", "condition", "contrast", "variant"
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """The sentences to score: each distinct one once, however many items share it.
+    """The sentences to score: each distinct sentence once, even if several items share it.
 
     Attributes:
         rows: One row per item and version: item_id, construction, condition, contrast, variant.
-        distinct: The sentences as the model is given them.
-        of_row: int64, shape ``(rows,)``: each row's place in ``distinct``.
-        against: int64, shape ``(rows,)``: the row that each row stands against: the contrast for
-            good (itself where there is none), good for every other version.
+        distinct: The sentences as model input.
+        of_row: int64, shape ``(rows,)``: each row's index in ``distinct``.
+        against: int64, shape ``(rows,)``: the row that each row is compared with: the contrast for
+            good (good itself if there is no contrast), and good for every other version.
     """
 
     rows: pa.Table
@@ -48,9 +48,9 @@ def sentences(
     """Collect the versions of the items, each as a whole rendered sentence.
 
     Args:
-        items: The items; consumed once.
-        render: From plain words to what the model is given.
-        repeated: Keep a sentence as often as it occurs, so that each row has its own.
+        items: The items; iterated once.
+        render: Converts plain words to model input.
+        repeated: Whether to keep repeated sentences, so that each row has its own.
     """
     place: dict[str | int, int] = {}
     texts: list[str] = []
@@ -76,7 +76,7 @@ def sentences(
 
 def _versions(item: Item) -> Iterator[tuple[Variant, str]]:
     yield Variant.GOOD, item.good
-    # A sentence to be rated may have no other version: nothing is scored in its place.
+    # A rated sentence may have no second version; then only one version is scored.
     if item.bad:
         yield Variant.BAD, item.bad
     if item.distractor:
@@ -86,17 +86,17 @@ def _versions(item: Item) -> Iterator[tuple[Variant, str]]:
 def token_table(
     wanted: Sentences, indices: Sequence[int], scored: Sequence[TokenScores]
 ) -> pa.Table:
-    """Return a model's answers as columns: tokens, logprobs_nats, unknown; a list per sentence.
+    """Return a model's answers as columns: tokens, logprobs_nats, unknown; one list per sentence.
 
-    Answers that may be off have errors_nats as well.
+    Answers with error bounds also have errors_nats.
 
     Args:
-        wanted: What was to be scored.
-        indices: Which of its sentences these are.
+        wanted: The sentences to score.
+        indices: The indices of these sentences.
         scored: The answers.
 
     Raises:
-        AnalysisError: The model gave something that is no log-probability.
+        AnalysisError: The model returned an invalid log-probability.
     """
     for place, one in zip(indices, scored, strict=True):
         if not np.all(one.logprobs_nats <= 0):
@@ -128,8 +128,9 @@ def score_table(wanted: Sentences, scored: Iterable[Chunk]) -> pa.Table:
     """Return the score table: each item's versions with the scores of their sentences.
 
     Args:
-        wanted: What was to be scored.
-        scored: The scores of all its sentences; of a sentence in two chunks, the later ones.
+        wanted: The sentences to score.
+        scored: The scores of all its sentences; for a sentence in two chunks, the later scores
+            apply.
     """
     chunks = list(scored)
     answers = pa.concat_tables(table.select(_ANSWERS) for _, table in chunks).combine_chunks()
@@ -155,7 +156,7 @@ def score_table(wanted: Sentences, scored: Iterable[Chunk]) -> pa.Table:
 
 
 class _Tokens:
-    """The tokens of all answers, one answer after the other.
+    """The tokens of all answers, concatenated.
 
     Attributes:
         lengths: int64, shape ``(answers,)``.
@@ -175,7 +176,7 @@ class _Tokens:
         self.n_unknown = unknown[self._ends] - unknown[self._starts]
 
     def first_difference(self, rows: Ints, others: Ints) -> Ints:
-        """Return how many tokens each answer shares with another before the first that differs."""
+        """Return the number of tokens that each answer shares with another up to a difference."""
         lengths = self.lengths[rows]
         firsts = np.cumsum(lengths) - lengths
         place = np.arange(lengths.sum()) - np.repeat(firsts, lengths)
@@ -183,7 +184,7 @@ class _Tokens:
         inside = place < np.repeat(self.lengths[others], lengths)
         theirs = np.where(inside, np.repeat(self._starts[others], lengths) + place, mine)
         same = inside & (self._numbers[mine] == self._numbers[theirs])
-        # Counting the tokens of an answer that no difference precedes, its own place included.
+        # Count the leading tokens of an answer up to the first difference.
         differences = np.concatenate(([0], np.cumsum(~same)))
         undisturbed = differences[1:] == np.repeat(differences[firsts], lengths)
         counted = np.concatenate(([0], np.cumsum(undisturbed)))

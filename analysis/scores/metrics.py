@@ -1,7 +1,7 @@
-"""A model's score of a version: which tokens count, and how the sum is normalised.
+"""Metrics: the tokens that count in a version's score, and the normalisation of their sum.
 
-The score table holds the log-probability of every token. A metric turns those of one version into
-one number; the model chooses the version whose number is higher.
+The score table holds the log-probability of every token. A metric turns the log-probabilities of
+one version into one number; the model chooses the version with the higher number.
 
 References:
     Pauls, A., & Klein, D. (2012). Large-scale syntactic language modeling with treelets. ACL 2012.
@@ -44,10 +44,10 @@ METRICS: Mapping[str, str] = MappingProxyType(
     }
 )
 NEED_UNIGRAM = frozenset({"unigram", "slor", "word_unigram"})
-# Those that ask nothing of another version: sentences without one have them too.
+# Metrics that need no second version also apply to single sentences.
 WHOLE = ("sum", "mean", "unigram", "slor", "penlp")
 _PENALTY_BASE, _PENALTY_POWER = 5, 0.8
-# Scored in another batch, the same words get another last digit.
+# The last digits of the same words' scores differ between batches.
 _SAME_NATS = 1e-4
 
 
@@ -74,20 +74,21 @@ class Tokens:
 
 
 def check_metric(name: str) -> None:
-    """Raise unless there is a metric of that name.
+    """Raise unless a metric of that name exists.
 
     Raises:
-        UnknownNameError: There is none.
+        UnknownNameError: The metric does not exist.
     """
     if name not in METRICS:
         raise unknown_name("metric", name, dict(METRICS))
 
 
 def read_tokens(scores: Scores, items: Collection[str] | None = None) -> Tokens:
-    """Read the tokens of the compared versions of items, of all by default.
+    """Read the tokens of the compared versions of the given items, or of all items.
 
-    The point of difference is the table's own. Where a table does not tell it, it is the first
-    token with different log-probabilities: a left-to-right model gives a shared beginning the same.
+    The point of difference is taken from the table. If the table lacks it, it is the first token
+    with different log-probabilities, since a left-to-right model gives a shared beginning the same
+    scores.
 
     Raises:
         AnalysisError: A version of an item was not scored.
@@ -129,7 +130,7 @@ def _padded(values: Floats, starts: NDArray[np.int64], lengths: NDArray[np.int64
 
 def _difference(matrix: Floats) -> NDArray[np.int64]:
     good, other = matrix[0::2], matrix[1::2]
-    # Two impossible tokens (-inf each) are the same, and have no difference.
+    # Two impossible tokens (-inf each) count as equal.
     apart = np.subtract(good, other, out=np.zeros(good.shape), where=good != other)
     differs = np.abs(apart) > _SAME_NATS
     return np.asarray(differs.argmax(axis=1), np.int64)
@@ -144,7 +145,7 @@ def metric_values(tokens: Tokens, metric: str, unigram: Tokens | None = None) ->
         unigram: A unigram model's log-probabilities of the same tokens.
 
     Raises:
-        AnalysisError: The metric weighs against a unigram model, and there is none.
+        AnalysisError: The metric needs a unigram model, and there is none.
     """
     check_metric(metric)
     own = tokens.logprobs_nats
@@ -169,7 +170,7 @@ def _against(tokens: Tokens, unigram: Tokens | None, metric: str) -> Tokens:
         raise _no_unigram(metric)
     if not tokens.rows.equals(unigram.rows) or not np.array_equal(tokens.lengths, unigram.lengths):
         raise _other_tokens()
-    # The model's own point of difference: equally frequent words do not differ by unigram.
+    # Use the model's point of difference: equally frequent words have equal unigram scores.
     return replace(unigram, start=tokens.start)
 
 
@@ -190,7 +191,7 @@ def _other_tokens() -> AnalysisError:
 
 
 def with_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> Scores:
-    """Return the compared versions' scores by a metric in place of the whole log-probability.
+    """Return the scores of the compared versions by a metric instead of the sum.
 
     Args:
         scores: A model's scores.
@@ -198,7 +199,7 @@ def with_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> S
         unigram: A unigram model's scores of the same items.
 
     Raises:
-        AnalysisError: The unigram model is needed and missing, or is about other items.
+        AnalysisError: The required unigram model is missing, or has other items.
     """
     check_metric(metric)
     if metric == FULL:
@@ -215,14 +216,14 @@ def with_metric(scores: Scores, metric: str, unigram: Scores | None = None) -> S
 
 
 def _has_single(scores: Scores) -> bool:
-    """Return whether an item has one version alone."""
+    """Return whether an item has only one version."""
     frame = scores.frame
     compared = frame["item_id"][equal_text(frame["variant"], frame["contrast"])]
     return bool(set(frame["item_id"].astype(str)) - set(compared.astype(str)))
 
 
 def whole(scores: Scores, metric: str, unigram: Scores | None = None) -> Floats:
-    """Return a metric of whole sentences for each row of a score file, whatever its versions.
+    """Return a whole-sentence metric for each row of a score file, for any versions.
 
     Args:
         scores: A model's scores, as read.
@@ -230,7 +231,7 @@ def whole(scores: Scores, metric: str, unigram: Scores | None = None) -> Floats:
         unigram: A unigram model's scores of the same rows.
 
     Raises:
-        AnalysisError: The metric weighs against a unigram model, and there is none of these rows.
+        AnalysisError: The metric needs a unigram model, and there is none for these rows.
     """
     own = scores.frame["logprob_nats"].to_numpy(dtype=float)
     lengths = _lengths(scores)

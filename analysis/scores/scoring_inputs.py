@@ -1,4 +1,4 @@
-"""The items to score: a study's or a file's, all of them or those that people judged."""
+"""The items to score: those of a study or file, all of them or only the judged ones."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -23,20 +23,20 @@ Progress = Callable[[Iterator[Item]], Iterator[Item]]
 
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """Items that can be gone through again and again without ever being held.
+    """Items that can be iterated repeatedly without loading all into memory.
 
     Attributes:
-        items: Begins a passage through them.
+        items: Starts an iteration over the items.
         study: The study's name; empty for a file.
         version: The study's version; empty for a file.
-        rendering: How they are given to word-level models.
-        hash: The identity of all the items, whichever of them are to be scored.
-        n_items: How many are to be scored.
-        n_versions: How many versions they have together.
-        selection: Which of the items these are, in words; empty for all.
-        cased_rendering: How they are given to word-level models that know capital letters.
-        running_rendering: How they are given to models that cut running text up themselves.
-        notes: What was decided when they were read, in sentences.
+        rendering: The rendering for word-level models.
+        hash: The hash of all items, whether selected for scoring or not.
+        n_items: The number of items to score.
+        n_versions: The number of their versions.
+        selection: The selection of items, in words; empty for all.
+        cased_rendering: The rendering for word-level models with capital letters.
+        running_rendering: The rendering for models that tokenise running text themselves.
+        notes: Decisions made while reading, in sentences.
     """
 
     items: Callable[[], Iterator[Item]]
@@ -52,7 +52,7 @@ class Materials:
     notes: tuple[str, ...] = ()
 
     def given_to(self, scorer: Scorer) -> Self:
-        """Return the same items in the text that a model is given: what it can read decides."""
+        """Return the same items in the rendering that fits the model."""
         if isinstance(scorer, HasSubwords):
             return replace(self, rendering=self.running_rendering)
         if getattr(scorer, "cased", False):
@@ -67,11 +67,11 @@ def find_materials(
 
     Args:
         named: The study, or the file in any format that ``experiment.materials.formats`` reads.
-        rendering: Another rendering than the study's, for every model.
-        progress: Wraps the first passage through the items, to show how far it is.
+        rendering: A rendering for every model that replaces the study's.
+        progress: Wraps the first iteration over the items, to show progress.
 
     Raises:
-        ParallaxError: There is no such study or file, or it is unsound.
+        ParallaxError: The study or file does not exist, or is invalid.
     """
     notes: tuple[str, ...] = ()
     if is_materials(named):
@@ -100,7 +100,7 @@ def find_materials(
 
 
 class _Counted:
-    """Items that count themselves as they pass."""
+    """Items that are counted during iteration."""
 
     def __init__(self, items: Iterator[Item]) -> None:
         self._items, self.n_items, self.n_versions = items, 0, 0
@@ -113,14 +113,14 @@ class _Counted:
 
 
 def only_judged(materials: Materials, export: Path) -> Materials:
-    """Return those of the items that somebody judged in an exported run.
+    """Return the items that were judged in an exported run.
 
     Args:
         materials: All items.
         export: The run's export folder.
 
     Raises:
-        AnalysisError: Nothing was judged, or a judged item is not among the items.
+        AnalysisError: No item was judged, or a judged item is not among the items.
         TableError: The export has no table of responses.
     """
     judged = {str(item_id) for item_id in read_exported(RESPONSES, export, ("item_id",))["item_id"]}

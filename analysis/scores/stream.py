@@ -1,4 +1,4 @@
-"""A score file of sentences read as one stream, each after all those before it."""
+"""Score sentences as one stream, each after all preceding sentences."""
 
 from collections.abc import Iterator
 from itertools import islice, pairwise
@@ -20,29 +20,30 @@ from experiment.tables.schemas import SCORES
 from lm.sharding import ReadsStreams, stream_reader_of
 
 READING = "as one stream, each item after the good versions of all items before it"
-# Their hidden values wait for the softmax together.
+# Their hidden states are collected for one softmax.
 _ITEMS_AT_A_TIME = 256
 
 
 def write_stream_file(
     materials: Materials, scoring: Scoring, facts: ScoreFacts, out: Path
 ) -> ScoreFacts:
-    """Score materials in their own order as one stream and write the score file.
+    """Score materials in order as one stream and write the score file.
 
-    Nothing can be shared, left out or resumed: each score depends on everything before it.
+    No sentence can be shared or skipped, and scoring cannot be resumed: each score depends on all
+    preceding text.
 
     Args:
         materials: The items.
-        scoring: Who scores; items are read one after the other, in this process.
-        facts: What the file is to say about itself.
+        scoring: The model; it scores the items one after the other, in this process.
+        facts: The file's metadata.
         out: The file to write.
 
     Returns:
-        What the file says about itself.
+        The file's metadata.
 
     Raises:
-        AnalysisError: The model gave something that is no log-probability.
-        LmError: The model begins anew for every text.
+        AnalysisError: The model returned an invalid log-probability.
+        LmError: The model cannot keep its state between texts.
         TableError: The file cannot be written.
     """
     reader = stream_reader_of(scoring.model, scoring.loading)
@@ -68,7 +69,7 @@ def _tables(materials: Materials, reader: ReadsStreams) -> Iterator[pa.Table]:
 
 
 def _groups(wanted: Sentences) -> list[list[str]]:
-    """Return the versions of each item, the good one first."""
+    """Return the versions of each item, the good version first."""
     variants: Any = wanted.rows["variant"].to_numpy()
     firsts = np.flatnonzero(variants == "good").tolist()
     ends = [*firsts, len(wanted.distinct)]

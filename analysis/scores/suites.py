@@ -1,4 +1,4 @@
-"""SyntaxGym suites asked of a model: surprisals of regions, and which predictions hold.
+"""SyntaxGym suites: score regions by surprisal, and test the predictions.
 
 Gauthier, J., Hu, J., Wilcox, E., Qian, P., & Levy, R. (2020). SyntaxGym: An online platform for
 targeted evaluation of language models. ACL 2020. Regions are joined by single spaces, a token
@@ -30,7 +30,7 @@ _METRICS: dict[Metric, Callable[[Floats], float]] = {
 
 @dataclass(frozen=True, slots=True)
 class SuiteScores:
-    """What a model says about suites.
+    """A model's results on suites.
 
     Attributes:
         regions: suite, item, condition, region, content, n_tokens, surprisal_bits.
@@ -44,15 +44,15 @@ class SuiteScores:
 def score_suites(
     scorer: Scorer, paths: Sequence[Path], render: Callable[[str], str]
 ) -> SuiteScores:
-    """Ask a model the predictions of suites.
+    """Score suites with a model and test their predictions.
 
     Args:
         scorer: The model.
         paths: The suites' files.
-        render: From a region's text to what the model is given.
+        render: Converts a region's text to model input.
 
     Raises:
-        MaterialsError: A file is no suite, or one of its formulas cannot be evaluated.
+        MaterialsError: A file is not a suite, or a formula cannot be evaluated.
         LmError: A text cannot be scored.
     """
     found = [_score(scorer, path, render) for path in paths]

@@ -1,1 +1,1 @@
-"""Statistics: tables of judgments in, numbers with their uncertainty out."""
+"""Statistics: from tables of judgments to estimates with their uncertainty."""

@@ -1,10 +1,10 @@
-"""Accuracy of people and models, for constructions, conditions or any other grouping.
+"""Accuracy of participants and models, by construction, condition or any other grouping.
 
-Every function returns one row per group in one long form, so that judges stand side by side
-after a plain concatenation: ``judge``, ``is_model``, ``items`` ("judged" or "all"), the grouping
-columns, ``accuracy``, ``low``, ``high``, ``interval``, ``wilson_low``, ``wilson_high``,
-``n_items``, ``n_frames`` (of people), ``n_judgments``, ``n_participants``, ``n_ties``. What does
-not apply to a judge is missing.
+Every function returns one row per group in the same long form, so that results of several judges
+can be concatenated: ``judge``, ``is_model``, ``items`` ("judged" or "all"), the grouping columns,
+``accuracy``, ``low``, ``high``, ``interval``, ``wilson_low``, ``wilson_high``, ``n_items``,
+``n_frames`` (of people), ``n_judgments``, ``n_participants``, ``n_ties``. Values that do not apply
+to a judge are missing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,18 +36,18 @@ JUDGED, ALL = "judged", "all"
 def people_accuracy(
     judgments: pd.DataFrame, by: Sequence[str], weigh: Weighing = "judgments"
 ) -> pd.DataFrame:
-    """Return people's accuracy per group: the share of right judgments, with a 95% interval.
+    """Return participants' accuracy per group: the share of right judgments, with a 95% interval.
 
-    The interval is the two-way clustered one (``statistics.clustered``). Where all judgments of a
-    group are right, or all wrong, there is no variance to estimate: Wilson's interval is used
+    The interval is the two-way clustered one (``statistics.clustered``). If all judgments of a
+    group are right, or all wrong, the variance cannot be estimated: Wilson's interval is used
     instead, as if each participant (or each frame, whichever are fewer) had been observed once.
     ``wilson_low`` and ``wilson_high`` are Wilson's for independent judgments, as a check.
 
     Args:
-        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them. Where no
-            participants are known (``participant`` missing) only frames are taken to cluster.
+        judgments: One row per judgment, from ``analysis.data.join.judgments``. If participants are
+            unknown (``participant`` missing), judgments cluster by frame only.
         by: The grouping columns.
-        weigh: With "items" the accuracy within each item comes first, and items are averaged.
+        weigh: With "items", the accuracies of items are averaged.
     """
     grouped, right = groups(judgments, by), judgments["chose_good"]
     unit = judgments[unit_column(judgments)]
@@ -86,7 +86,7 @@ def people_accuracy(
 
 
 def _item_weights(item: NDArray[np.intp], group: NDArray[np.intp]) -> Floats:
-    """Return what each judgment counts where items count alike, whatever their judgments."""
+    """Return the weight of each judgment such that all items have equal weight."""
     pairs = group * (item.max() + 1) + item
     _, place, n = np.unique(pairs, return_inverse=True, return_counts=True)
     found: Floats = 1 / n[place]
@@ -94,14 +94,14 @@ def _item_weights(item: NDArray[np.intp], group: NDArray[np.intp]) -> Floats:
 
 
 def interval(low: float, high: float, n_right: int, n_judgments: int, n_clusters: int) -> Interval:
-    """Return a clustered interval of an accuracy, or Wilson's where there is none.
+    """Return an accuracy's clustered interval, or Wilson's if there is none.
 
     Args:
-        low: The clustered interval's lower end; NaN with one cluster alone.
+        low: The clustered interval's lower end; NaN with a single cluster.
         high: Its upper end.
         n_right: Right judgments.
         n_judgments: All judgments.
-        n_clusters: The participants or the items, whichever are fewer.
+        n_clusters: The number of participants or items, whichever is smaller.
     """
     if n_right in (0, n_judgments):
         return wilson_interval(n_clusters if n_right else 0, n_clusters)
@@ -113,10 +113,11 @@ def bootstrap_accuracy(
 ) -> pd.DataFrame:
     """Return the crossed bootstrap's interval of each group's accuracy, as a check.
 
-    It is cautious (see ``statistics.resample``). Where all judgments agree it has no width.
+    The interval is conservative (see ``statistics.resample``). If all judgments agree, its width is
+    zero.
 
     Args:
-        judgments: One row per judgment, as ``people_accuracy`` takes them.
+        judgments: One row per judgment, as for ``people_accuracy``.
         by: The grouping columns.
         rng: The source of randomness.
         resamples: How many times to resample.
@@ -133,17 +134,17 @@ def bootstrap_accuracy(
 
 
 def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) -> pd.DataFrame:
-    """Return how much higher people's accuracy is on some judgments than on the others.
+    """Return the difference between participants' accuracies on some judgments and on the others.
 
     Args:
         judgments: One row per judgment.
-        of_first: Shape ``(n,)``: which judgments the first accuracy is of.
+        of_first: Shape ``(n,)``: whether a judgment belongs to the first accuracy.
 
     Returns:
-        One row: difference, low, high, the ends of its 95% interval (two-way clustered; what
-        participants and items have in both accuracies cancels), n_judgments. NaN where one of
-        the two has no judgments; no interval of too few answers, participants or frames
-        (``withheld``).
+        One row: difference, low, high, the ends of its 95% interval (two-way clustered; effects of
+            participants and items that occur in both accuracies cancel), n_judgments. NaN if one of
+            the two has no judgments; no interval with too few answers, participants or frames
+            (``withheld``).
     """
     found = {"difference": np.nan, "low": np.nan, "high": np.nan, "n_judgments": len(judgments)}
     if of_first.all() or not of_first.any():
@@ -169,18 +170,18 @@ def accuracies(
     rng: np.random.Generator,
     resamples: int,
 ) -> pd.DataFrame:
-    """Return people's accuracy with every interval, and below it each model's.
+    """Return participants' accuracy with every interval, followed by each model's.
 
     Args:
         judgments: One row per judgment.
-        decisions: Each model's decisions, as ``analysis.data.join.decisions`` gives them.
+        decisions: Each model's decisions, from ``analysis.data.join.decisions``.
         by: The grouping columns.
         rng: Draws the resamples.
         resamples: How many times to resample.
     """
     items = judgments["item_id"].unique().tolist()
     check = bootstrap_accuracy(judgments, by, rng, resamples).drop(columns=list(by))
-    # Both have the groups in the order in which they first occur.
+    # Both have the groups in order of first occurrence.
     people = pd.concat([people_accuracy(judgments, by), check], axis=1)
     models = [model_accuracy(frame, name, by, items) for name, frame in decisions.items()]
     return pd.concat([people, *models], ignore_index=True)
@@ -189,10 +190,10 @@ def accuracies(
 def model_accuracy(
     decisions: pd.DataFrame, model: str, by: Sequence[str], judged: Iterable[str]
 ) -> pd.DataFrame:
-    """Return a model's accuracy per group, on the judged items and on all it scored.
+    """Return a model's accuracy per group, on the judged items and on all scored items.
 
     Args:
-        decisions: One row per item, as ``analysis.data.join.decisions`` gives them.
+        decisions: One row per item, from ``analysis.data.join.decisions``.
         model: The model's name.
         by: The grouping columns.
         judged: The ids of the items that people judged.

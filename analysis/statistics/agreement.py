@@ -1,4 +1,4 @@
-"""Agreement among people: Krippendorff's alpha and the entropy of their choices on an item."""
+"""Agreement among participants: Krippendorff's alpha, and the entropy of choices on an item."""
 
 import numpy as np
 import pandas as pd
@@ -16,10 +16,10 @@ from analysis.statistics.resample import Floats, codes
 
 
 def entropy_bits(share: Floats) -> Floats:
-    """Return the entropy of a choice between two, ``-p log2 p - (1-p) log2 (1-p)``, in bits.
+    """Return the entropy of a binary choice, ``-p log2 p - (1-p) log2 (1-p)``, in bits.
 
     Args:
-        share: Any shape: the share that chose one of the two.
+        share: Any shape: the share of choices of one option.
     """
     other = 1 - share
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -30,20 +30,21 @@ def entropy_bits(share: Floats) -> Floats:
 
 
 def krippendorff_alpha(counts: Floats, difference: Floats | None = None) -> float:
-    """Return Krippendorff's alpha, ``1 - D_o / D_e``, of any number of values.
+    """Return Krippendorff's alpha, ``1 - D_o / D_e``, for any number of values.
 
     With ``o_ck``, the sum over units of ``n_uc (n_uk - [c = k]) / (m_u - 1)``, and its margins
     ``n_c``, it is ``1 - (n - 1) sum(o_ck d_ck) / sum(n_c (n_k - [c = k]) d_ck)``; units with fewer
-    than two judgments count for nothing. Krippendorff, K. (2011). Computing Krippendorff's
+    than two judgments are ignored. Krippendorff, K. (2011). Computing Krippendorff's
     alpha-reliability. University of Pennsylvania, section D.
 
     Args:
-        counts: How often each unit got each value, shape ``(units, values)``.
-        difference: How unlike two values are (``d``, squared where the level of measurement asks
-            so), shape ``(values, values)``, zero in the diagonal. None: nominal, 1 for any two.
+        counts: The number of times each unit got each value, shape ``(units, values)``.
+        difference: The difference of two values (``d``, squared if the level of measurement
+            requires it), shape ``(values, values)``, zero in the diagonal. None: nominal, 1 for any
+            two.
 
     Returns:
-        1 for perfect agreement, 0 for chance; NaN where fewer than two values were ever paired.
+        1 for perfect agreement, 0 for chance; NaN if fewer than two values occur in pairs.
     """
     paired = counts[counts.sum(axis=1) > 1].astype(float)
     weighted = paired / (paired.sum(axis=1, keepdims=True) - 1)
@@ -57,21 +58,20 @@ def krippendorff_alpha(counts: Floats, difference: Floats | None = None) -> floa
 
 
 def agreement(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Return how much people agree: over all items, then by construction.
+    """Return agreement among participants: over all items, then by construction.
 
     Alpha (``krippendorff_alpha``, nominal) compares the disagreement between judgments of one item
-    with that between any two judgments. 1: everybody agrees on every item; 0: knowing the item
-    tells nothing about the choice. The interval is symmetric on the scale of log F, its variance
-    the two-way jackknife's over participants and items (``clustered.jackknifed``).
+    with that between any two judgments. 1: all participants agree on every item; 0: the item does
+    not predict the choice. The interval is symmetric on the scale of log F, its variance the
+    two-way jackknife's over participants and items (``clustered.jackknifed``).
 
     Args:
-        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them. Where no
-            participants are known, only items are taken to cluster.
+        judgments: One row per judgment, from ``analysis.data.join.judgments``. If participants are
+            unknown, judgments cluster by item only.
 
     Returns:
-        construction (empty: all), alpha, low, high (NaN where nobody ever chose otherwise, or no
-        item has two judgments), entropy_bits (mean over items), share_unanimous, n_items,
-        n_judgments.
+        construction (empty: all), alpha, low, high (NaN if all choices are equal, or no item has
+        two judgments), entropy_bits (mean over items), share_unanimous, n_items, n_judgments.
     """
     groups = [("", judgments), *judgments.groupby("construction", sort=False, observed=True)]
     return pd.DataFrame([_row(str(name), group) for name, group in groups])
@@ -106,11 +106,11 @@ def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
     alpha = krippendorff_alpha(np.column_stack([good, n - good]))
     of_items = _item_sums(good, n)
     left = _item_sums(good[item] - right, n[item] - 1)
-    # What goes when one judgment goes: its own, and its item's last pair where two were all.
+    # Removing one judgment removes its own part, and the item's only pair if there were two.
     lost = of_items[:, item] - left
     total = of_items.sum(axis=1)
     people = np.array([np.bincount(person, one, minlength=n_people) for one in lost])
-    # What goes when a frame goes, or a participant's judgments of it.
+    # The loss when a frame, or a participant's judgments of the frame, are removed.
     of_item = np.zeros(n_items, np.intp)
     of_item[item] = unit
     units = np.array([np.bincount(of_item, one, minlength=n_units) for one in of_items])
@@ -131,7 +131,7 @@ def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
 
 
 def _item_sums(good: Floats, n: Floats) -> Floats:
-    """Return what each item adds to alpha's sums, shape ``(3, items)``; without a pair nothing."""
+    """Return each item's contribution to alpha's sums, shape ``(3, items)``; 0 without a pair."""
     with np.errstate(divide="ignore", invalid="ignore"):
         sums = np.array([2 * good * (n - good) / (n - 1), good, n])
     found: Floats = np.where(n > 1, sums, 0.0)
@@ -139,7 +139,7 @@ def _item_sums(good: Floats, n: Floats) -> Floats:
 
 
 def _of_sums(disagreeing: Floats, good: Floats, n: Floats) -> Floats:
-    """Return alpha from its sums over items; 1 where nobody chose otherwise."""
+    """Return alpha from its sums over items; 1 if all choices are equal."""
     other = n - good
     with np.errstate(divide="ignore", invalid="ignore"):
         found = 1 - disagreeing / n * n * (n - 1) / (2 * good * other)

@@ -1,7 +1,7 @@
-"""Attraction: accuracy when an intervening word differs in number from the one that counts.
+"""Attraction: accuracy when an intervening word differs in number from the relevant word.
 
-Nothing here knows a study: a configuration is what the items' features say, and features that take
-the same values (number = singular | plural of two nouns) can match or not.
+The module is independent of any study: a configuration comes from the items' features, and features
+with the same values (number = singular | plural of two nouns) can match or mismatch.
 """
 
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ from analysis.statistics.accuracy import (
 )
 
 MATCH, MISMATCH = "match", "mismatch"
-# All that accuracies need: there may be millions of judgments.
+# Only the columns that accuracies need, since there may be millions of judgments.
 _JUDGED = ["participant", "item_id", "construction", "chose_good"]
 
 
 def feature_columns(items: pd.DataFrame) -> pd.DataFrame:
-    """Return the features as columns, one row per row of ``items``; missing where there is none.
+    """Return the features as columns, one row per row of ``items``; missing if absent.
 
     Args:
         items: The table items; ``features`` is name=value pairs joined by spaces.
@@ -36,7 +36,7 @@ def _pairs(text: str) -> dict[str, str]:
 
 
 def configurations(items: pd.DataFrame) -> pd.DataFrame:
-    """Return which items can show attraction, and how their features stand to each other.
+    """Return the items that can show attraction, and whether their features match.
 
     In each construction, the features are compared that share all their values there (two or
     more of them). Constructions with no such features are left out.
@@ -55,7 +55,7 @@ def configurations(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compared(distinct: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows, of one construction, with configuration and agreement; none if not alike."""
+    """Return one construction's rows with configuration and agreement; empty if not comparable."""
     features = feature_columns(distinct).dropna(axis=1)
     compared = features[_comparable(features)].to_numpy(dtype=str)
     if compared.shape[1] == 0:
@@ -70,7 +70,7 @@ def _compared(distinct: pd.DataFrame) -> pd.DataFrame:
 
 
 def _comparable(features: pd.DataFrame) -> list[str]:
-    """Return the largest set of varying features with one set of values; empty where none is."""
+    """Return the largest set of varying features with the same values; empty if there is none."""
     by_values: dict[frozenset[str], list[str]] = {}
     for name in features.columns:
         values = frozenset(features[name])
@@ -88,9 +88,9 @@ def attraction_by_configuration(
     """Return accuracies by construction and configuration, in long form (``accuracy``).
 
     Args:
-        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
-        decisions: Each model's decisions, as ``analysis.data.join.decisions`` gives them.
-        configured: One row per item, as ``configurations`` gives them.
+        judgments: One row per judgment, from ``analysis.data.join.judgments``.
+        decisions: Each model's decisions, from ``analysis.data.join.decisions``.
+        configured: One row per item, from ``configurations``.
     """
     judged = _configured(judgments[_JUDGED], configured)
     by = ("construction", "configuration")
@@ -108,12 +108,12 @@ def attraction(
     decisions: Mapping[str, pd.DataFrame],
     configured: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Return by how much mismatch lowers accuracy.
+    """Return the drop in accuracy that a mismatch causes.
 
     Args:
-        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
-        decisions: Each model's decisions, as ``analysis.data.join.decisions`` gives them.
-        configured: One row per item, as ``configurations`` gives them.
+        judgments: One row per judgment, from ``analysis.data.join.judgments``.
+        decisions: Each model's decisions, from ``analysis.data.join.decisions``.
+        configured: One row per item, from ``configurations``.
 
     Returns:
         judge, construction, effect (accuracy where the features match minus where they do not),
@@ -129,11 +129,11 @@ def attraction(
 
 
 def attraction_by_reading(taken: pd.DataFrame, configured: pd.DataFrame) -> pd.DataFrame:
-    """Return by how much mismatch lowers a taker's accuracy in each reading.
+    """Return the drop in a model participant's accuracy that a mismatch causes, by reading.
 
     Args:
-        taken: Takers' answers, as ``Taken.frame``.
-        configured: One row per item, as ``configurations`` gives them.
+        taken: Model participants' answers, as in ``Taken.frame``.
+        configured: One row per item, from ``configurations``.
 
     Returns:
         model, reading, construction, effect, low, high (95%, sessions and frames clustered).

@@ -1,4 +1,4 @@
-"""How people's preference rises with log-probabilities: calibration, and MORCELA's fitted link."""
+"""Calibration of participants' preferences on log-probabilities, and MORCELA's fitted link."""
 
 import warnings
 
@@ -18,10 +18,10 @@ from analysis.statistics.clustered import jackknifed, quantile
 from analysis.statistics.resample import Floats, codes
 
 BINS = 10
-# A line goes through any two items, and leaves nothing to tell its error by.
+# A line fits any two items perfectly, so its error cannot be estimated.
 _FEWEST_ITEMS = 3
 _FOLDS = 10
-# Four numbers are fitted; with fewer items of a fold's others they would follow single items.
+# Four parameters are fitted; with fewer training items they would overfit single items.
 FEWEST_ITEMS = 24
 
 
@@ -29,19 +29,19 @@ def calibration(items: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Fit ``logit P(person chooses the expected version) = a + b d`` over judgments.
 
     ``d`` is the model's log-probability difference in nats. A model whose relative probabilities
-    were people's would have ``a = 0`` and ``b = 1``; ``b`` near 0 says that the size of the
-    difference tells nothing. Fitted by maximum likelihood; the standard errors are the two-way
+    equal participants' would have ``a = 0`` and ``b = 1``; ``b`` near 0 means that the size of the
+    difference is not informative. Fitted by maximum likelihood; the standard errors are the two-way
     jackknife's over participants and items (``clustered.jackknifed``), the quantile Student's.
 
     Args:
-        items: One row per item, as ``preferences.with_model_scores`` gives them.
-        judgments: One row per judgment of these items, as ``analysis.data.join.judgments`` gives
-            them. Where no participants are known, only items are taken to cluster.
+        items: One row per item, from ``preferences.with_model_scores``.
+        judgments: One row per judgment of these items, from ``analysis.data.join.judgments``. If
+            participants are unknown, judgments cluster by item only.
 
     Returns:
         One row: intercept, intercept_low, intercept_high, slope (logits per nat), slope_low,
-        slope_high, n_items; NaN where the difference or people's choices do not vary, where the
-        difference separates people's choices, or where two items leave no error to see.
+        slope_high, n_items; NaN if the difference or the choices do not vary, if the difference
+        separates the choices perfectly, or if only two items leave no residual error.
     """
     names = [f"{term}{end}" for term in ("intercept", "slope") for end in ("", "_low", "_high")]
     found = {"n_items": float(len(items))} | dict.fromkeys(names, float("nan"))
@@ -88,7 +88,7 @@ def _errors(
 def _without_each(
     design: Floats, residual: Floats, curvature: Floats, unit: NDArray[np.intp]
 ) -> Floats:
-    """Return how the line changes without each unit's judgments, shape ``(units, 2)``.
+    """Return the change of the line without each unit's judgments, shape ``(units, 2)``.
 
     One Newton step from the whole data's line: ``inverse(A - A_u) s_u``, with the unit's
     information ``A_u`` and score ``s_u``. Pregibon, D. (1981). Logistic regression diagnostics.
@@ -107,7 +107,7 @@ def _without_each(
             np.column_stack([second * score - cross * score_d, first * score_d - cross * score])
             / determinant[:, None]
         )
-    # Without a unit that alone makes the items differ, there is no line.
+    # Without the only unit that varies, no line can be fitted.
     found: Floats = np.where(determinant[:, None] > 0, -changes, 0.0)
     return found
 
@@ -115,12 +115,12 @@ def _without_each(
 def calibration_curve(
     items: pd.DataFrame, judgments: pd.DataFrame, fitted: pd.DataFrame
 ) -> pd.DataFrame:
-    """Return people's share of expected choices in tenths of a model's difference.
+    """Return participants' share of expected choices in tenths of a model's difference.
 
     Args:
-        items: One row per item, as ``preferences.with_model_scores`` gives them.
-        judgments: One row per judgment of these items, as ``calibration`` takes them.
-        fitted: What ``calibration`` found for them.
+        items: One row per item, from ``preferences.with_model_scores``.
+        judgments: One row per judgment of these items, as for ``calibration``.
+        fitted: The result of ``calibration`` for them.
 
     Returns:
         One row per bin of (nearly) equally many items: bin, difference_nats (mean), share_good,
@@ -146,10 +146,10 @@ def out_of_sample(
 ) -> Floats:  # fmt: skip
     """Return each item's predicted acceptability, fitted on items of other units.
 
-    SLOR takes the whole unigram log-probability away and divides by the length. MORCELA,
-    ``(log p - beta log unigram p + gamma) / tokens``, fits how much of both is taken: by least
-    squares of people's judgments, in ten folds over units, so that no item takes part in its own
-    prediction. Tjuatja, L., Neubig, G., Linzen, T. & Hao, S. (2025). What goes into a LM
+    SLOR subtracts the whole unigram log-probability and divides by the length. MORCELA,
+    ``(log p - beta log unigram p + gamma) / tokens``, fits the amounts of both corrections: by
+    least squares on participants' judgments, in ten folds over units, so that no item contributes
+    to its own prediction. Tjuatja, L., Neubig, G., Linzen, T. & Hao, S. (2025). What goes into a LM
     acceptability judgment? Rethinking the impact of frequency and length. NAACL 2025.
 
     Args:
@@ -157,8 +157,8 @@ def out_of_sample(
         per_token: Shape ``(items,)``: log-probabilities over tokens.
         unigram_per_token: Shape ``(items,)``: the same of a unigram model.
         tokens: Shape ``(items,)``: numbers of tokens.
-        unit: What repeats over conditions, of each item.
-        rng: Deals the units to folds.
+        unit: The unit of each item, which repeats over conditions.
+        rng: Assigns the units to folds.
 
     Returns:
         Shape ``(items,)``; NaN with fewer than ``FEWEST_ITEMS`` items or two units.

@@ -1,4 +1,4 @@
-"""How well people predict people: the noise ceiling of a model's correlation."""
+"""How well participants predict participants: the noise ceiling of a model's correlation."""
 
 from collections.abc import Mapping
 
@@ -16,31 +16,30 @@ _FACTOR = "factor"
 
 
 def split_half(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int) -> pd.DataFrame:
-    """Return the reliability of people's preferences by random split halves.
+    """Return the reliability of participants' preferences by random split halves.
 
-    The participants of each list are dealt at random into two halves; the shares of expected
+    The participants of each list are randomly split into two halves; the shares of expected
     choices of the halves are correlated over the items that both judged. The mean correlation over
     the splits ``r`` is stepped up to the whole group by Spearman and Brown's
     ``k r / (1 + (k - 1) r)``. ``k`` is 2 where each half has half of every item's judgments;
-    where items have unequal numbers it is how much larger the noise is in the halves' items, the
-    mean of 1 / n, than in all items: halves lack the items that one person alone judged.
-    Its square root is the ceiling: the correlation with the group's observed shares that a model
-    reaches which knows the true shares. Where no participants are known, each item's judgments
-    are dealt into halves.
+    if items have unequal numbers of judgments, it is the ratio of the noise (the mean of 1 / n) of
+    the halves' items to that of all items: halves lack items with a single judgment. Its square
+    root is the ceiling: the correlation of the true shares with the group's observed shares. If
+    participants are unknown, each item's judgments are split into halves.
 
     Spearman, C. (1910). Correlation calculated from faulty data. British Journal of Psychology, 3,
     271-295. Brown, W. (1910), same volume, 296-322.
 
     Args:
-        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
+        judgments: One row per judgment, from ``analysis.data.join.judgments``.
         rng: The source of randomness.
         resamples: How many random splits.
 
     Returns:
         One row; for each method: ``<method>_half`` (mean over splits), ``<method>`` (stepped up),
-        ``<method>_low`` and ``<method>_high`` (the middle 95% of splits, stepped up: how much
-        the split matters, no confidence interval), ``<method>_ceiling``; NaN where no split has
-        items that vary.
+        ``<method>_low`` and ``<method>_high`` (the middle 95% of splits, stepped up: the variation
+        between splits, not a confidence interval), ``<method>_ceiling``; NaN if no split has items
+        that vary.
     """
     unit, stratum = _units(judgments)
     item, n_items = codes(judgments["item_id"])
@@ -60,7 +59,7 @@ def split_half(judgments: pd.DataFrame, rng: np.random.Generator, resamples: int
 
 
 def _units(judgments: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return each judgment's unit to be dealt, and each unit's stratum."""
+    """Return each judgment's unit for splitting, and each unit's stratum."""
     if judgments["participant"].isna().all():
         return np.arange(len(judgments)), codes(judgments["item_id"])[0]
     unit, _ = codes(judgments["participant"])
@@ -71,7 +70,7 @@ def _units(judgments: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]
 def _dealt(stratum: NDArray[np.intp], rng: np.random.Generator, splits: int) -> Floats:
     """Return 1 for the units of the first half, shape ``(splits, units)``; half of each stratum.
 
-    Of an odd number, one more or one less goes to the first half, by a coin for each stratum.
+    With an odd number, the first half gets one more or one less, at random for each stratum.
     """
     size = np.bincount(stratum)
     starts = np.cumsum(size) - size
@@ -129,30 +128,30 @@ def spearman_brown(half: float, factor: float = 2.0) -> float:
 
     Args:
         half: The correlation.
-        factor: How many times as noisy a half is as the whole.
+        factor: The ratio of a half's noise to that of the whole.
 
     Returns:
-        NaN where the halves are each other's opposite, which has none.
+        The reliability; NaN if the halves are exact opposites.
     """
     below = 1 + (factor - 1) * half
     return factor * half / below if half > -1 and below > 0 else float("nan")
 
 
 def leave_one_out(judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return how well one judge's choices go with everybody else's.
+    """Return the correlation of one judge's choices with those of all others.
 
     Each participant is left out in turn; the participant's choices (1 expected, 0 other) are
     correlated with the share of expected choices among the others on the same items, over all
-    judgments of all participants at once. Then each model takes the participant's seat: its
-    choices on the same items against the same shares. Where no participants are known, each
-    judgment is left out by itself.
+    judgments of all participants at once. Then each model replaces the participant: its choices on
+    the same items are correlated with the same shares. If participants are unknown, single
+    judgments are left out.
 
     Args:
-        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
-        decisions: Each model's decisions, as ``analysis.data.join.decisions`` gives them.
+        judgments: One row per judgment, from ``analysis.data.join.judgments``.
+        decisions: Each model's decisions, from ``analysis.data.join.decisions``.
 
     Returns:
-        judge ("people" first), pearson, n_judgments: those with somebody else's on the item.
+        judge ("people" first), pearson, n_judgments (judgments of items that others judged too).
     """
     own = judgments["chose_good"].to_numpy(dtype=float)
     by_item = judgments["chose_good"].groupby(judgments["item_id"], observed=True)

@@ -2,12 +2,13 @@
 
 The variance is the two-way clustered one of Cameron, A. C., Gelbach, J. B. & Miller, D. L. (2011).
 Robust inference with multiway clustering. Journal of Business & Economic Statistics, 29(2),
-238-249: what participants contribute, plus what frames contribute, minus what a participant's
-judgments of one frame do, which both hold. Where no frame is known, each item is one of its own. It
-takes any statistic whose influences are known: by how much each judgment moves it. The interval of
-an accuracy is Wilson's with as many judgments as would give that variance if they were independent,
-and Student's t in place of the normal quantile, with degrees of freedom by what each part adds;
-with fewer than ten participants or items it reaches further where accuracies are skewed.
+238-249: the contribution of participants, plus that of frames, minus that of a participant's
+judgments of one frame, which the first two both include. If frames are unknown, each item is its
+own frame. The method applies to any statistic with known influences (the change caused by each
+judgment). The interval of an accuracy is Wilson's with as many judgments as would give that
+variance if they were independent, and Student's t in place of the normal quantile, with degrees of
+freedom by what each part adds; with fewer than ten participants or items, it is wider if accuracies
+are skewed.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,15 +23,15 @@ from analysis.statistics.resample import LEVEL, Codes, Floats, combined_codes
 from analysis.statistics.variance_parts import crossed, freedom_by_parts
 from analysis.statistics.withheld import UNITS
 
-# With fewer participants or items, how they differ cannot be told.
+# With fewer participants or items, their variation cannot be estimated.
 FEWEST_CLUSTERS = 10
-# What an agreement's variance is worth, found by benchmarks/coverage.py.
+# The degrees of freedom of an agreement's variance, from benchmarks/coverage.py.
 _ITEMS_PER_FREEDOM, _FEWEST_FREEDOM = 4, 5.0
-# How much further the long side of few clusters reaches, found by benchmarks/coverage_grid.py.
+# The extension of the long side with few clusters, from benchmarks/coverage_grid.py.
 _FURTHER = 2.0
-# A smaller share of the variance of independent judgments is what rounding leaves.
+# A smaller share of the variance of independent judgments is rounding error.
 _NOTHING = 1e-12
-# Nearer to 1, the scale of log F has no end.
+# Nearer to 1, log F is unbounded.
 _MOST = 1 - 1e-6
 
 
@@ -38,13 +39,14 @@ _MOST = 1 - 1e-6
 class Clustered:
     """Accuracies of groups with two-way clustered intervals.
 
-    With fewer than ten participants or items, the ends are of another variance (``share_ends``).
+    With fewer than ten participants or items, the ends use another variance (``share_ends``).
 
     Attributes:
         accuracy: Shape ``(groups,)``: the share of right judgments.
-        standard_error: Shape ``(groups,)``; 0 where all judgments agree.
-        n_effective: Shape ``(groups,)``: independent judgments that would tell as much.
-        low: Shape ``(groups,)``; NaN where all judgments agree or there is one cluster alone.
+        standard_error: Shape ``(groups,)``; 0 if all judgments agree.
+        n_effective: Shape ``(groups,)``: the number of independent judgments with the same
+            information.
+        low: Shape ``(groups,)``; NaN if all judgments agree or there is only one cluster.
         high: Shape ``(groups,)``, the same.
     """
 
@@ -61,7 +63,8 @@ class Variances:
 
     Attributes:
         total: Shape ``(groups,)``.
-        freedom: Shape ``(groups,)``: degrees of freedom, at least the fewer clusters less one.
+        freedom: Shape ``(groups,)``: degrees of freedom, at least the smaller number of clusters
+            minus one.
     """
 
     total: Floats
@@ -76,20 +79,20 @@ def two_way(
     *,
     least: Callable[[Floats, Floats], Floats] = np.maximum,
 ) -> Variances:
-    """Return the variance of each group's statistic from what each judgment contributes to it.
+    """Return the variance of each group's statistic from the contribution of each judgment.
 
     With the influences' sums ``e_p`` over each participant's, ``e_i`` over each unit's and
     ``e_c`` over a participant's judgments of one unit, the parts are ``V_P = P/(P-1) sum e_p^2``,
     ``V_I = I/(I-1) sum e_i^2`` and ``V_C = C/(C-1) sum e_c^2``; it is ``V_P + V_I - V_C``, never
-    less than ``V_P`` or ``V_I``, for the difference is itself an estimate and can fall too low.
-    Where the clusters cannot tell at all (all alike, though judgments differ), it is that of
+    less than ``V_P`` or ``V_I``, since the difference is itself an estimate and can be too low. If
+    the clusters are not informative (all equal, although judgments differ), the variance is that of
     independent judgments.
 
     Args:
-        influence: Shape ``(n,)``: what each judgment contributes; sums to about 0 in a group.
-        participant: Shape ``(n,)``: who judged, numbered from 0.
-        item: Shape ``(n,)``: what was judged (its frame, where several items share one), from 0.
-        group: Shape ``(n,)``: which statistic a judgment counts towards, from 0 without gaps.
+        influence: Shape ``(n,)``: the contribution of each judgment; sums to about 0 in a group.
+        participant: Shape ``(n,)``: the participant, numbered from 0.
+        item: Shape ``(n,)``: the judged item (its frame, if several items share one), from 0.
+        group: Shape ``(n,)``: the group (statistic) of each judgment, from 0 without gaps.
         least: Below which of ``V_P`` and ``V_I`` the variance is not to fall: the greater; of
             statistics that neither participants nor items are expected to differ in, the lesser.
     """
@@ -100,7 +103,7 @@ def two_way(
 def _parts(
     influence: Floats, participant: Codes, item: Codes, group: Codes
 ) -> tuple[list[Floats], list[Floats]]:
-    """Return the variance by participants, by items and by cells, and the freedom of each."""
+    """Return the variances by participants, items and cells, and the degrees of freedom of each."""
     cell = participant * (item.max() + 1) + item
     squares = [_within(influence, way, group) for way in (participant, item, cell)]
     return [corrected(*one) for one in squares], [n - 1 for _, n in squares]
@@ -128,7 +131,7 @@ def _variances(
 
 
 def several_way(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, float]:
-    """Return the variance of one statistic that clusters in two ways or more, and its freedom.
+    """Return the variance of a statistic clustered in two or more ways, and its degrees of freedom.
 
     Over every set of ways the sums over clusters of their intersection are squared; sets of an odd
     number are added, the others taken away (Cameron, Gelbach & Miller, 2011, equation 2.13). It is
@@ -136,11 +139,11 @@ def several_way(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, fl
     judgments.
 
     Args:
-        influence: Shape ``(n,)``: what each judgment contributes; sums to about 0.
+        influence: Shape ``(n,)``: the contribution of each judgment; sums to about 0.
         clusters: Each way's clusters, of shape ``(n,)``, numbered from 0.
 
     Returns:
-        The variance; the fewest clusters of a way less one (ways of one cluster do not count).
+        The variance; the smallest number of clusters minus one (ways with one cluster are ignored).
     """
     group = np.zeros(len(influence), np.intp)
     total, single, numbers = 0.0, [], []
@@ -171,26 +174,26 @@ def combined(
 
 
 def corrected(squares: Floats, n: Floats) -> Floats:
-    """Return sums of squares times ``n / (n - 1)``; 0 where there is one cluster alone."""
+    """Return sums of squares times ``n / (n - 1)``; 0 with a single cluster."""
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Floats = np.where(n > 1, squares * n / (n - 1), 0.0)
     return found
 
 
 def jackknifed(of_people: Floats, of_items: Floats, of_judgments: Floats) -> tuple[float, float]:
-    """Return the two-way clustered variance of a statistic by leaving out one thing at a time.
+    """Return a statistic's two-way clustered variance by the jackknife.
 
     Each of the three variances is ``(m - 1) / m`` times the sum of squares of the ``m`` changes,
     about their mean. Efron, B. & Stein, C. (1981). The jackknife estimate of variance. Annals of
     Statistics, 9(3), 586-596.
 
     Args:
-        of_people: Shape ``(participants,)``: by how much the statistic changes without each.
+        of_people: Shape ``(participants,)``: the change of the statistic without each participant.
         of_items: Shape ``(items,)``, the same.
         of_judgments: Shape ``(cells,)``, the same without one participant's judgments of an item.
 
     Returns:
-        The variance, and its degrees of freedom: the fewer clusters less one.
+        The variance, and its degrees of freedom: the smaller number of clusters minus one.
     """
     parts = [
         (len(changes) - 1) / len(changes) * np.sum((changes - changes.mean()) ** 2)
@@ -204,14 +207,14 @@ def jackknifed(of_people: Floats, of_items: Floats, of_judgments: Floats) -> tup
 def freedom_of_agreement(freedom: float, rarer: Floats) -> float:
     """Return the degrees of freedom of the jackknife variance of an agreement.
 
-    An agreement rests on the items on which choices differ, and its variance on the few of them
-    that many err on: it is worth fewer degrees of freedom than there are items. They are a quarter
-    of the effective number of items (Kish, L. (1965). Survey sampling. Wiley), at least five. The
-    quarter is no theorem: with it the intervals cover in simulations.
+    An agreement depends on the items on which choices differ, and its variance on the few items
+    with many errors: it has fewer degrees of freedom than there are items. They are a quarter of
+    the effective number of items (Kish, L. (1965). Survey sampling. Wiley), at least five. The
+    quarter has no theoretical basis: it gives correct coverage in simulations.
 
     Args:
-        freedom: The fewer clusters less one, as ``jackknifed`` gives it; never exceeded.
-        rarer: Shape ``(items,)``: how often the rarer of an item's two choices was made.
+        freedom: The smaller number of clusters minus one, from ``jackknifed``; the upper limit.
+        rarer: Shape ``(items,)``: the number of times that an item's rarer choice was made.
     """
     squares = float(np.sum(rarer**2))
     effective = float(rarer.sum()) ** 2 / squares if squares else 0.0
@@ -219,15 +222,15 @@ def freedom_of_agreement(freedom: float, rarer: Floats) -> float:
 
 
 def log_f(agreement: Floats, each: float) -> Floats:
-    """Return the logarithm of the F ratio that an agreement stands for.
+    """Return the logarithm of the F ratio that corresponds to an agreement.
 
-    Agreement beyond chance (alpha, kappa) is a ratio of variances: its error grows with its value,
-    that of log F hardly does. McGraw, K. O. & Wong, S. P. (1996). Forming inferences about some
-    intraclass correlation coefficients. Psychological Methods, 1(1), 30-46.
+    Agreement beyond chance (alpha, kappa) is a ratio of variances: its error depends on its value,
+    while the error of log F hardly does. McGraw, K. O. & Wong, S. P. (1996). Forming inferences
+    about some intraclass correlation coefficients. Psychological Methods, 1(1), 30-46.
 
     Args:
         agreement: Any shape, each at most 1.
-        each: Judgments of an item.
+        each: The number of judgments of an item.
     """
     ratio = 1 + each * agreement / (1 - np.minimum(agreement, _MOST))
     found: Floats = np.log(np.maximum(ratio, 1 - _MOST))
@@ -235,14 +238,14 @@ def log_f(agreement: Floats, each: float) -> Floats:
 
 
 def agreement_of(logarithm: Floats, each: float) -> Floats:
-    """Return the agreement that the logarithm of an F ratio stands for; undoes ``log_f``."""
+    """Return the agreement that corresponds to a log F ratio; the inverse of ``log_f``."""
     ratio = np.exp(logarithm)
     found: Floats = (ratio - 1) / (each - 1 + ratio)
     return found
 
 
 def quantile(freedom: Floats, level: float = LEVEL) -> Floats:
-    """Return Student's two-sided quantile; NaN without a degree of freedom."""
+    """Return Student's two-sided quantile; NaN without degrees of freedom."""
     found: Floats = student.ppf((1 + level) / 2, freedom)
     return found
 
@@ -256,10 +259,10 @@ def clustered_intervals(
 
     Args:
         correct: Shape ``(n,)``: 1 for a right judgment, 0 for a wrong one.
-        participant: Shape ``(n,)``: who judged, numbered from 0.
-        item: Shape ``(n,)``: what was judged, or its frame, numbered from 0.
-        group: Shape ``(n,)``: which accuracy a judgment counts towards, from 0 without gaps.
-        weight: Shape ``(n,)``: how much a judgment counts; every one alike by default.
+        participant: Shape ``(n,)``: the participant, numbered from 0.
+        item: Shape ``(n,)``: the judged item, or its frame, numbered from 0.
+        group: Shape ``(n,)``: the group of each judgment, from 0 without gaps.
+        weight: Shape ``(n,)``: the weight of each judgment; equal by default.
     """
     weight = np.ones(len(correct)) if weight is None else weight
     total = np.bincount(group, weight).astype(float)
@@ -278,11 +281,12 @@ def share_ends(
 ) -> tuple[Floats, Floats]:
     """Return the ends of the 95% intervals of accuracies.
 
-    They are Wilson's. Of fewer than ten participants or items the variance is ``crossed``, and the
-    side away from the nearer of 0 and 1 is the logit's, for there misses of Wilson's gather: a few
-    items that happen to be easy have too high an accuracy and too small a variance. It reaches
-    further by ``2 s |1 - 2 p| / f``, with s the share of the variance that clusters add and f the
-    fewer clusters' degrees of freedom; the 2 makes intervals cover (benchmarks/coverage_grid.py).
+    The ends are Wilson's. With fewer than ten participants or items, the variance is ``crossed``,
+    and the end on the side away from the nearer of 0 and 1 is the logit's, since Wilson's interval
+    misses mostly there: a few items that happen to be easy have too high an accuracy and too small
+    a variance. This end is extended by ``2 s |1 - 2 p| / f``, with s the share of the variance that
+    clusters add and f the fewer clusters' degrees of freedom; the factor 2 gives correct coverage
+    (benchmarks/coverage_grid.py).
 
     Args:
         accuracy: Shape ``(groups,)``.
@@ -296,7 +300,7 @@ def share_ends(
     fewer = np.minimum(*freedoms[:2])
     few = (fewer > 0) & (fewer < FEWEST_CLUSTERS - 1)
     total, freedom = crossed(parts, freedoms)
-    # Of so few clusters their parts tell next to nothing: no less than of independent answers.
+    # With so few clusters their parts are unreliable: use at least that of independent answers.
     total = np.where(fewer < UNITS - 1, np.maximum(total, parts[2]), total)
     few &= total > 0  # as it never is where all or none are right
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -314,7 +318,7 @@ def share_ends(
 
 
 def _within(influence: Floats, cluster: Codes, group: Codes) -> tuple[Floats, Floats]:
-    """Return each group's sum over clusters of their squared sums, and its number of clusters."""
+    """Return each group's sum of squared cluster sums, and its number of clusters."""
     pairs, place = np.unique(group * (cluster.max() + 1) + cluster, return_inverse=True)
     of_group = pairs // (cluster.max() + 1)
     squared = np.bincount(place, influence) ** 2
@@ -323,7 +327,7 @@ def _within(influence: Floats, cluster: Codes, group: Codes) -> tuple[Floats, Fl
 
 
 def wilson(accuracy: Floats, n: Floats, z: Floats) -> tuple[Floats, Floats]:
-    """Return Wilson's interval for a share of ``n`` judgments, which need be no whole number."""
+    """Return Wilson's interval for a share of ``n`` judgments; ``n`` may be fractional."""
     with np.errstate(divide="ignore", invalid="ignore"):
         centre = (accuracy + z**2 / (2 * n)) / (1 + z**2 / n)
         half = z / (1 + z**2 / n) * np.sqrt(accuracy * (1 - accuracy) / n + z**2 / (4 * n**2))

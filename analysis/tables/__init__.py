@@ -1,1 +1,1 @@
-"""The tables of a comparison, and how they are typeset."""
+"""Tables of a comparison, and their typesetting."""

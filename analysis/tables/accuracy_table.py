@@ -1,4 +1,4 @@
-"""Accuracies of people, models and publications side by side: one printed row per row asked for."""
+"""Tables of accuracies: participants, models and publications side by side."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -18,7 +18,7 @@ from experiment.studies.published import Published
 
 Form = Literal["text", "count", "accuracy", "estimate", "number", "signed", "p", "spread"]
 
-# How the columns of published figures are headed; any other judge goes by its own name.
+# Headings of the columns of published figures; other judges use their own names.
 PUBLISHED_TITLES = {
     "people": "Humans",
     "rnn": "RNN",
@@ -36,10 +36,10 @@ class Column:
     Attributes:
         key: The frame's column; an estimate also reads ``<key>_low`` and ``<key>_high``, and a note
             on a single cell is in ``<key>_note``, if there is such a column.
-        title: Its heading.
-        form: How its values are written: "accuracy" and "number" with two decimals, "signed" with
-            its sign, "p" as a p value, "spread" in per cent with ``<key>_sd``, where there is one.
-        spanner: The heading above it that it shares with its neighbours.
+        title: The column's heading.
+        form: The format of values: "accuracy" and "number" with two decimals, "signed" with a sign,
+            "p" as a p value, "spread" in per cent with ``<key>_sd``, if present.
+        spanner: The heading shared with neighbouring columns, printed above the title.
     """
 
     key: str
@@ -50,16 +50,16 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table ready to be set.
+    """A table ready for typesetting.
 
     Attributes:
-        name: The stem of its files.
-        title: What to call it, such as "Table 1".
-        caption: What it shows.
-        frame: One row per printed row; ``group`` holds the headings the rows stand under.
+        name: The stem of the file names.
+        title: The title, such as "Table 1".
+        caption: The caption.
+        frame: One row per printed row; ``group`` contains the rows' headings.
         columns: The printed columns, the row's label first.
-        notes: What to know about its rows and columns.
-        origin: Where its numbers come from, in sentences.
+        notes: Notes about rows and columns.
+        origin: The origin of the numbers, in sentences.
         section: The report's section that contains it.
     """
 
@@ -82,17 +82,17 @@ def accuracy_table(
     printed: Sequence[Published],
     origin: Provenance,
 ) -> Table:
-    """Return a table of the rows asked for, with what each judge did on them.
+    """Return a table of the requested rows, with each judge's accuracy.
 
     Args:
-        name: The stem of the table's files.
-        title: What to call it.
-        caption: What it shows.
-        rows: ``group``, ``label``, ``construction`` and, for conditions, ``condition``; a column
-            ``published_sentences`` is printed too, unless it is empty.
+        name: The stem of the table's file names.
+        title: The title.
+        caption: The caption.
+        rows: ``group``, ``label``, ``construction`` and, for conditions, ``condition``; a non-empty
+            column ``published_sentences`` is printed too.
         accuracy: Long form, by the same keys (see ``analysis.statistics.accuracy``).
         printed: The published figures to show.
-        origin: Where the numbers come from.
+        origin: The origin of the numbers.
     """
     keys = [key for key in ("construction", "condition") if key in rows.columns]
     models = list(accuracy.loc[accuracy["is_model"], "judge"].unique())
@@ -117,7 +117,7 @@ def accuracy_table(
 
 
 def _few(rows: pd.DataFrame) -> "pd.Series[bool]":
-    """Return where people's interval rests on too few participants (where known) or frames."""
+    """Return the rows whose interval rests on too few participants (if known) or frames."""
     participants = rows["participants"].where(rows["participants"] > 0)
     few = (participants < FEWEST_PEOPLE) | (rows["frames"] < UNITS)
     return few.fillna(value=False).astype(bool)
@@ -137,7 +137,7 @@ def _notes(rows: pd.DataFrame, printed: Sequence[Published]) -> list[str]:
 
 
 def _sources(named: Sequence[str]) -> str:
-    """Return the sources once each; of many only what they begin with, as far as a comma."""
+    """Return the distinct sources; with many, only the part of each before its first comma."""
     distinct = list(dict.fromkeys(named))
     if len(distinct) <= _MOST_SOURCES:
         return "; ".join(distinct)
@@ -179,7 +179,7 @@ def _model(accuracy: pd.DataFrame, model: str, keys: list[str]) -> list[pd.DataF
 
 
 def _at(brought: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Return what is known by some keys at the rows of these keys; missing where none is."""
+    """Return the values at the rows with the same keys; missing where there is none."""
     known = {
         key: place for place, key in enumerate(zip(*(brought[one] for one in keys), strict=True))
     }

@@ -1,4 +1,4 @@
-"""A table in LaTeX, for a paper of one column or two, with the package booktabs alone."""
+"""LaTeX tables for papers of one or two columns, using only the package booktabs."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,11 +62,11 @@ _QUOTED = re.compile(r'"([^"]*)"')
 
 
 def to_latex(table: Table) -> str:
-    """Return the table in LaTeX for the package booktabs, with everything escaped.
+    """Return the table in LaTeX for the package booktabs, with all special characters escaped.
 
-    A table that is too wide for a column spans both (``table*``), in the largest letters that let
-    it fit. One that is wider than a page, or longer, goes on in further tables: a float never
-    breaks. The sizes are those of the narrowest class, LaTeX's own article.
+    A table that is too wide for a column spans both (``table*``), in the largest font size that
+    fits. A table that is wider or longer than a page is split into several tables, since floats
+    cannot break. The sizes are those of the narrowest class, LaTeX's article.
     """
     found = blocks(table)
     longest = lengths(table, found)
@@ -89,7 +89,7 @@ def to_latex(table: Table) -> str:
 
 
 def _chosen(found: Sequence[Block], places: Sequence[int]) -> list[Block]:
-    """Return the cells of some columns, with the whole table's numbers of footnotes."""
+    """Return the cells of some columns, with the footnote numbers of the whole table."""
     return [
         Block(block.heading, [[row[place] for place in places] for row in block.rows])
         for block in found
@@ -158,7 +158,7 @@ def _cell(text: str) -> str:
 
 
 def latex(text: str) -> str:
-    """Return the text with every character escaped that LaTeX would read as a command.
+    """Return the text with LaTeX's special characters escaped.
 
     Negative numbers get a minus sign, straight quotation marks become a pair.
     """

@@ -1,4 +1,4 @@
-"""How a table is cut so that it fits a page of a journal of two columns."""
+"""Split a table so that each part fits a page of a two-column journal."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from math import ceil
 from analysis.tables.accuracy_table import Table
 from analysis.tables.text import Block, numbered_footnotes
 
-# Points that every two-column class has: article's own columns are the narrowest.
+# Widths in points for every two-column class: article has the narrowest columns.
 _COLUMN, _PAGE, _HEIGHT = 200.0, 410.0, 480.0
 _GAP = 6.0
 LONGEST_LABEL = 34
@@ -17,7 +17,7 @@ _AROUND = 40.0
 
 @dataclass(frozen=True, slots=True)
 class _Letters:
-    """A size of letters in points: a digit's width, and the distance of two lines."""
+    """A font size in points: the width of a digit, and the line spacing."""
 
     command: str
     width: float
@@ -29,14 +29,14 @@ _LARGE, _SMALL = _Letters(r"\footnotesize", 4.25, 9.5), _Letters(r"\scriptsize",
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How a table is set: its letters, and the width that it may take."""
+    """The setting of a table: its font size, and the available width."""
 
     letters: _Letters
     room: float
 
     @property
     def star(self) -> str:
-        """What ``table`` bears where it spans both columns."""
+        """The suffix of ``table`` if the table spans both columns."""
         return "*" if self.room > _COLUMN else ""
 
 
@@ -44,7 +44,7 @@ SETTINGS = tuple(Setting(size, room) for room in (_COLUMN, _PAGE) for size in (_
 
 
 def lengths(table: Table, found: Sequence[Block]) -> list[int]:
-    """Return how many characters the longest cell of each column has; a label's is broken."""
+    """Return the length of each column's longest cell in characters; labels may break."""
     rows = [row for block in found for row in block.rows]
     titles = [column.title for column in table.columns]
     longest = [max(map(len, cells)) for cells in zip(titles, *rows, strict=True)]
@@ -52,12 +52,12 @@ def lengths(table: Table, found: Sequence[Block]) -> list[int]:
 
 
 def width(longest: Sequence[int], setting: Setting) -> float:
-    """Return about how many points wide columns are whose longest cells are so long."""
+    """Return the approximate width in points of columns with the given longest cells."""
     return sum(longest) * setting.letters.width + _GAP * (len(longest) - 1)
 
 
 def columns_parts(table: Table, longest: Sequence[int], setting: Setting) -> Iterator[list[int]]:
-    """Yield the places of columns that stand side by side on a page, the label's in each part."""
+    """Yield the column indices of each part that fits a page; every part repeats the label."""
     others = enumerate(table.columns[1:], start=1)
     together = groupby(others, key=lambda one: one[1].spanner or one[0])
     part = [0]
@@ -71,7 +71,7 @@ def columns_parts(table: Table, longest: Sequence[int], setting: Setting) -> Ite
 
 
 def rows_parts(found: Sequence[Block], setting: Setting, before: float) -> Iterator[list[Block]]:
-    """Yield the rows in parts that a page holds, ``before`` points standing above them."""
+    """Yield the rows in parts that fit a page, with ``before`` points used above them."""
     part: list[Block] = []
     height = before
     for block in found:
@@ -92,17 +92,17 @@ def _lines(row: Sequence[str]) -> int:
 
 
 def fits(part: Sequence[Block], more: float, setting: Setting) -> bool:
-    """Return whether rows and so many points more stand on one page."""
+    """Return whether the rows and the given additional points fit on one page."""
     number = sum(1 + sum(map(_lines, block.rows)) for block in part)
     return _AROUND + number * setting.letters.line + more <= _HEIGHT
 
 
 def caption_height(table: Table, setting: Setting) -> float:
-    """Return about how many points the caption takes, rules and headings among them."""
+    """Return the approximate height of the caption in points, with rules and headings."""
     return _AROUND + 12.0 * ceil(5.0 * len(table.caption) / setting.room)
 
 
 def notes_height(table: Table, setting: Setting) -> float:
-    """Return about how many points the notes take."""
+    """Return the approximate height of the notes in points."""
     length = sum(map(len, [*table.notes, *numbered_footnotes(table)]))
     return 9.5 * ceil(4.0 * length / setting.room)

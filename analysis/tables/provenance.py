@@ -1,4 +1,4 @@
-"""Where the numbers come from: what every table, figure and file says about itself."""
+"""The origin of the numbers, as stated in every table, figure and file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,19 +9,19 @@ from analysis.scores.metrics import FULL, metric_in_words
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun in the singular or the plural: "1 tie", "1,200 ties"."""
+    """Return a number with its noun in singular or plural: "1 tie", "1,200 ties"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What a reader must know of one model's scores.
+    """Facts about one model's scores.
 
     Attributes:
-        facts: What the score file says.
-        n_items: How many items were scored.
-        n_ties: On how many of these both versions got the same score, which counts as wrong.
-        n_unknown: How many tokens of the compared versions the model does not know.
+        facts: The metadata of the score file.
+        n_items: The number of scored items.
+        n_ties: The number of these with equal scores for both versions, which count as wrong.
+        n_unknown: The number of tokens of the compared versions unknown to the model.
     """
 
     facts: ScoreFacts
@@ -32,15 +32,15 @@ class ModelFacts:
 
 @dataclass(frozen=True, slots=True)
 class AskedFor:
-    """What trials asked for, in the words of a report; those of choices where nothing is given.
+    """The report's wording for a trial's task; the defaults describe choices.
 
     Attributes:
-        shown: What a trial showed; empty where it was an item's options.
-        asked: What it asked for; empty where it was a choice among them.
-        measured: What of people has intervals.
-        unit: By what these cluster beside the participant.
-        methods: What the report says of these intervals.
-        decides: Whether a model is right or wrong on an item, as people are.
+        shown: The displayed material; empty for an item's options.
+        asked: The requested answer; empty for a choice among the options.
+        measured: The participants' measure that has intervals.
+        unit: The unit that clusters answers, in addition to the participant.
+        methods: The report's description of these intervals.
+        decides: Whether models are right or wrong on an item, as participants are.
     """
 
     shown: str = ""
@@ -56,19 +56,19 @@ class Provenance:
     """The origin of a comparison.
 
     Attributes:
-        run: What the export says about the run.
-        flow: How many participants came and were kept.
-        n_judgments: Judgments analysed: of targets alone, where there are any.
-        n_items: Items judged.
+        run: The facts about the run in the export.
+        flow: The numbers of participants who came and were kept.
+        n_judgments: The number of analysed judgments: of targets only, if there are any.
+        n_items: The number of judged items.
         models: One entry per score file.
-        resamples: Resamples behind each interval.
+        resamples: The number of resamples of each interval.
         seed: The seed of the resampling.
-        code_version: The code that compared.
-        metric: How a model's log-probabilities were made one score: ``analysis.scores.metrics``.
-        chance: How often people would choose the expected option without reading.
-        asked: What the trials asked for.
-        n_repeated: How many judgments are of an item that the same participant judged before.
-        apart: How many judgments are of each other kind, which are in a table of their own.
+        code_version: The version of the comparing code.
+        metric: The metric of a model's log-probabilities (see ``analysis.scores.metrics``).
+        chance: The accuracy of guessing.
+        asked: The task of the trials.
+        n_repeated: The number of judgments of an item that the same participant judged before.
+        apart: The number of judgments of each other kind, reported in a separate table.
     """
 
     run: RunFacts
@@ -87,12 +87,12 @@ class Provenance:
 
     @property
     def simulated(self) -> bool:
-        """Whether any judgment came from a program."""
+        """Whether any participant was simulated."""
         return self.run.simulated or self.flow.simulated > 0
 
     @property
     def warning(self) -> str:
-        """What must stand on everything made from simulated participants; else empty."""
+        """The warning required on everything made from simulated participants; otherwise empty."""
         if not self.simulated:
             return ""
         return (
@@ -102,7 +102,7 @@ class Provenance:
 
     @property
     def sentences(self) -> list[str]:
-        """The origin in words, to stand under a table whose caption has the warning."""
+        """The origin in sentences, for printing below a table whose caption has the warning."""
         run = self.run
         return [
             f"Study {run.study}, version {run.study_version}; materials {run.materials_hash}.",
@@ -146,7 +146,7 @@ class Provenance:
 
     @property
     def peeked(self) -> list[str]:
-        """What must be known of intervals while more people may come; nothing afterwards."""
+        """Warnings about intervals while data collection continues; empty afterwards."""
         if not self.run.still_filling:
             return []
         return [
@@ -157,7 +157,7 @@ class Provenance:
 
     @property
     def apart_in_words(self) -> list[str]:
-        """What was judged besides targets, in a sentence; nothing where that is nothing."""
+        """A sentence about judgments of fillers and catch trials; empty if there are none."""
         if not self.apart:
             return []
         names = {"filler": "fillers", "catch": "catch trials"}

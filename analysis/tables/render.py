@@ -1,4 +1,4 @@
-"""A table in every format: CSV, Markdown, LaTeX, and plain text for the terminal."""
+"""Tables in every format: CSV, Markdown, LaTeX, and plain text for the terminal."""
 
 import io
 import textwrap
@@ -14,7 +14,7 @@ _NARROWEST_NOTES = 60
 
 
 def to_csv(table: Table) -> str:
-    """Return the whole frame as CSV, after the notes as lines that begin with ``#``.
+    """Return the whole frame as CSV, preceded by the notes as lines starting with ``#``.
 
     Numbers stand there as they are: what other formats print in per cent is a share from 0 to 1.
     """
@@ -27,7 +27,7 @@ def to_csv(table: Table) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """Return the table in Markdown, with the notes as a list below."""
+    """Return the table in Markdown, followed by the notes as a list."""
     titles = [f"{column.spanner} {column.title}".strip() for column in table.columns]
     _, *notes = lines(table)
     printed = [
@@ -52,7 +52,7 @@ def _pipes(text: str) -> str:
 
 
 def to_text(table: Table) -> str:
-    """Return the table in plain text with aligned columns, for the terminal."""
+    """Return the table as plain text with aligned columns, for the terminal."""
     found = blocks(table)
     titles = [column.title for column in table.columns]
     every_row = [titles, *(row for block in found for row in block.rows)]
@@ -65,7 +65,7 @@ def to_text(table: Table) -> str:
         if block.heading:
             printed.append(block.heading.upper())
         printed += [_text_row(row, widths) for row in block.rows]
-    # A table of two columns is narrower than any sentence reads well.
+    # A two-column table is too narrow for sentences: use a minimum width.
     width = max(len(rule), _NARROWEST_NOTES)
     wrapped = [textwrap.fill(note, width, subsequent_indent="  ") for note in notes]
     return "\n".join([*printed, rule, *wrapped]) + "\n"

@@ -1,10 +1,10 @@
-"""The sections of a report."""
+"""Sections of a report."""
 
 from enum import StrEnum
 
 
 class Section(StrEnum):
-    """The headings that tables and figures stand under, in the order in which they are read."""
+    """The headings for tables and figures, in the order of the report."""
 
     PARTICIPANTS = "Participants"
     ANSWERS = "Answers"

@@ -1,4 +1,4 @@
-"""A table's cells, headings and notes as text, which every format shares."""
+"""A table's cells, headings and notes as text, shared by all formats."""
 
 import re
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Printed rows under one heading; the heading is empty where a study has no groups."""
+    """Printed rows under one heading; the heading is empty if the study has no groups."""
 
     heading: str
     rows: list[list[str]]
 
 
 def blocks(table: Table) -> list[Block]:
-    """Return the table's cells as text, by heading; a cell with a footnote bears its number."""
+    """Return the table's cells as text, by heading; cells with a footnote get its number."""
     numbers = {note: number for number, note in enumerate(footnotes(table), start=1)}
     printed = [_cells(table.frame, column, numbers) for column in table.columns]
     found: dict[str, Block] = {}
@@ -35,12 +35,12 @@ def blocks(table: Table) -> list[Block]:
 
 
 def with_minus_signs(text: str) -> str:
-    """Return the text with a minus sign, not a hyphen, before each negative number."""
+    """Return the text with a minus sign instead of a hyphen before each negative number."""
     return _NEGATIVE.sub("\u2212", text)
 
 
 def footnotes(table: Table) -> list[str]:
-    """Return what is to know of single cells, each note once, in the order of the cells."""
+    """Return the notes on single cells, each note once, in the order of the cells."""
     columns = (f"{column.key}_note" for column in table.columns)
     noted = [table.frame[column].tolist() for column in columns if column in table.frame]
     notes = (note for row in zip(*noted, strict=True) for note in row)
@@ -48,7 +48,7 @@ def footnotes(table: Table) -> list[str]:
 
 
 def numbered_footnotes(table: Table) -> list[str]:
-    """Return the footnotes as they are printed below the table, after their numbers."""
+    """Return the footnotes with their numbers, as printed below the table."""
     notes = enumerate(footnotes(table), start=1)
     return [f"{str(number).translate(_SUPERSCRIPTS)} {note}" for number, note in notes]
 
@@ -73,7 +73,7 @@ def _mark(number: int | None) -> str:
 
 
 def _value(form: str, value: Any, low: Any, high: Any, sd: Any) -> str:  # noqa: ANN401
-    """Return a cell as text; the ends and the spread belong to forms that print them."""
+    """Return a cell as text; ends and spread appear only in forms that print them."""
     if pd.isna(value):
         return MISSING
     if form == "text":
@@ -92,14 +92,14 @@ def _value(form: str, value: Any, low: Any, high: Any, sd: Any) -> str:  # noqa:
 
 
 def lines(table: Table) -> list[str]:
-    """Return title, caption, notes and origin, each on a line of its own."""
-    # A line break inside a note would end the comment that it stands in.
+    """Return title, caption, notes and origin, each on a separate line."""
+    # A line break inside a note would end its comment.
     caption = f"{table.title}. {table.caption}"
     notes = (caption, *table.notes, *numbered_footnotes(table), *table.origin)
     return [" ".join(note.split()) for note in notes]
 
 
 def spans(table: Table) -> list[tuple[str, int]]:
-    """Return the upper headings, each with the number of columns it spans."""
+    """Return the spanning headings, each with its number of columns."""
     runs = groupby(table.columns, key=lambda column: column.spanner)
     return [(spanner, len(list(columns))) for spanner, columns in runs]

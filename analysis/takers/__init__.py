@@ -1,1 +1,1 @@
-"""Models that take the session: sessions and readings joined with whoever answers them."""
+"""Model participants: models take the sessions of human participants, in several readings."""

@@ -1,4 +1,4 @@
-"""Sittings as an export folder: the tables of a run, and what was asked and said besides."""
+"""Export model participants' sessions: the tables of a run, plus prompts and replies."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -39,16 +39,16 @@ _NOTICE = """
 
 
 def write_sittings(plan: Plan, sittings: Sequence[Sitting], taker: Taker, folder: Path) -> None:
-    """Write one reading's sittings; the folder appears whole or not.
+    """Write the sessions of one reading; the folder appears complete or not at all.
 
     Args:
         plan: The plan.
-        sittings: The sittings, read to their ends.
-        taker: Who took them.
-        folder: Where to; an earlier folder of sittings there is replaced.
+        sittings: The completed sessions.
+        taker: The model participant.
+        folder: The folder to write; an earlier folder of sessions is replaced.
 
     Raises:
-        WritingError: The folder holds something else, or cannot be written.
+        WritingError: The folder contains other files, or cannot be written.
     """
     rows, tables = rows_of(plan, sittings, taker), _tables(plan)
     with atomic_folder(folder, _ENTRIES) as temporary:

@@ -1,4 +1,4 @@
-"""A taker's folder: what it holds, who is writing it, and what was begun there before."""
+"""A model participant's folder: its contents, its lock, and interrupted work in it."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ from experiment.machine import lock_file
 from experiment.tables.atomic_write import atomic_write, refuse_overwrite
 
 REPLIES, LOCK = "replies.sqlite", "take.lock"
-# What a database in use has beside it.
+# Suffixes of the temporary files of an open database.
 _OWN = {MANIFEST, LOCK, *(f"{REPLIES}{end}" for end in ("", "-wal", "-shm", "-journal"))}
 _IN_WORDS = {
     "materials_hash": "the materials",
@@ -25,12 +25,12 @@ _IN_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class TakersFolder:
-    """A folder that this process alone writes.
+    """A folder that only this process writes.
 
     Attributes:
-        path: Where it is.
-        started_at: When the take began; of one that is continued, when it first did.
-        complete: Whether an earlier command finished it.
+        path: The folder.
+        started_at: The start of the take; for a continued take, its first start.
+        complete: Whether an earlier command completed the take.
     """
 
     path: Path
@@ -44,12 +44,12 @@ class TakersFolder:
 
 
 def refuse_foreign_files(path: Path, readings: Iterable[str]) -> None:
-    """Raise a WritingError if a folder holds something that no take with these readings wrote."""
+    """Raise a WritingError if a folder contains files that no take with these readings wrote."""
     refuse_overwrite(path, {*_OWN, *readings, *_readings_there(path)})
 
 
 def has_begun(path: Path) -> bool:
-    """Return whether a take was begun in a folder."""
+    """Return whether a folder contains a take, complete or not."""
     return (path / MANIFEST).is_file()
 
 
@@ -57,17 +57,17 @@ def has_begun(path: Path) -> bool:
 def takers_folder(
     path: Path, key: Mapping[str, object], readings: list[str], now: datetime
 ) -> Iterator[TakersFolder]:
-    """Open a folder for a take, new or begun before; nobody else can until the block ends.
+    """Open a folder for a new or interrupted take, and lock it until the block ends.
 
     Args:
         path: The folder.
-        key: What the take is of.
-        readings: The names of its readings, whose folders stand in it.
+        key: The identity of the take.
+        readings: The names of its readings; each is a subfolder.
         now: The time.
 
     Raises:
-        AnalysisError: Another take writes there, or was begun there of something else.
-        WritingError: The folder holds something else, or cannot be written.
+        AnalysisError: Another process writes the folder, or the folder contains a different take.
+        WritingError: The folder contains other files, or cannot be written.
     """
     refuse_foreign_files(path, readings)
     begun = _begun(path)
@@ -89,7 +89,7 @@ def takers_folder(
 
 
 def finish(folder: TakersFolder, facts: Mapping[str, object]) -> None:
-    """Note that a take is complete, with what became known on the way."""
+    """Mark a take as complete, and record the facts that became known while running it."""
     _write(folder.path, {**_begun(folder.path), **facts, "complete": True})
 
 

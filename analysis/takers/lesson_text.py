@@ -1,4 +1,4 @@
-"""A text of prompts with their right answers, for a word-level model to learn to answer prompts."""
+"""Write training text of prompts with right answers, for word-level models."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -20,27 +20,28 @@ from experiment.takers.readings.registry import READINGS, load_reading
 from experiment.takers.session import Screens
 from lm.text.generated import write_described
 
-# So many lines are a sentence that is right, without a prompt, and so many a verdict in a word.
+# The shares of lines that are right sentences without a prompt, and one-word verdicts.
 _SENTENCES, _VERDICTS = 0.2, 0.6
-# How often a reading is drawn where others are drawn three times: ratings have the longest prompts.
+# Weights of readings; others have weight three. Ratings have the longest prompts.
 _TIMES = {"rating": 1}
-# Of each condition; some conditions have many times the items of others.
+# The maximum per condition, since some conditions have far more items than others.
 _MOST_ITEMS = 1_500
 
 
 def write_lessons(path: Path, study: Study, n: int, seed: int, lists_seed: int) -> str:
-    """Write ``n`` lines, and return what they are in words.
+    """Write ``n`` lines, and return a description of them.
 
     Args:
-        path: Where to.
+        path: The file to write.
         study: The study.
-        n: How many lines.
-        seed: What they are drawn by.
-        lists_seed: The seed of the lists: no sentence of their items stands in the text.
+        n: The number of lines.
+        seed: The random seed.
+        lists_seed: The seed of the lists; sentences of their items are excluded.
 
     Raises:
-        ParallaxError: The study has a mistake, too few items beside its lists, or no right answers.
-        LmError: The place cannot be written to.
+        ParallaxError: The study is invalid, has too few items outside its lists, or has no right
+            answers.
+        LmError: The file cannot be written.
     """
     rng = generator(seed, "lessons")
     items = _items(study, lists_seed, rng)
@@ -62,7 +63,7 @@ def write_lessons(path: Path, study: Study, n: int, seed: int, lists_seed: int) 
 
 
 def _items(study: Study, lists_seed: int, rng: Random) -> list[Item]:
-    """Return items of every condition of which no list has a sentence."""
+    """Return items of every condition that share no sentence with any list."""
     lists = require_sound(study, lists_seed).lists
     listed = {text for entries in lists for entry in entries for text in _texts(entry.item)}
     of_condition: dict[tuple[str, str], list[Item]] = {}

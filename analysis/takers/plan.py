@@ -1,4 +1,4 @@
-"""What a taker is to do: which study, which sessions, in which ways; refused before it begins."""
+"""Plan a model participant's work: study, sessions and readings; invalid plans are refused."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from lm.answering.answerer import Tier
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """What the prompted readings are crossed with.
+    """The factors that prompted readings are crossed with.
 
     Attributes:
-        contexts: What stands before each trial.
+        contexts: The contexts before each trial.
         labels: The sets of labels.
-        orders: Whether answers are swapped: once not, once so, or both.
-        thinking: Whether the model may think before it answers: once not, once so, or both.
-        thought_tokens: How many tokens a thought may have.
+        orders: Whether answers are swapped: no, yes, or both.
+        thinking: Whether the model may think before answering: no, yes, or both.
+        thought_tokens: The maximum number of tokens of a thought.
     """
 
     contexts: tuple[Context, ...]
@@ -33,7 +33,7 @@ class Factors:
     thought_tokens: int = 0
 
     def ways(self, reading: Reading) -> tuple[Way, ...]:
-        """Return the cells in which a reading asks; one alone if it has no prompt."""
+        """Return the factor combinations of a reading; a reading without a prompt has only one."""
         if not reading.prompted:
             return (Way(),)
         return tuple(
@@ -47,17 +47,18 @@ class Factors:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that is fixed before the model is asked.
+    """All settings that are fixed before the model is asked.
 
     Attributes:
         source: The study and its lists.
-        screens: What makes its trials ready.
+        screens: Prepares the trials.
         sessions: The sessions.
         readings: The readings.
-        factors: What prompted ones are crossed with.
-        prompter: Writes prompts; None where no reading needs one.
-        sampled: Whether an answer is drawn by its probability, in place of the best one.
-        people: Whose sessions they are, in their order; empty for sessions of the design.
+        factors: The factors that prompted readings are crossed with.
+        prompter: Writes prompts; None if no reading needs prompts.
+        sampled: Whether answers are sampled by probability instead of taking the best one.
+        people: The human participants of these sessions, in order; empty for sessions of the
+            design.
     """
 
     source: Source
@@ -70,17 +71,17 @@ class Plan:
     people: tuple[Person, ...] = ()
 
     def person(self, session: TakerSession) -> Person | None:
-        """Return whose session it is; None for nobody's."""
+        """Return the human participant of a session; None for a session of the design."""
         return self.people[session.number - 1] if self.people else None
 
     def situation(self, list_: int, way: Way, earlier: Earlier) -> Situation:
-        """Return what a reading knows of a session of that list."""
+        """Return the information about a session of a list that a reading gets."""
         instructions = instructions_of(self.source.study.of_list(list_))
         prompter = self.prompter.with_instructions(instructions) if self.prompter else None
         return Situation(way, prompter, instructions, earlier)
 
     def key(self) -> dict[str, object]:
-        """Return what a take of the same things has in common, for its manifest."""
+        """Return the identity of a take for its manifest: equal for takes of the same plan."""
         built = self.source.built
         return {
             "study": built.study,
@@ -110,20 +111,20 @@ def make_plan(
     sampled: bool = False,
     participants: Sequence[str] = (),
 ) -> Plan:
-    """Return a plan whose every reading can ask every trial in every way.
+    """Return a plan, after checking that every reading can ask every trial in every way.
 
     Args:
         source: The study and its lists.
         readings: The readings' names.
-        factors: What prompted ones are crossed with.
-        n_sessions: How many sessions of the design, where nobody's are named.
-        to_model: How the model reads a sentence.
+        factors: The factors that prompted readings are crossed with.
+        n_sessions: The number of sessions of the design, if no participants are named.
+        to_model: Converts a sentence to the model's input.
         sampled: See ``Plan``.
-        participants: The people of an exported run whose sessions are taken.
+        participants: The participants of an exported run whose sessions the model takes.
 
     Raises:
-        ParallaxError: A name is unknown, a reading cannot ask what the study's trials ask, or
-            prompts are to show a person's answers and nobody is named.
+        ParallaxError: A name is unknown, a reading does not support the study's trials, or prompts
+            need a participant's answers and no participant is named.
     """
     study = source.study
     chosen = tuple(load_reading(name) for name in dict.fromkeys(readings))
@@ -163,7 +164,7 @@ def _refusals(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def _able(plan: Plan) -> str:
-    """Return which readings could ask this study's trials in these contexts, in a sentence."""
+    """Return a sentence that lists the readings supporting this study's trials and contexts."""
     forms = {trial.form for session in plan.sessions for trial in session.trials}
     able = [
         name
@@ -179,7 +180,7 @@ def _able(plan: Plan) -> str:
 
 
 def refuse_tier(plan: Plan, tier: Tier, model: str) -> None:
-    """Raise an AnalysisError if a reading needs more than the model tells."""
+    """Raise an AnalysisError if a reading needs more output than the model gives."""
     lacking = [reading.name for reading in plan.readings if not reading.prompted]
     if lacking and tier is not Tier.TEXT:
         raise AnalysisError(

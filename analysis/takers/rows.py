@@ -1,4 +1,4 @@
-"""Sittings as the rows of an export's tables, with the verdicts of the study's exclusion rules."""
+"""Convert model participants' sessions to rows of an export's tables, with verdicts."""
 
 import hashlib
 import json
@@ -24,15 +24,15 @@ Rows = list[dict[str, object]]
 
 @dataclass(frozen=True, slots=True)
 class Taker:
-    """Who took the sessions, and when.
+    """The model participant, and the time of its sessions.
 
     Attributes:
         model: The model's name.
-        trained_on: The text it was trained on.
-        identity: What changes when the model does.
-        tier: What it tells of an answer.
-        started_at: When the take began; every row bears this time, so that a take that was
-            interrupted gives the same bytes as one that was not.
+        trained_on: The model's training text.
+        identity: A value that changes with the model.
+        tier: How much the model reveals about an answer.
+        started_at: The start of the take; every row has this time, so that interrupted and
+            uninterrupted takes give the same bytes.
     """
 
     model: str
@@ -43,7 +43,7 @@ class Taker:
 
 
 def rows_of(plan: Plan, sittings: Sequence[Sitting], taker: Taker) -> dict[str, Rows]:
-    """Return the rows of every table that has any, by the tables' names."""
+    """Return the rows of every non-empty table, by table name."""
     return {
         **_designed(plan),
         PARTICIPANTS.name: [
@@ -161,7 +161,7 @@ def _read_row(sitting: Sitting, read: Read) -> dict[str, object]:
 
 
 def _mass(read: Read) -> float:
-    """Return the probability of all labels together, over the prompts of a trial."""
+    """Return the total probability of all labels, over the prompts of a trial."""
     said = [
         sum(exp(one) for one in reply.logprobs_nats if one is not None) for reply in read.replies
     ]
@@ -199,7 +199,7 @@ def _json(values: Sequence[object]) -> str:
 
 
 def verdict_rows(plan: Plan, sittings: Sequence[Sitting]) -> Iterator[dict[str, object]]:
-    """Yield a row for each sitting: what the rules say that say it of people."""
+    """Yield a verdict row for each session, by the rules for human participants."""
     answered = [_answered(plan, sitting) for sitting in sittings]
     everyone = Everyone(answered)
     for sitting, own in zip(sittings, answered, strict=True):
@@ -218,7 +218,7 @@ def _decided(plan: Plan, own: Answered) -> Verdict:
     except StudyError:
         if own.n_trials == len(own):
             raise
-        # A rule that counts what none of the answers was about, because they could not be read.
+        # A rule that counts trials, all of whose answers could not be parsed.
         evidence = f"{len(own)} of {own.n_trials} trials have a readable answer"
         return Verdict(kept=False, rule="unreadable", evidence=evidence)
 

@@ -1,4 +1,4 @@
-"""One take from its request to its folders, by the model that the command names."""
+"""Run one take, from the request to its folders, with the model named in the command."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -35,12 +35,12 @@ from lm.weights import AS_USUAL, Weights
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """Who answers, and how it reads.
+    """The answering model and its input format.
 
     Attributes:
         answerer: The model.
-        to_model: From an item's plain words to a sentence as the model reads it.
-        refuse_too_long: Raises an LmError if one of some questions is longer than the model reads.
+        to_model: Converts an item's plain words to the model's input.
+        refuse_too_long: Raises an LmError if a question exceeds the model's context length.
         server: The server in front of the model; None for a model on this machine.
     """
 
@@ -64,21 +64,21 @@ def answering(
 
     Args:
         model: A folder, ``hf:`` and a path or name, or ``api:URL#MODEL``.
-        study: The study, which says how texts are given to models.
-        device: Where a network computes.
-        terms: On what terms a server is asked.
-        how: In which form a model on this machine is loaded.
-        ledger: The file that keeps what calls of a server cost.
-        chat: Whether prompts are a person's turn in a chat.
+        study: The study, which defines the rendering of texts.
+        device: The device for neural networks.
+        terms: The terms of use of a server.
+        how: The loading options of a local model.
+        ledger: The file that records the costs of server calls.
+        chat: Whether prompts are user messages in a chat.
 
     Raises:
-        LmError: There is no such model or server, or it may not be asked on these terms.
+        LmError: The model or server does not exist, or does not allow these terms.
         ParallaxError: The study names an unknown rendering.
     """
     if model.startswith(API_PREFIX):
         server = ServerAnswerer(parse_server(model), terms, ledger, chat=chat)
         people = render(study.materials.shown_to_people)
-        # How long a prompt may be, only the server knows, and says.
+        # Only the server knows its maximum prompt length, and reports errors itself.
         return Answering(server, people, lambda _: None, server)
     scorer = load_scorer(model, device, how=how)
     sentence, write = _renderings(scorer, study)
@@ -88,7 +88,7 @@ def answering(
 
 
 def _renderings(scorer: Scorer, study: Study) -> tuple[str, Callable[[str], str]]:
-    """Return how sentences are rendered for a model, and how prompts are written for it."""
+    """Return the rendering of sentences for a model, and the function that formats prompts."""
     if isinstance(scorer, HasSubwords):
         return study.materials.shown_to_people, lambda text: text
     cased = getattr(scorer, "cased", False)
@@ -101,7 +101,7 @@ def _chatting(scorer: Scorer, identity: str) -> LocalAnswerer:
             f"{scorer.name} has no chat template: it is no causal Hugging Face model. Leave --chat "
             "out."
         )
-    # Only models of that library are asked as chats, so only they load it.
+    # Only this library's models use chats, so only they need to load it.
     from lm.answering.chat import ChatAnswerer
 
     return ChatAnswerer(cast(Any, scorer), identity)
@@ -109,7 +109,7 @@ def _chatting(scorer: Scorer, identity: str) -> LocalAnswerer:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What somebody asks to be taken; see the options of ``parallax take``."""
+    """A request for a take; see the options of ``parallax take``."""
 
     study: str
     model: str
@@ -127,19 +127,19 @@ class Request:
 
 
 def run_take(request: Request, now: datetime) -> Iterator[str]:
-    """Take the sessions that a request asks for, and yield what was done, in sentences.
+    """Run the requested sessions, and yield progress reports as sentences.
 
     Args:
-        request: What is asked for.
+        request: The request.
         now: The time.
 
     Raises:
-        ParallaxError: Something of the request cannot be done; nothing is written then but, in
-            OUT, what the probe of a server cost.
-        LmError: The model cannot be had, or cannot read a text.
+        ParallaxError: The request cannot be met; nothing is written then, except the cost of
+            probing a server, in OUT.
+        LmError: The model cannot be loaded, or cannot process a text.
     """
     source = find_source(request.study, request.seed)
-    # The probe of a server costs something already, and is in the ledger of the take.
+    # Probing a server already costs money; the take's ledger includes it.
     refuse_foreign_files(request.out, request.readings)
     model = answering(
         request.model,
@@ -206,7 +206,7 @@ def _taken(plan: Plan, model: Answering, folder: TakersFolder) -> Iterator[str]:
 
 
 def _refuse_vain_thinking(request: Request, model: Answering) -> None:
-    """Raise an LmError if something is said of thoughts that nobody would think."""
+    """Raise an LmError if options about thinking would have no effect."""
     thinks = any(request.factors.thinking)
     if thinks and not request.chat:
         raise LmError("a model thinks before it answers in chats only. Add --chat to --thinking.")
@@ -218,7 +218,7 @@ def _refuse_vain_thinking(request: Request, model: Answering) -> None:
 
 
 def _refuse_images(plan: Plan, model: Answering) -> None:
-    """Raise an LmError if prompts show images, and the model is not asked in a way that can."""
+    """Raise an LmError if prompts contain images that the model cannot receive."""
     asked = [one.prompt for each in plan.readings for _, one in longest_questions(plan, each)]
     shown = next((prompt for prompt in asked if has_images(prompt)), "")
     if not shown:
@@ -239,7 +239,7 @@ def _refuse_images(plan: Plan, model: Answering) -> None:
 
 
 def _refuse_low_cap(plan: Plan, model: Answering) -> None:
-    """Raise an LmError if the cap is passed in the worst case where each call is made once."""
+    """Raise an LmError if the worst-case cost, with each call made once, exceeds the cap."""
     server = model.server
     if server is None or server.budget.cap is None:
         return

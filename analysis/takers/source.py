@@ -1,4 +1,4 @@
-"""The sessions that are taken: of a study with its audited lists, or of the people of a run."""
+"""Sources of the sessions to take: a study with audited lists, or the participants of a run."""
 
 import hashlib
 import json
@@ -29,12 +29,12 @@ _DESCRIPTION = "datapackage.json"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The study whose sessions are taken.
+    """The study that provides the sessions.
 
     Attributes:
         study: The study.
         built: Its lists, which passed the audit.
-        export: The run's export folder where one was named; None for a study.
+        export: The run's export folder; None for a study.
     """
 
     study: Study
@@ -43,7 +43,7 @@ class Source:
 
     @property
     def files_hash(self) -> str:
-        """What changes when any of the study's files does."""
+        """A hash that changes when any of the study's files changes."""
         digest = hashlib.sha256()
         for name, content in sorted(study_files(self.study).items()):
             digest.update(f"{name}\n{hashlib.sha256(content).hexdigest()}\n".encode())
@@ -51,15 +51,15 @@ class Source:
 
 
 def find_source(named: str, seed: int | None) -> Source:
-    """Return a study with its lists, or those of the run that an export folder holds.
+    """Return a study with its lists, or those of the run in an export folder.
 
     Args:
         named: A built-in study, a study folder, or an export folder.
         seed: The seed of the lists; None for the run's own, or 1.
 
     Raises:
-        ParallaxError: There is no such study, it has a mistake, its lists fail the audit, or the
-            export's study gives other materials than the run had.
+        ParallaxError: The study does not exist or is invalid, its lists fail the audit, or the
+            materials of the export's study differ from the run's.
     """
     export = Path(named)
     if not (export / _DESCRIPTION).is_file():
@@ -85,18 +85,18 @@ def find_source(named: str, seed: int | None) -> Source:
     return Source(study, built, export)
 
 
-# A person's answers by the trial's position.
+# A participant's answers, by trial position.
 Answers = Mapping[int, Given]
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A participant of the run whose session is taken.
+    """A participant of the run whose session the model takes.
 
     Attributes:
         ref: The participant's random reference in the export.
-        session: The trials as they had them.
-        answers: What they answered; trials without an answer are absent.
+        session: The trials as the participant saw them.
+        answers: The participant's answers; trials without an answer are absent.
     """
 
     ref: str
@@ -105,18 +105,18 @@ class Person:
 
 
 def persons(source: Source, screens: Screens, refs: Sequence[str]) -> tuple[Person, ...]:
-    """Return participants of the run that a source was exported from, in the order named.
+    """Return the named participants of the run that a source was exported from, in order.
 
     Args:
         source: An exported run.
-        screens: What makes its trials ready.
+        screens: Prepares the trials.
         refs: The participants' references.
 
     Raises:
-        UnknownNameError: Somebody is not in the run.
-        AnalysisError: The source is a study without people, somebody had no trials, or a trial that
-            is not in their list.
-        TableError: A table is missing or does not fit its schema.
+        UnknownNameError: A participant is not in the run.
+        AnalysisError: The source is a study without participants, a participant had no trials, or
+            had a trial that is not in their list.
+        TableError: A table is missing or violates its schema.
     """
     if source.export is None:
         raise AnalysisError(

@@ -1,4 +1,4 @@
-"""Asking a model every trial of its sessions, and reading what it chose."""
+"""Ask a model every trial of its sessions, and parse its answers."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,16 +17,16 @@ from lm.answering.answerer import Question, Reply
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What was read of one trial.
+    """The parsed result of one trial.
 
     Attributes:
         trial: The trial.
-        asks: What the model was asked.
-        replies: What it said, one for each.
-        given: The answer; None where none could be read.
-        outcome: As the table of readings has it.
-        weights: The number of each answer; none where none could be read.
-        p_good: The probability of the right answer among those offered, where there is one.
+        asks: The questions to the model.
+        replies: The model's replies, one per question.
+        given: The answer; None if no answer could be parsed.
+        outcome: The outcome, as in the table of readings.
+        weights: The weight of each answer; empty if no answer could be parsed.
+        p_good: The probability of the right answer among those offered, if there is one.
     """
 
     trial: TakerTrial
@@ -39,7 +39,7 @@ class Read:
 
 
 def shares_of(weights: Sequence[float]) -> list[float]:
-    """Return the probabilities that log-probabilities up to a constant stand for."""
+    """Convert log-probabilities, up to a constant, to probabilities."""
     most = max(weights)
     if most == inf:
         certain = [float(one == inf) for one in weights]
@@ -49,14 +49,14 @@ def shares_of(weights: Sequence[float]) -> list[float]:
 
 
 def why_not(replies: Sequence[Reply]) -> str:
-    """Return the outcome of a trial in which no answer could be read."""
+    """Return the outcome of a trial whose replies contain no valid answer."""
     if any(reply.n_cut for reply in replies):
         return "cut"
     return "refused" if any(reply.n_refused for reply in replies) else "unreadable"
 
 
 class Asking(Protocol):
-    """Whoever answers questions: a model with its replies kept."""
+    """The interface of an answering model that stores its replies."""
 
     def __call__(self, questions: Sequence[Question]) -> list[Reply]:
         """Return one reply per question."""
@@ -65,13 +65,13 @@ class Asking(Protocol):
 
 @dataclass(slots=True)
 class Sitting:
-    """A session taken in one way.
+    """One session of a model participant, in one reading and one factor combination.
 
     Attributes:
         session: The session.
         reading: The way of asking.
         way: The cell of the crossed factors.
-        read: What was read of its trials so far, in their order.
+        read: The results of its trials so far, in order.
     """
 
     session: TakerSession
@@ -81,14 +81,14 @@ class Sitting:
 
     @property
     def ref(self) -> str:
-        """What stands for a participant in the tables."""
+        """The reference that stands for a participant in the tables."""
         thinking = ["thinking"] if self.way.thinking else []
         cell = [self.way.context, self.way.labels, self.way.order, *thinking]
         cell = cell if self.reading.prompted else []
         return "-".join(map(str, [f"{self.session.number:04d}", *cell]))
 
     def earlier(self, index: int, yoked: Answers) -> Earlier:
-        """Return the trials before one with the answers that its prompt shows."""
+        """Return the trials before the given one, with the answers shown in its prompt."""
         before = self.session.trials[:index]
         if self.way.context is Context.YOKED:
             return [
@@ -102,7 +102,7 @@ class Sitting:
 
 
 def sittings_of(plan: Plan, reading: Reading) -> list[Sitting]:
-    """Return a reading's sittings before anything is asked: every session in every way."""
+    """Return a reading's sessions before any question: every session in every way."""
     return [
         Sitting(session, reading, way)
         for session in plan.sessions
@@ -111,15 +111,15 @@ def sittings_of(plan: Plan, reading: Reading) -> list[Sitting]:
 
 
 def take(plan: Plan, reading: Reading, ask: Asking) -> list[Sitting]:
-    """Return a reading's sittings, each with every trial read.
+    """Return a reading's sessions with all trials answered.
 
-    Where prompts show the model's own answers, trials are asked in their order, those of all
-    sittings at one position together; all others are asked at once.
+    If prompts show the model's own answers, trials are asked in order, all sessions at one position
+    together; otherwise all trials are asked at once.
 
     Args:
         plan: The plan.
         reading: One of its readings.
-        ask: Who answers.
+        ask: The answering model.
     """
     found = sittings_of(plan, reading)
     for round_ in _rounds(found):
@@ -137,7 +137,7 @@ def take(plan: Plan, reading: Reading, ask: Asking) -> list[Sitting]:
 
 
 def longest_questions(plan: Plan, reading: Reading) -> Iterator[tuple[Sitting, Question]]:
-    """Yield each sitting with its longest questions: of its last trial, all others answered."""
+    """Yield each session with its longest questions: its last trial, after all other answers."""
     for sitting in sittings_of(plan, reading):
         *before, last = sitting.session.trials
         earlier: Earlier = []
@@ -209,5 +209,5 @@ def _good(plan: Plan, trial: TakerTrial) -> int | None:
     if Gives.RIGHT not in response.gives:
         return None
     right = response.faultless(trial.arrangement)
-    # Of a sentence of which nobody knows what is expected, no answer is the right one.
+    # A sentence without an expected answer has no right answer.
     return trial.answers.index(right) if right in trial.answers else None

@@ -1,1 +1,1 @@
-"""Formats of programs that collect judgments: one module for each."""
+"""Formats of programs that collect judgments: one module per program."""

@@ -1,4 +1,4 @@
-"""Gorilla: a row for each event, and a line that ends the file."""
+"""Gorilla: one row per event, and a final line that marks the end of the file."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from analysis.readers.program import Program
 
 
 def _events(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the events, without the line that ends the file."""
+    """Return the events, without the final end-of-file line."""
     return table[table.iloc[:, 0] != "END OF FILE"].reset_index(drop=True)
 
 

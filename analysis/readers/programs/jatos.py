@@ -1,4 +1,4 @@
-"""JATOS: an archive of results, each of them JSON or CSV."""
+"""JATOS: an archive of results, each in JSON or CSV."""
 
 import json
 import re
@@ -14,18 +14,18 @@ from analysis.readers.program import Program
 from analysis.readers.programs.jspsych import jspsych
 
 _STUDY_RESULT = re.compile(r"study_result_(\d+)")
-# What the archive's description says of a study result, under the names it uses.
+# The fields of a study result in the archive's description.
 _DESCRIBED = ("workerId", "studyState")
 
 
 def _read_archive(path: Path) -> pd.DataFrame:
-    """Return the trials of every component result of an archive.
+    """Return the trials of all component results in an archive.
 
-    ``study_result`` tells the participants apart; ``workerId`` and ``studyState`` stand next to it
-    where the archive describes its results.
+    ``study_result`` identifies the participant; ``workerId`` and ``studyState`` are added if the
+    archive describes its results.
 
     Raises:
-        ValueError: The archive holds no result, or one that is neither JSON nor CSV.
+        ValueError: The archive has no result, or a result that is neither JSON nor CSV.
     """
     trials: list[dict[str, object]] = []
     with zipfile.ZipFile(path) as archive:
@@ -50,7 +50,7 @@ def _trials(text: str, name: str) -> Iterator[dict[str, object]]:
         return
     if text.lstrip().startswith(("[", "{")):
         decoder, place = json.JSONDecoder(), 0
-        # A component may have appended several texts.
+        # A component may have written several texts in a row.
         while rest := text[place:].lstrip():
             found, place = decoder.raw_decode(text, len(text) - len(rest))
             yield from trials_of(found)
@@ -62,7 +62,7 @@ def _trials(text: str, name: str) -> Iterator[dict[str, object]]:
 
 
 def _described(archive: zipfile.ZipFile) -> Mapping[str, dict[str, object]]:
-    """Return what metadata.json says of each study result, by its number."""
+    """Return the fields of each study result in metadata.json, by the result's number."""
     if "metadata.json" not in archive.namelist():
         return {}
     content = json.loads(archive.read("metadata.json"))

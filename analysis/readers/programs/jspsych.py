@@ -1,4 +1,4 @@
-"""jsPsych: a row for each trial; its CSV writes "null" where nobody answered."""
+"""jsPsych: one row per trial; its CSV writes "null" for missing answers."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from analysis.readers.program import Program
 
 
 def jspsych(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the trials with empty cells where nobody answered; its CSV writes "null" there."""
+    """Return the trials with empty cells for missing answers, which the CSV writes as "null"."""
     return table.replace("null", "")
 
 

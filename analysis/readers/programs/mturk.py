@@ -1,4 +1,4 @@
-"""Mechanical Turk's batch results: a row for each assignment."""
+"""Mechanical Turk batch results: one row per assignment."""
 
 import json
 import re
@@ -13,10 +13,10 @@ _OPTION = re.compile(r"(Answer\..+)\.([^.]+)")
 
 
 def _assignments(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the assignments with a column for each answer.
+    """Return the assignments, with one column per answer.
 
-    Forms of crowd elements give one JSON text for all answers, radio buttons one column of true
-    and false for each option: both become ``Answer.NAME`` with the option's value.
+    Crowd-element forms give one JSON text for all answers; radio buttons give one true/false column
+    per option. Both become ``Answer.NAME`` with the option's value.
     """
     found = table
     if _ANSWERS in found:

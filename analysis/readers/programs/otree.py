@@ -10,7 +10,7 @@ _ROUND = re.compile(r"(.+)\.(\d+)\.(player|group|subsession)\.(.+)")
 
 
 def _players(table: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per player and round; the table of all apps has one row per participant."""
+    """Return one row per player and round; the all-apps table has one row per participant."""
     if any(name.startswith("player.") for name in table.columns):
         return table
     rounds: dict[tuple[str, int], dict[str, str]] = {}

@@ -1,4 +1,4 @@
-"""Results of PCIbex and of Ibex, whose comments name their columns."""
+"""Results of PCIbex and Ibex, whose comments name the columns."""
 
 import csv
 import re
@@ -23,21 +23,21 @@ _SEVEN = (
 
 
 def _is_results(text: str) -> bool:
-    """Return whether a text begins as results of PCIbex and Ibex do.
+    """Return whether a text starts like a results file of PCIbex or Ibex.
 
-    Before the line that says when, there are empty comments and, from PCIbex, one that says which
-    submissions the file holds.
+    The line with the time may follow empty comments and, in PCIbex, a comment that lists the
+    submissions.
     """
     comments = takewhile(lambda line: line.startswith("#") or not line.strip(), text.splitlines())
     return any(line.startswith(_FIRST) for line in comments)
 
 
 def _read(text: str) -> tuple[pd.DataFrame, str]:
-    """Return the rows, whose columns the comments above them name.
+    """Return the rows, with the columns named by the comments above them.
 
-    Ibex writes three kinds of comments: one list for the lines below; lists for lines that take
-    turns; or, with SIMPLE_RESULTS_FILE_COMMENTS, a comment for each line. Commas within a cell are
-    written ``%2C``; "NULL" stands where a cell is empty.
+    Ibex writes three kinds of comments: one list for the lines below; several lists for alternating
+    lines; or, with SIMPLE_RESULTS_FILE_COMMENTS, a comment for each line. Commas within a cell are
+    written ``%2C``; empty cells are written "NULL".
     """
     lists: list[list[str]] = [[]]
     rows: list[dict[str, str]] = []
@@ -55,7 +55,7 @@ def _read(text: str) -> tuple[pd.DataFrame, str]:
 
 
 def _named(comment: str, lists: list[list[str]]) -> list[list[str]]:
-    """Return the lists of columns, as a comment goes on with them."""
+    """Return the lists of columns, updated by a comment."""
     if _GROUPS.fullmatch(comment):
         return []
     if _LINE.fullmatch(comment):
@@ -63,7 +63,7 @@ def _named(comment: str, lists: list[list[str]]) -> list[list[str]]:
     if one_line := _ONE_LINE.fullmatch(comment):
         return [[*_SEVEN, *re.split(r" -- \[\d+\] ", " -- " + one_line[1])[1:]]]
     if column := _COLUMN.fullmatch(comment):
-        # A list of columns begins again at 1, or goes on below where it differs.
+        # A list of columns restarts at 1, or continues from the number at which it differs.
         last = lists[-1] if lists else []
         before = lists[:-1] if column[1] else []
         return [*before, [*last[: int(column[2]) - 1], column[3]]]

@@ -1,4 +1,4 @@
-"""psiTurk: trialdata.csv has no header; what was recorded is JSON in the last column."""
+"""psiTurk: trialdata.csv has no header; its last column contains the recorded data as JSON."""
 
 import csv
 import json
@@ -13,15 +13,15 @@ _COLUMNS = ("uniqueid", "current_trial", "recorded_ms", "data")
 
 
 def _is_trial_data(text: str) -> bool:
-    """Return whether a text is psiTurk's trial data: four columns, JSON in the last."""
+    """Return whether a text is psiTurk trial data: four columns, JSON in the last."""
     first = next(csv.reader(StringIO(text)), [])
     return len(first) == len(_COLUMNS) and first[-1].startswith(("{", "["))
 
 
 def _trials(text: str) -> tuple[pd.DataFrame, str]:
-    """Return psiTurk's trials: its own columns, then what the experiment recorded of each.
+    """Return psiTurk's trials: its own columns, then the recorded fields of each trial.
 
-    What was recorded as a list has the columns ``data_1``, ``data_2`` and so on.
+    Data recorded as a list get the columns ``data_1``, ``data_2`` and so on.
     """
     rows = [dict(zip(_COLUMNS, row, strict=True)) for row in csv.reader(StringIO(text)) if row]
     table = as_text([row | _recorded(json.loads(row.pop("data"))) for row in rows])

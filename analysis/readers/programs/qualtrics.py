@@ -1,4 +1,4 @@
-"""Qualtrics: below the names stand the questions' texts and ids, and previews."""
+"""Qualtrics: rows of question texts and ids below the header; previews are removed."""
 
 import pandas as pd
 
@@ -8,11 +8,11 @@ _PREVIEW = "preview"
 
 
 def _responses(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the responses: below the names stand the questions' texts and ids, and previews."""
+    """Return the responses, without the rows of question texts and ids, and without previews."""
     ids = table["ResponseId"].str.contains("ImportId", regex=False)
     first = int(ids.to_numpy().argmax()) + 1 if ids.any() else 0
     found = table.iloc[first:]
-    # What its own author clicked through: the status is written in the author's language.
+    # Previews by the study's author; the status is written in the author's language.
     if "DistributionChannel" in found:
         found = found[found["DistributionChannel"] != _PREVIEW]
     if "Status" in found:
