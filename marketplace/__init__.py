@@ -1,4 +1,4 @@
-"""Stand-ins of recruiting platforms on this machine: to try, teach and test with.
+"""Local stand-ins for recruiting platforms, for trying out, teaching and testing.
 
-A stand-in imports nothing of ours. Each platform has a folder; what they share lies next to them.
+Stand-ins import no other Parallax package. Each platform has a folder; shared code is in this one.
 """

@@ -1,4 +1,4 @@
-"""What a stand-in is asked when it starts, and what it answers."""
+"""The start-up options of a stand-in, and the description of a started one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from flask import Flask
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How a stand-in starts.
+    """Start-up options of a stand-in.
 
     Attributes:
-        folder: Where its state is kept.
-        url: Where it answers.
-        balance: The play money, minor units.
+        folder: Folder of its state.
+        url: Its address.
+        balance: The play money, in minor units.
         currency: Its currency.
-        keys: Who may call; empty for anybody.
-        public: Whether others than this machine's users come.
+        keys: The accepted API keys; empty accepts any caller.
+        public: Whether users of other machines can reach it.
     """
 
     folder: Path
@@ -30,13 +30,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A stand-in.
+    """A started stand-in.
 
     Attributes:
-        app: What serves it.
-        ways_in: How researchers and participants reach it, a line each.
-        keeps_state: Whether its state is in its folder; in memory otherwise.
-        dispose: Closes what it holds.
+        app: The WSGI application.
+        ways_in: Lines that explain how researchers and participants reach it.
+        keeps_state: Whether its state is saved in its folder; otherwise it is in memory only.
+        dispose: Closes its resources, such as database connections.
     """
 
     app: Flask

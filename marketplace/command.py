@@ -11,7 +11,7 @@ from marketplace.serving import Gunicorn, address, listen
 
 _BALANCE = "10000"
 _MONEY = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,2}))?")
-# Each stand-in: what starts it, as "module:function".
+# The function that starts each stand-in, as "module:function".
 _PLATFORMS = {
     "mturk": "marketplace.mturk:start",
     "prolific": "marketplace.prolific:start",

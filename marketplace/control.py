@@ -1,4 +1,4 @@
-"""The control address that every stand-in has: its faults and its clock, for tests and drills."""
+"""The control API shared by all stand-ins: faults and the clock, for tests and drills."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -19,13 +19,13 @@ class _Clock(BaseModel):
 
 
 def shared_control(faults: FaultPlan, advance: Callable[[float], datetime]) -> Blueprint:
-    """Return the control address with faults and clock; a stand-in adds its own to it.
+    """Return the control blueprint with faults and the clock; each stand-in adds its own routes.
 
-    It answers this machine only.
+    It answers requests from this machine only.
 
     Args:
-        faults: What goes wrong.
-        advance: Puts the stand-in's clock forward by seconds, and returns the new time.
+        faults: The planned faults.
+        advance: Moves the stand-in's clock forward by some seconds, and returns the new time.
     """
     door = Blueprint("control", __name__, url_prefix="/control")
     door.before_request(_refuse_others)
@@ -50,10 +50,10 @@ def shared_control(faults: FaultPlan, advance: Callable[[float], datetime]) -> B
 
 
 def given() -> Mapping[str, Any]:
-    """Return the JSON object that was sent.
+    """Return the JSON object in the request body.
 
     Raises:
-        MarketplaceError: There is none.
+        MarketplaceError: The body is not a JSON object.
     """
     sent = request.get_json(silent=True)
     if not isinstance(sent, dict):
@@ -62,7 +62,7 @@ def given() -> Mapping[str, Any]:
 
 
 def answer(payload: Mapping[str, Any], status: int = 200) -> Response:
-    """Return facts as JSON."""
+    """Return facts as a JSON response."""
     response = jsonify(payload)
     response.status_code = status
     return response
@@ -71,7 +71,7 @@ def answer(payload: Mapping[str, Any], status: int = 200) -> Response:
 def _refuse_others() -> Response | None:
     caller = address(request.remote_addr or "", 0)
     here = is_loopback(caller) and is_loopback(request.host_url)
-    # A page of another site can send a form, but not JSON, so it cannot reach in.
+    # A page of another site can send a form but not JSON, so it cannot call these routes.
     if here and (request.method == "GET" or request.is_json):
         return None
     return answer({"error": "the control address takes JSON from this machine only"}, 403)

@@ -1,25 +1,25 @@
-"""The error of starting a stand-in, and of what its control address is sent."""
+"""Errors of starting a stand-in and of requests to its control API."""
 
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    # Every command reads this file, and no help waits for pydantic.
+    # Every command imports this module, so it must not import pydantic: --help would become slow.
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
 
 class MarketplaceError(click.ClickException):
-    """A stand-in cannot be started as it was asked to; the message is one paragraph.
+    """A stand-in cannot be started with these options; the message is one paragraph.
 
-    The command ends with it by itself, so that the shell's door knows nothing of the stand-ins.
+    The command handles this error itself, so that the main program needs no code for stand-ins.
 
     Args:
         problem: What is wrong, with the offending value.
-        where: The option, file or address it was found in; empty when there is no place.
-        expected: What would have been right.
-        remedy: What to do about it.
+        where: The option, file or address with the problem; empty if there is none.
+        expected: A valid value.
+        remedy: How to fix it.
     """
 
     exit_code = 2
@@ -33,8 +33,8 @@ class MarketplaceError(click.ClickException):
         super().__init__(f"{where}: {text}" if where else text)
 
 
-# What a value should have been, by the name of what is wrong with it. What a library says of it is
-# said to those who program with it.
+# The expected kind of value, by pydantic's error type. Pydantic's own messages are written for
+# programmers.
 _WANTED = {
     "bool": "true or false",
     "bytes": "bytes",
@@ -59,7 +59,7 @@ _BOUNDS = {
 
 
 def what_is_wrong(problem: "ErrorDetails") -> str:
-    """Return what is wrong with one value of a JSON object, as words that follow its name."""
+    """Return the problem with one value of a JSON object, worded to follow the value's name."""
     kind, given = problem["type"], problem.get("ctx", {})
     if kind == "missing":
         return "is missing"
@@ -78,6 +78,6 @@ def what_is_wrong(problem: "ErrorDetails") -> str:
 
 
 def wrong_key(error: "ValidationError") -> str:
-    """Return what is wrong with the first key of a JSON object that cannot be used."""
+    """Return a message about the first invalid key of a JSON object."""
     first = error.errors(include_url=False)[0]
     return f'"{".".join(map(str, first["loc"]))}" {what_is_wrong(first)}'

@@ -1,4 +1,4 @@
-"""Faults on demand: what goes wrong with which calls, how often, by a seed."""
+"""Planned faults: which calls fail, how, and how often, drawn from a seed."""
 
 import random
 import socket
@@ -17,14 +17,14 @@ _EVERY = "*"
 
 
 class Fault(BaseModel):
-    """One thing that goes wrong.
+    """One planned fault.
 
     Attributes:
-        kind: What.
-        operation: With which calls; ``*`` means all.
-        count: How often at most; null means without end.
-        probability: How likely it is at each call.
-        seconds: How long a slow answer takes.
+        kind: The kind of fault.
+        operation: The calls that it affects; ``*`` means all.
+        count: The most times it occurs; null means no limit.
+        probability: Its probability at each call.
+        seconds: The delay of a slow answer.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -37,7 +37,7 @@ class Fault(BaseModel):
 
 
 class Faults(BaseModel):
-    """Everything that goes wrong, in the order it is tried, and the seed of the chances."""
+    """All planned faults in the order in which they are tried, and the seed of their chances."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -46,13 +46,13 @@ class Faults(BaseModel):
 
 
 class FaultPlan:
-    """Decides at each call what goes wrong with it; begins with nothing.
+    """Decides at each call which fault occurs; starts without any.
 
     Attributes:
-        kinds: The kinds of faults that a stand-in can make.
+        kinds: The kinds of faults that the stand-in supports.
 
     Args:
-        sleep: Holds a slow answer back for so many seconds.
+        sleep: Delays a slow answer by some seconds.
     """
 
     kinds: ClassVar[tuple[str, ...]] = ()
@@ -62,13 +62,13 @@ class FaultPlan:
         self.set({})
 
     def set(self, wanted: Mapping[str, Any]) -> None:
-        """Replace the faults, and begin the chances anew.
+        """Replace the faults, and restart the random numbers.
 
         Args:
             wanted: The fields of ``Faults``.
 
         Raises:
-            MarketplaceError: They are not.
+            MarketplaceError: They are not valid fields of ``Faults``.
         """
         try:
             plan = Faults.model_validate(wanted)
@@ -81,7 +81,7 @@ class FaultPlan:
             self._made: dict[str, int] = {}
 
     def strike(self, operation: str, *kinds: str) -> Fault | None:
-        """Return the first fault of these kinds that strikes this call, and count it."""
+        """Return and count the first fault of these kinds that occurs at this call, or None."""
         with self._lock:
             for fault in self._plan.faults:
                 if fault.kind in kinds and self._strikes(fault, operation):
@@ -92,7 +92,7 @@ class FaultPlan:
         return None
 
     def delay(self, operation: str) -> None:
-        """Hold an answer back where a fault makes it slow."""
+        """Delay the answer if a fault makes this call slow."""
         slow = self.strike(operation, "slow")
         if slow is not None:
             self._sleep(slow.seconds)
@@ -111,15 +111,15 @@ class FaultPlan:
         return self._random.random() < fault.probability
 
     def to_json(self) -> dict[str, Any]:
-        """Return the faults that are left, and how many were made of each kind."""
+        """Return the remaining faults, and how often each kind has occurred."""
         with self._lock:
             return {**self._plan.model_dump(), "made": dict(self._made)}
 
 
 def hang_up() -> None:
-    """Close the connection, so that the caller gets no answer, whatever is written afterwards."""
+    """Close the connection, so that the caller gets no answer whatever is written later."""
     connection = request.environ.get("werkzeug.socket") or request.environ.get("gunicorn.socket")
     if connection is not None:
-        # A caller who did not wait is gone already.
+        # The caller may have disconnected already.
         with suppress(OSError):
             connection.shutdown(socket.SHUT_RDWR)

@@ -1,4 +1,4 @@
-"""Running the marketplace: as a command's own process, or in a thread next to other work."""
+"""Running a stand-in: as the command's own process, or in a thread of another program."""
 
 import socket
 import threading
@@ -16,11 +16,11 @@ from marketplace.urls import is_loopback
 
 _THREADS = 16
 _BACKLOG = 1024
-_POLL_S = 0.02  # how soon a server in a thread sees that it is to stop
+_POLL_S = 0.02  # seconds between checks of a server in a thread whether to stop
 
 
 def listen(host: str, port: int, *, public: bool) -> socket.socket:
-    """Return a socket that listens.
+    """Return a listening socket.
 
     Args:
         host: The address.
@@ -28,7 +28,8 @@ def listen(host: str, port: int, *, public: bool) -> socket.socket:
         public: Whether the address may be reached from other machines.
 
     Raises:
-        MarketplaceError: Others could reach it unasked, or nothing can listen there.
+        MarketplaceError: Other machines could reach the address although ``public`` is false,
+        or the address cannot be listened on.
     """
     if not public and not is_loopback(address(host, port)):
         raise MarketplaceError(
@@ -51,17 +52,17 @@ def listen(host: str, port: int, *, public: bool) -> socket.socket:
 
 
 def address(host: str, port: int) -> str:
-    """Return the address of a host's port as a browser takes it."""
+    """Return the URL of a host and port for a browser."""
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class Gunicorn(BaseApplication):  # type: ignore[misc]
-    """The marketplace in one process with many threads, until it is interrupted.
+    """Runs the stand-in in one process with many threads, until interrupted.
 
     Args:
-        app: The marketplace.
-        listening: Where it listens; gunicorn closes it.
-        before_fork: What to do before gunicorn forks, such as closing connections.
+        app: The stand-in's app.
+        listening: The listening socket; gunicorn closes it.
+        before_fork: Called before gunicorn forks, for example to close connections.
     """
 
     def __init__(
@@ -70,15 +71,15 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
         self._app = app
         listening.set_inheritable(True)
         self._file = listening.detach()
-        # gunicorn forks, and a connection to SQLite must not be carried over.
+        # gunicorn forks, and a connection to SQLite must not survive a fork.
         before_fork()
         super().__init__()
 
     def load_config(self) -> None:
-        """Tell gunicorn where and how to answer."""
+        """Set gunicorn's address and number of processes and threads."""
         chosen: dict[str, Any] = {
             "bind": f"fd://{self._file}",
-            # One process, because the faults that were asked for are kept in its memory.
+            # One process, because the planned faults are in its memory.
             "workers": 1,
             "worker_class": "gthread",
             "threads": _THREADS,
@@ -95,15 +96,15 @@ class Gunicorn(BaseApplication):  # type: ignore[misc]
 
 class _Quiet(WSGIRequestHandler):
     def log_request(self, *_: object) -> None:
-        """Log nothing: a program that runs the marketplace in a thread has its own log."""
+        """Log nothing: the program that runs the stand-in in a thread has its own log."""
 
 
 @contextmanager
 def in_thread(app: WSGIApplication, host: str = "127.0.0.1", port: int = 0) -> Iterator[str]:
-    """Yield the address of the marketplace while it answers from a thread.
+    """Yield the stand-in's address while it answers from a thread.
 
     Args:
-        app: The marketplace.
+        app: The stand-in's app.
         host: The address.
         port: The port; 0 takes any free one.
     """

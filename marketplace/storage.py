@@ -1,4 +1,4 @@
-"""Where a stand-in keeps its state: a folder with one SQLite file and a key."""
+"""Storage of a stand-in's state: a folder with one SQLite file and a key."""
 
 import os
 import secrets
@@ -17,15 +17,15 @@ _KEY_FILE = "secret_key"
 
 
 def utc_now() -> datetime:
-    """Return the time, aware, in UTC."""
+    """Return the current time as an aware UTC datetime."""
     return datetime.now(UTC)
 
 
 def open_folder(folder: Path) -> Path:
-    """Return the folder of a stand-in's state, made if it is missing.
+    """Return the folder of a stand-in's state; create it if missing.
 
     Raises:
-        MarketplaceError: It cannot be made or written to.
+        MarketplaceError: The folder cannot be created or written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ def open_folder(folder: Path) -> Path:
 
 
 def session_key(folder: Path) -> str:
-    """Return the key that signs the sessions of a stand-in's visitors, made once."""
+    """Return the key that signs visitors' session cookies; create it on first use."""
     path = folder / _KEY_FILE
     if not path.exists():
         path.touch(mode=0o600)
@@ -47,7 +47,7 @@ def session_key(folder: Path) -> str:
 
 
 def sqlite_engine(file: Path) -> Engine:
-    """Return an engine for one SQLite file whose transactions take the write lock at once."""
+    """Return an engine for one SQLite file; its transactions take the write lock at the start."""
     engine = create_engine(f"sqlite:///{file}")
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
@@ -55,22 +55,22 @@ def sqlite_engine(file: Path) -> Engine:
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware UTC time; SQLite would otherwise give naive times back."""
+    """An aware UTC time; plain SQLite would return naive times."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Store the time as UTC."""
+        """Store the time in UTC."""
         return None if value is None else value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give the time back as aware UTC."""
+        """Return the time as aware UTC."""
         return None if value is None else value.replace(tzinfo=UTC)
 
 
 def _prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
-    # Transactions begin in _begin, so the driver must not begin them.
+    # The function _begin begins transactions, so the driver must not.
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in ("busy_timeout=30000", "journal_mode=WAL", "foreign_keys=ON"):
@@ -79,7 +79,7 @@ def _prepare(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    # A transaction that reads first and writes later would fail when another wrote in between.
+    # A transaction that reads first and writes later fails if another one wrote in between.
     connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 

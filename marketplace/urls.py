@@ -1,11 +1,11 @@
-"""Which addresses lead to this machine, and which are encrypted."""
+"""Checks of addresses: whether they lead to this machine, and whether they are encrypted."""
 
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 
 def is_loopback(url: str) -> bool:
-    """Return whether an address is this machine's own."""
+    """Return whether an address leads to this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return ip_address(host).is_loopback
@@ -14,5 +14,5 @@ def is_loopback(url: str) -> bool:
 
 
 def is_secure(url: str) -> bool:
-    """Return whether nobody on the way can read or change what goes to an address."""
+    """Return whether traffic to an address is safe from third parties: https or this machine."""
     return urlsplit(url).scheme == "https" or is_loopback(url)

@@ -1,4 +1,4 @@
-"""A local marketplace that speaks Mechanical Turk's API and pays in play money."""
+"""A local stand-in for Mechanical Turk: its API and its workers' site, with play money."""
 
 import time
 from collections.abc import Callable, Collection
@@ -26,16 +26,16 @@ def create_marketplace(
     key_ids: Collection[str] = (),
     public: bool = False,
 ) -> Flask:
-    """Return the marketplace: the requester's door and the workers' site on one address.
+    """Return the app that serves both the requester API and the workers' site.
 
     Args:
-        folder: Where its state is kept; made if it is missing.
-        balance_cents: The requester's play money when the folder is new.
-        now: The clock that the marketplace's own runs ahead of.
-        sleep: Holds back the answers that a fault makes slow.
-        key_ids: The access key ids that may call; empty lets any.
-        public: Whether others than this machine's own users come: then there is no control
-            address, and workers cannot give themselves a record of approved work.
+        folder: Folder of its state; created if missing.
+        balance_cents: The requester's play money, if the folder is new.
+        now: The real clock; the marketplace's clock runs ahead of it by an adjustable time.
+        sleep: Delays the answers that a fault makes slow.
+        key_ids: The accepted access key ids; empty accepts any.
+        public: Whether users of other machines can reach it: then there is no control
+            API, and workers cannot set their own record of approved work.
 
     Raises:
         MarketplaceError: The folder cannot be used.
@@ -55,7 +55,7 @@ def create_marketplace(
 
 
 def start(asked: Asked) -> Started:
-    """Return the marketplace; it has dollars only."""
+    """Return the started stand-in; its only currency is US dollars."""
     app = create_marketplace(
         asked.folder, balance_cents=asked.balance, key_ids=asked.keys, public=asked.public
     )

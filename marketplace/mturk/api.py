@@ -1,4 +1,4 @@
-"""The requester's API: every call is a POST whose header names the operation."""
+"""The requester API: every call is a POST whose header names the operation."""
 
 from collections.abc import Collection
 from uuid import uuid4
@@ -21,12 +21,12 @@ from marketplace.mturk.wire import (
 
 
 def requester_door(store: Store, faults: FaultPlan, key_ids: Collection[str]) -> Blueprint:
-    """Return the address that boto3 talks to.
+    """Return the blueprint of the API that boto3 calls.
 
     Args:
         store: The marketplace's state.
-        faults: What goes wrong.
-        key_ids: The access key ids that may call; empty lets any.
+        faults: The planned faults.
+        key_ids: The accepted access key ids; empty accepts any.
     """
     door = Blueprint("requester", __name__)
 

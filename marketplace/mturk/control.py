@@ -1,4 +1,4 @@
-"""The control address: clock, faults, play money and workers' profiles, for tests and drills."""
+"""The control API: clock, faults, play money and worker profiles, for tests and drills."""
 
 from typing import Any
 
@@ -14,18 +14,18 @@ from marketplace.mturk.tables import Payment
 
 
 class MturkFaultPlan(FaultPlan):
-    """The faults that Mechanical Turk's stand-in makes."""
+    """The faults that the Mechanical Turk stand-in supports."""
 
     kinds = (
-        "throttled",  # ThrottlingException; nothing is done
-        "server_error",  # ServiceFault; nothing is done
-        "server_error_after",  # ServiceFault, but the deed is done
-        "request_lost",  # the connection closes; nothing is done
-        "reply_lost",  # the connection closes, but the deed is done
-        "slow",  # the answer comes after a while
-        "duplicated",  # a message stays in the queue when it is received
+        "throttled",  # ThrottlingException; the call is not carried out
+        "server_error",  # ServiceFault; the call is not carried out
+        "server_error_after",  # ServiceFault, but the call is carried out
+        "request_lost",  # the connection closes; the call is not carried out
+        "reply_lost",  # the connection closes, but the call is carried out
+        "slow",  # the answer is delayed
+        "duplicated",  # a message stays in the queue after it is received
         "reordered",  # messages are received in another order
-        "id_reused",  # an accepted assignment gets the identifier of one that was returned
+        "id_reused",  # an accepted assignment gets the identifier of a returned one
     )
 
 
@@ -35,7 +35,7 @@ class _Deposit(BaseModel):
 
 
 def control_door(store: Store, faults: FaultPlan) -> Blueprint:
-    """Return the control addresses; they answer this machine only."""
+    """Return the blueprint of the control API; it answers requests from this machine only."""
     door = shared_control(faults, store.advance)
 
     @door.post("/deposit")

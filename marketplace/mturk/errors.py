@@ -1,4 +1,4 @@
-"""What the marketplace refuses: to programs as the real service words it, to workers as a page."""
+"""Refusals: of API calls in the real service's wording, of workers' requests as a page."""
 
 from datetime import datetime
 
@@ -6,12 +6,12 @@ _PREFIX = "AWS.MechanicalTurk."
 
 
 class WireError(Exception):
-    """A call that is answered with an error of the protocol.
+    """A call that is answered with a protocol error.
 
     Args:
         kind: The error's name in the protocol, e.g. ``RequestError``.
-        message: What it says.
-        code: The service's own code; empty where the protocol's layer answers.
+        message: The error message.
+        code: The service's own error code; empty for errors of the protocol itself.
         status: The HTTP status.
     """
 
@@ -21,11 +21,11 @@ class WireError(Exception):
 
 
 class RefusedError(WireError):
-    """A call that the service understood and refuses for good: ``RequestError``.
+    """A valid call that the service refuses permanently: ``RequestError``.
 
     Args:
         code: The code behind ``AWS.MechanicalTurk.``, e.g. ``HITDoesNotExist``.
-        message: What it says; the service ends its sentences with the time in milliseconds.
+        message: The message; the service ends it with the time in milliseconds.
         now: The time.
     """
 
@@ -35,30 +35,30 @@ class RefusedError(WireError):
 
 
 def unknown(kind: str, name: str, now: datetime) -> RefusedError:
-    """Return the service's answer to an identifier of nothing: ``QualificationType 3NO ...``."""
+    """Return the service's error for an unknown identifier: ``QualificationType 3NO ...``."""
     word = "Hit" if kind == "HIT" else kind
     return RefusedError(f"{kind}DoesNotExist", f"{word} {name} does not exist.", now)
 
 
 def wrong_state(code: str, allowed: str, now: datetime, before: str = "") -> RefusedError:
-    """Return the service's answer to a call that the thing's state does not allow.
+    """Return the service's error for a call that the object's state does not allow.
 
     Args:
         code: The code behind ``AWS.MechanicalTurk.``, e.g. ``InvalidHITState``.
-        allowed: The states that allow it, with commas between.
+        allowed: The states that allow the call, separated by commas.
         now: The time.
-        before: A sentence that goes before.
+        before: A sentence that precedes the message.
     """
     text = f"This operation can be called with a status of: {allowed}"
     return RefusedError(code, f"{before} {text}".strip(), now)
 
 
 class WorkerRefusedError(Exception):
-    """A worker cannot do this; becomes a page.
+    """A worker cannot do this; the error is shown as a page.
 
     Args:
-        code: A short stable name for programs.
-        problem: What is wrong, in words a worker understands.
+        code: A short, stable name of the error for programs.
+        problem: The problem, in words for workers.
         status: The HTTP status.
     """
 

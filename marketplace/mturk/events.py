@@ -1,4 +1,4 @@
-"""Notifications of what happens, in the shape of the service's SQS messages."""
+"""Event notifications in the format of the service's SQS messages."""
 
 import json
 from datetime import datetime
@@ -21,10 +21,10 @@ def tell(
 
     Args:
         session: The database.
-        event: The service's name of the event, e.g. ``AssignmentSubmitted``.
-        hit: The HIT it happened to.
+        event: The service's name for the event, e.g. ``AssignmentSubmitted``.
+        hit: The HIT concerned.
         now: The time.
-        assignment: The assignment it happened to, if any.
+        assignment: The assignment concerned, if any.
     """
     subscription = session.scalar(
         select(Subscription).where(Subscription.type_id == hit.type_id, Subscription.active)
@@ -42,7 +42,7 @@ def tell(
 def send(
     session: Session, destination: str, event: str, ids: dict[str, str], now: datetime
 ) -> None:
-    """Put one event into the queue of a destination."""
+    """Add one event to a destination's queue."""
     body = {
         "EventDocId": new_id(),
         "EventDocVersion": _VERSION,

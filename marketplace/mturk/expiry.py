@@ -1,4 +1,4 @@
-"""What happens by itself as time passes: abandonment, automatic approval, expiry, disposal."""
+"""Changes that happen as time passes: abandonment, automatic approval, expiry, disposal."""
 
 from datetime import datetime, timedelta
 
@@ -17,12 +17,12 @@ _OVERDUE = (Assignment.status == "accepted", Assignment.deadline <= _NOW)
 _UNDECIDED = (Assignment.status == "submitted", Assignment.auto_approval_at <= _NOW)
 _EXPIRED = (Hit.expiry_told.is_(False), Hit.expires_at <= _NOW, Hit.disposed_at.is_(None))
 _OLD = (Hit.disposed_at.is_(None), Hit.expires_at <= _EXPIRED_BY)
-# Every call looks, and most often nothing is due: so it asks once, in words that are made once.
+# Every call checks, and usually nothing is due: so one prepared query checks all of it.
 _IS_DUE = select(or_(*(exists().where(*due) for due in (_OVERDUE, _UNDECIDED, _EXPIRED, _OLD))))
 
 
 def apply_expiry(session: Session, now: datetime) -> None:
-    """Do whatever was due by now."""
+    """Apply all changes that are due by now."""
     if not session.scalar(_IS_DUE, {"now": now, "expired_by": now - _DISPOSED_AFTER}):
         return
     _abandon(session, now)
@@ -32,7 +32,7 @@ def apply_expiry(session: Session, now: datetime) -> None:
 
 
 def tell_if_reviewable(session: Session, hit: Hit, now: datetime) -> None:
-    """Say so, once, when everything of a HIT is there to be reviewed."""
+    """Send the HITReviewable event, once, when all work on a HIT can be reviewed."""
     session.flush()
     if not hit.reviewable_told and status(hit, place_counts(session, hit), now) == "Reviewable":
         hit.reviewable_told = True

@@ -1,4 +1,4 @@
-"""HITs: their states, and how the service describes them."""
+"""HITs: their states, and their form in API answers."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,12 +16,12 @@ _TAKING = ("accepted", "submitted", "approved", "rejected")
 
 @dataclass(frozen=True, slots=True)
 class PlaceCounts:
-    """How many of a HIT's places are where.
+    """How many of a HIT's places (assignments) are in each state.
 
     Attributes:
-        available: Free; nobody can take one once the HIT has expired.
-        pending: Accepted and neither submitted nor given back.
-        submitted: Waiting to be reviewed.
+        available: Free; no worker can take one after the HIT has expired.
+        pending: Accepted, but neither submitted nor returned.
+        submitted: Waiting for review.
         completed: Approved or rejected.
     """
 
@@ -32,7 +32,7 @@ class PlaceCounts:
 
 
 def place_counts(session: Session, hit: Hit) -> PlaceCounts:
-    """Return where the HIT's places are."""
+    """Return the number of the HIT's places in each state."""
     rows = session.execute(
         select(Assignment.status, func.count())
         .where(Assignment.hit_id == hit.id, Assignment.status.in_(_TAKING))
@@ -48,7 +48,7 @@ def place_counts(session: Session, hit: Hit) -> PlaceCounts:
 
 
 def status(hit: Hit, places: PlaceCounts, now: datetime) -> str:
-    """Return the HIT's status in the service's words."""
+    """Return the HIT's status by the service's name for it."""
     if hit.disposed_at is not None:
         return "Disposed"
     if hit.expires_at > now and places.available > 0:
@@ -62,7 +62,7 @@ def find_hit(session: Session, hit_id: str, now: datetime) -> Hit:
     """Return the HIT.
 
     Raises:
-        RefusedError: There is none of that identifier.
+        RefusedError: No object has that identifier.
     """
     hit = session.scalar(select(Hit).where(Hit.hit_id == hit_id))
     if hit is None:
@@ -74,7 +74,7 @@ def find_type(session: Session, hit_type_id: str, now: datetime) -> HitType:
     """Return the HIT type.
 
     Raises:
-        RefusedError: There is none of that identifier.
+        RefusedError: No object has that identifier.
     """
     found = session.scalar(select(HitType).where(HitType.hit_type_id == hit_type_id))
     if found is None:
@@ -83,7 +83,7 @@ def find_type(session: Session, hit_type_id: str, now: datetime) -> HitType:
 
 
 def to_api(session: Session, hit: Hit, now: datetime) -> dict[str, Any]:
-    """Return the HIT as the service describes it."""
+    """Return the HIT in the format of the service's API."""
     places = place_counts(session, hit)
     return {
         "HITId": hit.hit_id,

@@ -1,4 +1,4 @@
-"""Identifiers that look like the real service's, and tokens by which a repeated call is known.
+"""Identifiers in the real service's format, and the tokens that identify a repeated call.
 
 The service forgets such a token after a day.
 """
@@ -24,7 +24,7 @@ def new_id() -> str:
 
 
 def made_before(session: Session, operation: str, request: Request, now: datetime) -> str | None:
-    """Return the id of what an earlier call with the same token made; None if there was none."""
+    """Return the id of the object that an earlier call with the same token created, or None."""
     used = select(RequestToken.made).where(
         RequestToken.operation == operation,
         RequestToken.token == request.get("UniqueRequestToken"),
@@ -34,7 +34,7 @@ def made_before(session: Session, operation: str, request: Request, now: datetim
 
 
 def remember(session: Session, operation: str, request: Request, made: str, now: datetime) -> None:
-    """Keep the call's token, if it has one, with the id of what the call made."""
+    """Store the call's token, if it has one, with the id of the object that the call created."""
     token = request.get("UniqueRequestToken")
     if token is not None:
         session.add(RequestToken(operation=operation, token=token, made=made, used_at=now))

@@ -1,7 +1,7 @@
-"""Play money: fees, what is held back for open places, what is left, and paying workers.
+"""Play money: fees, reservations for open places, the balance, and payments to workers.
 
-The balance is never stored: it is what was deposited, less every payment with its fee, less what
-is held back. So no crash can leave it wrong.
+The balance is never stored. It is computed as the deposits, minus every payment with its fee,
+minus the reservations, so that no crash can make it wrong.
 """
 
 from datetime import datetime
@@ -16,26 +16,26 @@ from marketplace.mturk.qualifications.system import MASTERS
 from marketplace.mturk.tables import Account, Assignment, Hit, Payment
 
 FEE_PERCENT, LARGE_HIT_PERCENT, MASTERS_PERCENT = 20, 20, 5
-LARGE_HIT = 10  # assignments, from which on a HIT costs more
+LARGE_HIT = 10  # number of assignments from which a HIT has a higher fee
 HIGHEST_CENTS = 10_000_00  # of one reward or bonus
 _LEAST_FEE_CENTS = 1
 _LIVE = ("accepted", "submitted")
 
 
 def cents(amount: str) -> int:
-    """Return the cents of an amount that fits the service's own pattern, e.g. ``0.5``."""
+    """Return the cents of an amount in the service's format, e.g. ``0.5``."""
     return int(Decimal(amount) * 100)
 
 
 def amount(cents: int) -> str:
-    """Return cents as the service writes them, e.g. ``0.50``."""
+    """Return cents in the service's format, e.g. ``0.50``."""
     return f"{Decimal(cents) / 100:.2f}"
 
 
 def reward_fee_cents(
     reward_cents: int, max_assignments: int, requirements: list[dict[str, object]]
 ) -> int:
-    """Return the fee on one assignment's reward, rounded up, at least a cent."""
+    """Return the fee on one assignment's reward, rounded up, at least one cent."""
     percent = FEE_PERCENT
     if max_assignments >= LARGE_HIT:
         percent += LARGE_HIT_PERCENT
@@ -45,7 +45,7 @@ def reward_fee_cents(
 
 
 def bonus_fee_cents(bonus_cents: int) -> int:
-    """Return the fee on a bonus, rounded up, at least a cent."""
+    """Return the fee on a bonus, rounded up, at least one cent."""
     return _fee(bonus_cents, FEE_PERCENT)
 
 
@@ -54,7 +54,7 @@ def _fee(of_cents: int, percent: int) -> int:
 
 
 def held_cents(session: Session, now: datetime) -> int:
-    """Return what open HITs may still cost: every place that is free, taken or not reviewed yet."""
+    """Return the most that open HITs can still cost: all free, taken and unreviewed places."""
     reviewed = _count_by_hit(session, ("approved", "rejected"))
     live = _count_by_hit(session, _LIVE)
     hits = session.execute(
@@ -78,17 +78,17 @@ def _count_by_hit(session: Session, states: tuple[str, ...]) -> dict[int, int]:
 
 
 def available_cents(session: Session, now: datetime) -> int:
-    """Return what the requester can still spend."""
+    """Return the money that the requester can still spend."""
     deposited = session.scalars(select(Account.deposited_cents)).one()
     spent = session.scalars(select(func.sum(Payment.amount_cents + Payment.fee_cents))).one() or 0
     return deposited - spent - held_cents(session, now)
 
 
 def refuse_overdraft(session: Session, now: datetime) -> None:
-    """Refuse the call under way if what it did costs more than there is.
+    """Refuse the current call if its cost exceeds the available money.
 
     Raises:
-        RefusedError: It does.
+        RefusedError: The cost exceeds the available money.
     """
     session.flush()
     if available_cents(session, now) < 0:
@@ -102,7 +102,7 @@ def refuse_overdraft(session: Session, now: datetime) -> None:
 def pay_reward(
     session: Session, assignment: Assignment, now: datetime, feedback: str | None = None
 ) -> None:
-    """Approve an assignment and pay its worker what was promised."""
+    """Approve an assignment and pay its worker the promised reward."""
     assignment.status, assignment.judged_at = "approved", now
     assignment.feedback = feedback
     reward_cents = assignment.hit.type.reward_cents

@@ -1,4 +1,4 @@
-"""Pages of a listing: each ends with a token from which the next one goes on."""
+"""Pages of listings; each page ends with the token of the next one."""
 
 import base64
 import binascii
@@ -25,20 +25,20 @@ def page(
     *,
     newest_first: bool = False,
 ) -> tuple[Sequence[Any], dict[str, Any]]:
-    """Return a page of a listing, and what an answer says of paging.
+    """Return a page of a listing, and the paging fields of the answer.
 
-    The token holds the last row's key, so nothing that comes in between shifts a page.
+    The token contains the last row's key, so rows added in between do not shift a page.
 
     Args:
         session: The database.
         request: May hold ``MaxResults`` and ``NextToken``.
-        rows: Everything that is listed.
-        key: A unique, growing number of each row.
+        rows: The query of all rows.
+        key: A unique, ascending number of each row.
         now: The time.
-        newest_first: Whether the listing runs down the keys.
+        newest_first: Whether the keys descend.
 
     Raises:
-        RefusedError: The token is none that was given out.
+        RefusedError: The token was not issued here.
     """
     size = request.get("MaxResults", _USUAL_SIZE)
     if "NextToken" in request:

@@ -1,4 +1,4 @@
-"""Workers' profiles: who they say they are, and the record they come with."""
+"""Workers' profiles: their stated attributes, and their earlier record."""
 
 import re
 from typing import Annotated
@@ -11,7 +11,7 @@ from marketplace.mturk.tables import Worker
 
 
 def _form(form: str, said: str) -> AfterValidator:
-    """Return what refuses a text of another form, in words."""
+    """Return a validator that refuses text of another form, with a message."""
 
     def checked(text: str) -> str:
         if not re.fullmatch(form, text):
@@ -33,16 +33,16 @@ _Subdivision = Annotated[
 
 
 class Profile(BaseModel):
-    """What is known of a worker; a name left out stays as it was.
+    """The attributes of a worker; omitted fields keep their values.
 
     Attributes:
-        worker_id: Begins with A; letters and digits.
+        worker_id: Letters and digits, the first an A.
         country: Two letters, e.g. US.
         subdivision: Two letters, e.g. CA; may be empty.
-        approved_percent: The approval rate; null has it counted from the work done here.
-        approved_before: How many HITs were approved before this marketplace.
-        masters: Whether they have the Masters qualification.
-        adult: Whether they agreed to see adult content.
+        approved_percent: The approval rate; null computes it from the work done here.
+        approved_before: HITs approved before the worker came to this marketplace.
+        masters: Whether the worker has the Masters qualification.
+        adult: Whether the worker agreed to see adult content.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -57,7 +57,7 @@ class Profile(BaseModel):
 
 
 def keep_profile(session: Session, profile: Profile) -> Worker:
-    """Return the worker, made or changed as the profile says."""
+    """Create or update the profile's worker, and return them."""
     worker = find_worker(session, profile.worker_id)
     facts = profile.model_dump(exclude_unset=worker is not None)
     if worker is None:
@@ -70,5 +70,5 @@ def keep_profile(session: Session, profile: Profile) -> Worker:
 
 
 def find_worker(session: Session, worker_id: str) -> Worker | None:
-    """Return the worker who signed in under that identifier, if any ever did."""
+    """Return the worker who signed in under that identifier, or None."""
     return session.scalar(select(Worker).where(Worker.worker_id == worker_id))

@@ -1,4 +1,4 @@
-"""The ExternalQuestion of a HIT, the addresses a worker's frame gets, and answers as XML."""
+"""The ExternalQuestion of a HIT, the addresses of a worker's frame, and answers as XML."""
 
 import re
 from collections.abc import Iterable
@@ -19,19 +19,19 @@ _SCHEMA = (
     "/ExternalQuestion.xsd"
 )
 _TALLEST = 10_000
-# Python reads no number of thousands of digits.
+# Python refuses to read numbers of thousands of digits.
 _MOST_DIGITS = 9
 LONGEST_CHARS = 65_535
 _ANSWERS_SCHEMA = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01"
     "/QuestionFormAnswers.xsd"
 )
-# What XML 1.0 cannot hold in any form.
+# Characters that XML 1.0 cannot represent at all.
 _UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class QuestionError(ValueError):
-    """The question cannot be shown to workers; the text says why."""
+    """The question cannot be shown to workers; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +48,22 @@ class Question:
 
     @property
     def origin(self) -> str:
-        """The site the page belongs to, as a content policy names it."""
+        """The page's origin, as a content security policy names it."""
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}"
 
     def address(self, **parameters: str) -> str:
-        """Return the page's address with parameters added to those it has."""
+        """Return the page's address with more query parameters."""
         parts = urlsplit(self.url)
         query = [*parse_qsl(parts.query, keep_blank_values=True), *parameters.items()]
         return parts._replace(query=urlencode(query)).geturl()
 
 
 def read_question(xml: str) -> Question:
-    """Return the question that a requester's XML describes.
+    """Return the question in a requester's XML.
 
     Raises:
-        QuestionError: It is too long, no ExternalQuestion, or its address is not safe to show.
+        QuestionError: The XML is too long or no ExternalQuestion, or the address is unsafe.
     """
     if len(xml.encode("utf-8", "surrogatepass")) > LONGEST_BYTES:
         raise QuestionError(f"the question must not be larger than {LONGEST_BYTES} bytes")
@@ -91,19 +91,19 @@ def _safe(url: str) -> str:
         host, port_is_sound = "", False
     if not host or not port_is_sound or any(char in url for char in " \t\r\n\"'<>;"):
         raise QuestionError("ExternalURL is not an address")
-    # Like a browser, which takes this machine's own pages for secure without https.
+    # As browsers do, treat this machine's own pages as secure without https.
     if parts.scheme not in ("http", "https") or not is_secure(url):
         raise QuestionError("ExternalURL must begin with https:// (http:// only on this machine)")
     return url
 
 
 def answer_xml(fields: Iterable[tuple[str, str]]) -> str:
-    """Return the XML of the fields, in their order, a name once for each of its values.
+    """Return the XML of the fields in their order; a field's name is repeated for each value.
 
-    Whatever workers send, the XML is well-formed: characters it cannot hold are replaced.
+    The XML is always well-formed: characters that XML cannot represent are replaced.
 
     Raises:
-        WorkerRefusedError: It is longer than the service takes.
+        WorkerRefusedError: The XML is longer than the service accepts.
     """
     root = Element("QuestionFormAnswers", xmlns=_ANSWERS_SCHEMA)
     for name, value in fields:

@@ -1,4 +1,4 @@
-"""The marketplace's database, and the clock that is kept in it."""
+"""The marketplace's database, which also stores the offset of its clock."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,12 +17,12 @@ _FILE = "marketplace.sqlite3"
 
 
 class Store:
-    """The marketplace's state: one SQLite file, so that a restart forgets nothing.
+    """The marketplace's state in one SQLite file, so that a restart loses nothing.
 
     Args:
-        folder: Where the file lies.
-        deposit_cents: The play money of a new marketplace; an old one keeps what it has.
-        now: The clock that the marketplace's own runs ahead of.
+        folder: The file's folder.
+        deposit_cents: The play money of a new marketplace; an existing one keeps its own.
+        now: The real clock; the marketplace's clock runs ahead of it by an adjustable time.
     """
 
     def __init__(self, folder: Path, deposit_cents: int, now: Clock) -> None:
@@ -36,9 +36,9 @@ class Store:
 
     @contextmanager
     def moment(self) -> Iterator[tuple[Session, datetime]]:
-        """Yield a session that commits at the end, and the time.
+        """Yield a database session that commits at the end, and the time.
 
-        Whatever was due by then has happened: assignments abandoned, approved by themselves, HITs
+        All changes due by then are applied first: assignments abandoned or auto-approved, HITs
         expired.
         """
         with self._sessions.begin() as session:
@@ -47,14 +47,14 @@ class Store:
             yield session, now
 
     def advance(self, seconds: float) -> datetime:
-        """Put the clock forward, or back, and return the new time."""
+        """Move the clock forward or back, and return the new time."""
         with self._sessions.begin() as session:
             session.scalars(select(Account)).one().clock_ahead_s += seconds
         with self.moment() as (_, now):
             return now
 
     def deposit(self, cents: int) -> None:
-        """Give the requester more play money, or take some away."""
+        """Add play money to the requester's balance, or remove some."""
         with self._sessions.begin() as session:
             session.scalars(select(Account)).one().deposited_cents += cents
 

@@ -1,4 +1,4 @@
-"""The marketplace's own tables, in its own file: nothing here belongs to an installation."""
+"""The marketplace's tables, in a database file separate from any Parallax installation."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ class Base(DeclarativeBase):
 
 
 class Account(Base):
-    """The one requester's play money, and how far the marketplace's clock is ahead; one row."""
+    """The requester's play money, and the marketplace's clock offset; one row."""
 
     __tablename__ = "account"
 
@@ -23,14 +23,14 @@ class Account(Base):
 
 
 class HitType(Base):
-    """What all HITs of a listing share."""
+    """The properties that all HITs of a listing share."""
 
     __tablename__ = "hit_type"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     hit_type_id: Mapped[str] = mapped_column(unique=True)
     group_id: Mapped[str] = mapped_column(unique=True)
-    content_hash: Mapped[str] = mapped_column(unique=True)  # the same content is the same type
+    content_hash: Mapped[str] = mapped_column(unique=True)  # equal content is the same type
     title: Mapped[str]
     description: Mapped[str]
     keywords: Mapped[str]
@@ -41,7 +41,7 @@ class HitType(Base):
 
 
 class Hit(Base):
-    """A task with room for so many workers."""
+    """A task with a number of places for workers."""
 
     __tablename__ = "hit"
 
@@ -51,7 +51,7 @@ class Hit(Base):
     question: Mapped[str]
     annotation: Mapped[str | None]
     max_assignments: Mapped[int]
-    unit_cents: Mapped[int]  # the reward of one assignment with its fee
+    unit_cents: Mapped[int]  # reward of one assignment with its fee
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     expires_at: Mapped[datetime] = mapped_column(UtcDateTime)
     reviewing: Mapped[bool] = mapped_column(default=False)
@@ -63,7 +63,7 @@ class Hit(Base):
 
 
 class Assignment(Base):
-    """One acceptance of a HIT; who returns it and accepts again has two."""
+    """One acceptance of a HIT; a worker who returns it and accepts again has two."""
 
     __tablename__ = "assignment"
     __table_args__ = (
@@ -73,7 +73,7 @@ class Assignment(Base):
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    # Not unique: a returned assignment's id may be given to the next worker.
+    # Not unique: a returned assignment's id may be reused for the next worker.
     assignment_id: Mapped[str] = mapped_column(index=True)
     hit_id: Mapped[int] = mapped_column(ForeignKey("hit.id"))
     worker_id: Mapped[str] = mapped_column(index=True)
@@ -82,7 +82,7 @@ class Assignment(Base):
     deadline: Mapped[datetime] = mapped_column(UtcDateTime)
     submitted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     auto_approval_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    submission: Mapped[int | None] = mapped_column(index=True)  # the order in which they came
+    submission: Mapped[int | None] = mapped_column(index=True)  # order of arrival
     answer: Mapped[str | None]
     judged_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     feedback: Mapped[str | None]
@@ -91,7 +91,7 @@ class Assignment(Base):
 
 
 class Worker(Base):
-    """Somebody who signed in; all of it invented."""
+    """A worker who signed in; all data are invented."""
 
     __tablename__ = "worker"
 
@@ -99,14 +99,14 @@ class Worker(Base):
     worker_id: Mapped[str] = mapped_column(unique=True)
     country: Mapped[str]
     subdivision: Mapped[str]
-    approved_percent: Mapped[int | None]  # null: counted from the work done here
-    approved_before: Mapped[int]  # how many HITs before this marketplace
+    approved_percent: Mapped[int | None]  # null: computed from the work done here
+    approved_before: Mapped[int]  # HITs approved before this marketplace
     masters: Mapped[bool]
     adult: Mapped[bool]
 
 
 class WorkerBlock(Base):
-    """A worker whom the requester lets do nothing."""
+    """A worker whom the requester has blocked."""
 
     __tablename__ = "worker_block"
 
@@ -116,7 +116,7 @@ class WorkerBlock(Base):
 
 
 class Payment(Base):
-    """Play money that went to a worker, with the fee taken for it."""
+    """Play money paid to a worker, with its fee."""
 
     __tablename__ = "payment"
 
@@ -132,7 +132,7 @@ class Payment(Base):
 
 
 class RequestToken(Base):
-    """A token that stops a call from being carried out twice, for a day."""
+    """A token that prevents a call from being carried out twice, for a day."""
 
     __tablename__ = "request_token"
     __table_args__ = (Index("ix_request_token", "operation", "token"),)
@@ -140,12 +140,12 @@ class RequestToken(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     operation: Mapped[str]
     token: Mapped[str]
-    made: Mapped[str]  # the id of what the call made
+    made: Mapped[str]  # id of the object that the call created
     used_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class QualificationType(Base):
-    """A qualification that the requester made."""
+    """A qualification type that the requester created."""
 
     __tablename__ = "qualification_type"
 
@@ -163,7 +163,7 @@ class QualificationType(Base):
 
 
 class Grant(Base):
-    """A worker's qualification, also after it was taken back."""
+    """A worker's qualification, kept after it is revoked."""
 
     __tablename__ = "grant"
     __table_args__ = (UniqueConstraint("type_id", "worker_id"),)
@@ -174,7 +174,7 @@ class Grant(Base):
     value: Mapped[int]
     status: Mapped[str]  # Granted, Revoked
     granted_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    reason: Mapped[str | None]  # why it was taken back
+    reason: Mapped[str | None]  # reason of the revocation
 
     type: Mapped[QualificationType] = relationship(lazy="joined")
 
@@ -196,7 +196,7 @@ class QualificationRequest(Base):
 
 
 class Subscription(Base):
-    """Where the events of a HIT type are sent."""
+    """The destination of a HIT type's events."""
 
     __tablename__ = "subscription"
 
@@ -220,7 +220,7 @@ class Message(Base):
 
 
 class WorkerMessage(Base):
-    """What the requester wrote to a worker."""
+    """A message from the requester to a worker."""
 
     __tablename__ = "letter"
 

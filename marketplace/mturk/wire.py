@@ -1,7 +1,7 @@
-"""The protocol, read from botocore's own models: which call it is, what it holds, how to answer.
+"""The wire protocol, from botocore's own models: identify, parse and answer calls.
 
-No shape stands here: every request is checked and read, and every answer checked and written, by
-the service model that boto3 itself uses.
+This module defines no formats: the service model that boto3 itself uses validates and parses every
+request, and validates and serialises every answer.
 """
 
 import json
@@ -23,12 +23,12 @@ _LATEST_S = 250_000_000_000
 
 
 def broken_constraints(value: Any, shape: Shape, name: str = "") -> Iterator[str]:  # noqa: ANN401
-    """Yield every broken enumeration, pattern and upper limit, worded as the service does.
+    """Yield every violated enumeration, pattern and upper limit, in the service's wording.
 
     Args:
-        value: What was sent; its types fit the shape already.
-        shape: The model's shape.
-        name: Where it is in the request.
+        value: The value sent; its types are already valid for the shape.
+        shape: The shape from the model.
+        name: The path of the value in the request.
     """
     if isinstance(shape, StructureShape):
         for member, part in value.items():
@@ -48,7 +48,7 @@ def _broken(value: Any, shape: Shape) -> Iterator[str]:  # noqa: ANN401 - a scal
         enumeration, pattern = shape.metadata.get("enum"), shape.metadata.get("pattern")
         if enumeration and value not in enumeration:
             yield f"satisfy enum value set: [{', '.join(enumeration)}]"
-        # The models' patterns are anchored; a newline at the end must not slip through.
+        # The models' patterns are anchored; a newline at the end must not match.
         if pattern and not re.fullmatch(pattern, value):
             yield f"satisfy regular expression pattern: {pattern}"
         if most is not None and len(value) > most:
@@ -77,12 +77,12 @@ _KEY = re.compile(r"^AWS4-HMAC-SHA256 .*\bCredential=([^/,\s]+)/")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call as it came over the wire.
+    """One parsed call.
 
     Attributes:
-        service: botocore's name of the service.
-        model: The operation's model.
-        request: What it holds, read by the model.
+        service: botocore's name for the service.
+        model: botocore's model of the operation.
+        request: The parameters, parsed by the model.
     """
 
     service: str
@@ -97,7 +97,7 @@ class Call:
 
 @cache
 def _models() -> dict[str, tuple[str, ServiceModel]]:
-    """Return each service's name and model by the prefix of its targets."""
+    """Return each service's name and model, keyed by the prefix of its targets."""
     loader, found = Loader(), {}
     for service in _SERVICES:
         model = ServiceModel(loader.load_service_model(service, "service-2"), service)
@@ -112,14 +112,14 @@ def content_type(service: str) -> str:
 
 
 def read_call(target: str, body: bytes) -> Call:
-    """Return the call that a target and a body stand for.
+    """Return the call that a target and a body describe.
 
     Args:
         target: The header ``X-Amz-Target``.
         body: JSON.
 
     Raises:
-        WireError: There is no such operation, or the body does not fit its model.
+        WireError: The operation does not exist, or the body is invalid for its model.
     """
     prefix, _, name = target.partition(".")
     service, model = _models().get(prefix, ("", None))
@@ -138,7 +138,7 @@ def read_call(target: str, body: bytes) -> Call:
 def _misfits(given: dict[str, Any], shape: Shape) -> list[str]:
     try:
         wrong = ParamValidator().validate(given, shape)
-    except RuntimeError as error:  # what botocore makes of a time beyond all calendars
+    except RuntimeError as error:  # botocore's value for a time outside the calendar
         return [str(error)]
     return str(wrong.generate_report()).splitlines() if wrong.has_errors() else []
 
@@ -146,7 +146,7 @@ def _misfits(given: dict[str, Any], shape: Shape) -> list[str]:
 def _json_object(body: bytes) -> dict[str, Any]:
     try:
         value = json.loads(body or b"{}")
-        # Half of a character can be written in JSON, but nowhere else.
+        # JSON can contain half of a surrogate pair; other formats cannot.
         json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise WireError("SerializationException", "The body is not JSON.") from error
@@ -169,7 +169,7 @@ def _read(given: dict[str, Any], shape: Shape) -> Request:
 
 
 def read_key(authorization: str | None) -> str:
-    """Return the access key id that a call is signed with; the signature itself is not checked.
+    """Return the access key id that signed a call; the signature itself is not verified.
 
     Raises:
         WireError: The call is not signed.
@@ -183,10 +183,10 @@ def read_key(authorization: str | None) -> str:
 
 
 def written(reply: Reply, call: Call) -> bytes:
-    """Return an answer as the model writes it.
+    """Return an answer serialised by the model.
 
     Raises:
-        TypeError: The answer does not fit the model.
+        TypeError: The answer is invalid for the model.
     """
     shape = call.model.output_shape
     if shape is None:
@@ -204,7 +204,7 @@ def _plain(value: object) -> float:
 
 
 def written_error(error: WireError) -> bytes:
-    """Return an error as the protocol writes it."""
+    """Return an error serialised by the protocol."""
     body = {"__type": error.kind, "message": error.message, "Message": error.message}
     if error.code:
         body["TurkErrorCode"] = error.code

@@ -1,4 +1,4 @@
-"""What workers do: find a HIT, accept, return and submit it."""
+"""Workers' actions: find, accept, return and submit HITs."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -18,17 +18,17 @@ from marketplace.mturk.question import answer_xml
 from marketplace.mturk.tables import Assignment, Hit, HitType, Worker
 
 _TAKING = ("accepted", "submitted", "approved", "rejected")
-# Names of the frame's own parameters; what they hold is no answer.
+# The frame's own parameters, which are not part of the answers.
 _RESERVED = frozenset({"assignmentId", "hitId", "turkSubmitTo", "workerId"})
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A listing, as one worker sees it.
+    """A listing as one worker sees it.
 
     Attributes:
-        type: What its HITs share.
-        hits: The HITs the worker could take now, the oldest first.
+        type: The HIT type.
+        hits: The HITs that the worker can accept now, oldest first.
     """
 
     type: HitType
@@ -36,7 +36,7 @@ class Group:
 
 
 def groups(session: Session, worker: Worker, now: datetime) -> list[Group]:
-    """Return every listing with work that the worker may see, the newest first."""
+    """Return all listings with work that the worker may see, newest first."""
     return _seen(session, worker, _open_hits(worker, now))
 
 
@@ -44,7 +44,7 @@ def find_group(session: Session, worker: Worker, group_id: str, now: datetime) -
     """Return one listing.
 
     Raises:
-        WorkerRefusedError: It is unknown, hidden from the worker, or has no work left for them.
+        WorkerRefusedError: It is unknown, hidden from the worker, or has no work left.
     """
     hits = _open_hits(worker, now).where(Hit.type.has(HitType.group_id == group_id))
     for each in _seen(session, worker, hits):
@@ -83,10 +83,10 @@ def _open_hits(worker: Worker, now: datetime) -> Select[Any]:
 def accept(
     session: Session, worker: Worker, group_id: str, now: datetime, faults: FaultPlan
 ) -> Assignment:
-    """Return the assignment of a worker who takes a HIT of the listing.
+    """Accept a HIT of the listing for the worker, and return the assignment.
 
     Raises:
-        WorkerRefusedError: No HIT is left for them, or they are not qualified.
+        WorkerRefusedError: No HIT is left, or the worker is not qualified.
     """
     group = find_group(session, worker, group_id, now)
     if not may(session, worker, group.type, "accept"):
@@ -129,7 +129,7 @@ def own_assignment(session: Session, worker: Worker, assignment_id: str) -> Assi
     """Return the worker's assignment.
 
     Raises:
-        WorkerRefusedError: They have none of that identifier.
+        WorkerRefusedError: The worker has no assignment with that identifier.
     """
     found = session.scalars(
         select(Assignment)
@@ -142,10 +142,10 @@ def own_assignment(session: Session, worker: Worker, assignment_id: str) -> Assi
 
 
 def give_back(session: Session, worker: Worker, assignment_id: str, now: datetime) -> Assignment:
-    """Return the worker's assignment, which they do not want any more.
+    """Return an accepted assignment that the worker no longer wants to do.
 
     Raises:
-        WorkerRefusedError: They have it no longer.
+        WorkerRefusedError: The worker no longer has the assignment.
     """
     assignment = own_assignment(session, worker, assignment_id)
     if assignment.status != "accepted":
@@ -157,15 +157,15 @@ def give_back(session: Session, worker: Worker, assignment_id: str, now: datetim
 
 
 def submit(session: Session, fields: Collection[tuple[str, str]], now: datetime) -> Assignment:
-    """Return the assignment that a form sent from the frame submits.
+    """Submit the assignment of a form sent from the frame, and return the assignment.
 
     Args:
         session: The database.
-        fields: The form's fields; workers may send anything.
+        fields: The form's fields; the content is untrusted.
         now: The time.
 
     Raises:
-        WorkerRefusedError: The form lacks what it needs, or the assignment is not being worked on.
+        WorkerRefusedError: The form lacks a field, or the assignment is not in progress.
     """
     assignment = _latest(session, [value for name, value in fields if name == "assignmentId"])
     answers = [(name, value) for name, value in fields if name not in _RESERVED]

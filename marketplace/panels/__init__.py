@@ -1,7 +1,7 @@
-"""Local stand-ins of panels: each sends people by its links and takes them back.
+"""Local stand-ins for participant panels: each sends participants to a study and takes them back.
 
-It plays the participants' side of any panel: whoever lists a study says which ids the panel writes
-into the link, and how. Its state is in memory: a restart forgets it.
+The stand-in acts as any panel: the request that lists a study states which ids the panel writes
+into the link, and how. The state is in memory only: a restart loses it.
 """
 
 import time
@@ -19,10 +19,10 @@ _LARGEST_BODY_BYTES = 1024 * 1024
 
 
 def create_panels(sleep: Callable[[float], object] = time.sleep) -> Flask:
-    """Return the stand-ins: their control address, and every panel's doors.
+    """Return the app of all panels: the control API and every panel's routes.
 
     Args:
-        sleep: Holds back the answers that a fault makes slow.
+        sleep: Delays the answers that a fault makes slow.
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
@@ -33,7 +33,7 @@ def create_panels(sleep: Callable[[float], object] = time.sleep) -> Flask:
 
 
 def start(asked: Asked) -> Started:
-    """Return the stand-ins."""
+    """Return the started stand-ins."""
     ways_in = (
         f"Researchers: list a study with a POST to {asked.url}/control/studies.",
         f"Participants: a POST to {asked.url}/people answers with their link.",

@@ -1,4 +1,4 @@
-"""SONA's completion addresses: credit asked for by a study's server, or by the browser."""
+"""SONA's completion addresses: the study's server or the participant's browser requests credit."""
 
 from xml.sax.saxutils import escape
 
@@ -14,7 +14,7 @@ _OPERATION = "credit"
 
 
 def credit_doors(records: Records, faults: PanelFaultPlan) -> Blueprint:
-    """Return SONA's two completion addresses."""
+    """Return the blueprint of SONA's two completion addresses."""
     doors = Blueprint("credit", __name__)
 
     @doors.get("/services/SonaAPI.svc/WebstudyCredit")
@@ -45,7 +45,7 @@ def credit_doors(records: Records, faults: PanelFaultPlan) -> Blueprint:
 
 
 def _asked(records: Records) -> tuple[str, Person | None]:
-    """Return whom credit was granted to just now, or why it was not."""
+    """Grant the requested credit; return an error message (or "") and the person (or None)."""
     try:
         study = records.study(request.args.get("experiment_id", ""))
     except MarketplaceError:

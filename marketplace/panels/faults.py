@@ -1,19 +1,19 @@
-"""What can go wrong between a panel and a study."""
+"""The faults that can occur between a panel and a study."""
 
 from marketplace.faults import FaultPlan
 
 
 class PanelFaultPlan(FaultPlan):
-    """The faults that the panels make."""
+    """The faults that the panels support."""
 
     kinds = (
-        "throttled",  # 429; nothing is done
-        "server_error",  # 500; nothing is done
-        "server_error_after",  # 500, but the deed is done
-        "request_lost",  # the connection closes; nothing is done
-        "reply_lost",  # the connection closes, but the deed is done
-        "truncated",  # the deed is done, and half of the answer arrives
-        "slow",  # the answer comes after a while
-        "unfilled",  # a link is handed out with its placeholders in it
-        "cut_off",  # a link is handed out whose last id lacks its end
+        "throttled",  # 429; the call is not carried out
+        "server_error",  # 500; the call is not carried out
+        "server_error_after",  # 500, but the call is carried out
+        "request_lost",  # the connection closes; the call is not carried out
+        "reply_lost",  # the connection closes, but the call is carried out
+        "truncated",  # the call is carried out, but only half of the answer arrives
+        "slow",  # the answer is delayed
+        "unfilled",  # the link's placeholders are not replaced
+        "cut_off",  # the end of the link's last id is cut off
     )

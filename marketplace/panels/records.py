@@ -1,4 +1,4 @@
-"""What the panels know: studies, who was sent with which ids, and how each came back."""
+"""The panels' records: studies, the participants sent to them, their ids and their outcomes."""
 
 import hashlib
 import threading
@@ -8,22 +8,22 @@ from urllib.parse import urlencode
 
 from marketplace.errors import MarketplaceError
 
-# An access code, which the researcher made and the panel hands out.
+# An access code that the researcher made and the panel hands out.
 CODE = "code"
 KINDS = ("person", "profile", "long", "upper", "number", "study", "visit", CODE)
 
 
 @dataclass(slots=True)
 class Person:
-    """Somebody whom a panel sent.
+    """A participant sent by a panel.
 
     Attributes:
-        name: As the stand-in calls them.
-        id: As the panel calls them.
-        visits: How often they were sent.
-        outcomes: How they came back, each time that changed something.
-        granted: How often they were paid or credited: never more than once.
-        asked: How often that was asked for.
+        name: The name used by the stand-in.
+        id: The id used by the panel.
+        visits: How often the participant was sent.
+        outcomes: The different outcomes with which the participant came back, in order.
+        granted: How often the participant was paid or credited: 0 or 1.
+        asked: How often payment or credit was requested.
     """
 
     name: str
@@ -36,19 +36,19 @@ class Person:
 
 @dataclass(slots=True)
 class Study:
-    """A study that a panel lists.
+    """A study listed by a panel.
 
     Attributes:
-        key: Its name in addresses.
-        link: As the researcher pasted it.
-        person: Which kind of id the panel knows a person by.
-        added: Argument that the panel adds to the link -> kind of id.
+        key: The study's name in addresses.
+        link: The study link, as the researcher entered it.
+        person: The kind of id by which the panel identifies a person.
+        added: Query argument that the panel adds to the link -> kind of id.
         replaced: Text that the panel replaces in the link -> kind of id.
-        codes: Completion code -> how the panel takes it.
-        credit_token: What grants credit.
-        access_codes: Codes to hand out, in a classroom.
-        people: Who was sent, by their names.
-        used_codes: Codes that are another for each person, and who entered them.
+        codes: Completion code -> outcome.
+        credit_token: The token that authorises a request for credit.
+        access_codes: Access codes for a classroom.
+        people: The participants sent, by name.
+        used_codes: Individual completion codes -> name of the person who entered the code.
     """
 
     key: str
@@ -64,17 +64,17 @@ class Study:
 
 
 class Records:
-    """Every panel's studies and people, for one process."""
+    """All panels' studies and participants, for one process."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._studies: dict[str, Study] = {}
 
     def list_study(self, study: Study) -> None:
-        """List a study, or change one that is listed.
+        """List a study, or update a listed one.
 
         Raises:
-            MarketplaceError: It asks for a kind of id that no panel has.
+            MarketplaceError: The study uses an unknown kind of id.
         """
         wanted = {study.person, *study.added.values(), *study.replaced.values()}
         if unknown := sorted(wanted - {*KINDS}):
@@ -88,7 +88,7 @@ class Records:
             self._studies[study.key] = study
 
     def send(self, key: str, name: str) -> str:
-        """Return the link by which a person comes, who may have come before."""
+        """Return the study link for a person's first or next visit."""
         with self._lock:
             study = self.study(key)
             person = study.people.get(name)
@@ -106,7 +106,7 @@ class Records:
             return filled_link(study.link, ids, study.added, study.replaced)
 
     def take_back(self, key: str, name: str, outcome: str) -> None:
-        """Note how a person came back; the first way is the one that counts for the panel."""
+        """Record how a person came back; the panel counts only the first outcome."""
         with self._lock:
             person = self.study(key).people.get(name)
             if person is None:
@@ -119,27 +119,27 @@ class Records:
                 person.outcomes.append(outcome)
 
     def enter_code(self, key: str, name: str, code: str) -> str:
-        """Take a completion code, and return how the panel takes it; empty where it is none."""
+        """Accept a completion code, and return its outcome; empty if the code is invalid."""
         with self._lock:
             study = self.study(key)
             outcome = study.codes.get(code, "")
             if not study.codes and code:
-                # The panel takes any text, once: each person has another.
+                # Without listed codes, any text is accepted once: each person has another.
                 outcome = "completed" if study.used_codes.setdefault(code, name) == name else ""
             if outcome:
                 self.take_back(key, name, outcome)
             return outcome
 
     def person_by_id(self, key: str, id_: str) -> Person | None:
-        """Return whom a panel calls so."""
+        """Return the person with a panel's id, or None."""
         with self._lock:
             return next((one for one in self.study(key).people.values() if one.id == id_), None)
 
     def study(self, key: str) -> Study:
-        """Return a study.
+        """Return a listed study.
 
         Raises:
-            MarketplaceError: None is listed under that name.
+            MarketplaceError: No study is listed under that key.
         """
         with self._lock:
             if key not in self._studies:
@@ -147,7 +147,7 @@ class Records:
             return self._studies[key]
 
     def books(self, key: str) -> list[dict[str, object]]:
-        """Return everything that is known of a study's people."""
+        """Return the records of all of a study's participants."""
         with self._lock:
             return [
                 {
@@ -159,7 +159,7 @@ class Records:
 
 
 def ids_of(study: str, person: str, visit: int) -> dict[str, str]:
-    """Return what panels call a person, a study and a visit; the same person always the same."""
+    """Return the ids of a person, a study and a visit; the same person always gets the same ids."""
     of_person = hashlib.sha256(f"{study} {person}".encode()).hexdigest()
     return {
         "person": of_person[:24],
@@ -175,10 +175,10 @@ def ids_of(study: str, person: str, visit: int) -> dict[str, str]:
 def filled_link(
     link: str, ids: Mapping[str, str], added: Mapping[str, str], replaced: Mapping[str, str]
 ) -> str:
-    """Return the link by which a person comes.
+    """Return the study link with a person's ids filled in.
 
     Args:
-        link: As the researcher pasted it.
+        link: The study link, as the researcher entered it.
         ids: Kind of id -> the id.
         added: Argument that the panel adds -> kind of id.
         replaced: Text in the link that the panel replaces -> kind of id.

@@ -1,4 +1,4 @@
-"""The participants' pages of every panel, signed ways back, and the control address."""
+"""The panels' pages for participants, signed return addresses, and the control API."""
 
 import base64
 import hashlib
@@ -39,7 +39,7 @@ class _Grant(BaseModel):
 
 
 def panel_site(records: Records, faults: PanelFaultPlan) -> Blueprint:
-    """Return where people are sent from and come back to."""
+    """Return the blueprint of the pages that send participants to studies and take them back."""
     site = Blueprint("panels", __name__)
     site.register_error_handler(MarketplaceError, _refused)
     site.register_blueprint(_control(records, faults))
@@ -54,7 +54,7 @@ def panel_site(records: Records, faults: PanelFaultPlan) -> Blueprint:
         elif faults.strike("arrival", "cut_off"):
             link = link[:-1]
         sent = Response(status=303, headers={"Location": link})
-        # A browser is known to its panel by a cookie; here it says which study it came from too.
+        # A real panel knows a browser by its cookie; this cookie also names the study.
         sent.set_cookie(COOKIE, f"{key}/{name}", samesite="Lax")
         return sent
 
@@ -95,7 +95,7 @@ def _control(records: Records, faults: PanelFaultPlan) -> Blueprint:
 
     @door.post("/grants")
     def grant() -> Response:
-        # What a researcher does on the panel's own pages for somebody.
+        # Stands for the researcher granting credit on the panel's own pages.
         wanted = _Grant.model_validate(given())
         person = records.person_by_id(wanted.key, wanted.id)
         if person is None:
@@ -120,7 +120,7 @@ def _refused(error: Exception) -> Response:
 
 
 def exit_doors(records: Records) -> Blueprint:
-    """Return the addresses to which studies send people back."""
+    """Return the blueprint of the addresses to which studies send participants back."""
     doors = Blueprint("exits", __name__)
 
     @doors.get("/s/ClientCallBack.aspx")
@@ -143,7 +143,7 @@ def exit_doors(records: Records) -> Blueprint:
 
 
 def _before(argument: str) -> str:
-    """Return the address as it was opened, without one argument."""
+    """Return the current request's address without one of its query arguments."""
     query = request.query_string.decode("latin-1")
     kept = [each for each in query.split("&") if not each.startswith(f"{argument}=")]
     return f"{request.base_url}?{'&'.join(kept)}"
@@ -161,10 +161,10 @@ def _taken(records: Records, hash_: str, outcome: str | None, id_: str) -> Respo
 
 
 def visitor(records: Records) -> tuple[str, str, Study]:
-    """Return the key of the study that somebody was sent to, their name, and the study.
+    """Return the key of the visitor's study, the visitor's name, and the study.
 
     Raises:
-        MarketplaceError: Nobody is signed in.
+        MarketplaceError: The browser has no cookie of a visitor.
     """
     key, _, name = request.cookies.get(COOKIE, "").partition("/")
     if not name:

@@ -1,4 +1,4 @@
-"""A local stand-in of Prolific: its API, its participants' site, play money."""
+"""A local stand-in for Prolific: its API and its participants' site, with play money."""
 
 import time
 from collections.abc import Callable, Collection
@@ -21,7 +21,7 @@ from marketplace.storage import Clock, open_folder, session_key, utc_now
 
 BALANCE_MINOR = 10_000_00
 _LARGEST_BODY_BYTES = 1024 * 1024
-# What the platform recommends and refuses to go below, minor units an hour.
+# The platform's minimum and recommended hourly pay, in minor units.
 _PAY = {"GBP": (6_00, 9_00), "USD": (8_00, 12_00)}
 
 
@@ -38,21 +38,21 @@ def create_prolific(
     webhooks_by_themselves: bool = True,
     public: bool = False,
 ) -> Flask:
-    """Return the stand-in: the researcher's door and the participants' site on one address.
+    """Return the app that serves both the researchers' API and the participants' site.
 
     Args:
-        folder: Where its state is kept; made if it is missing.
-        currency: The workspace's, ``GBP`` or ``USD``, when the folder is new.
-        balance_minor: The wallet's play money when the folder is new.
-        features: What the workspace may use that not every workspace may.
-        token: The API token that may call; empty lets any.
-        bulk_s: How long asynchronous calls take until what they promise is done.
-        now: The clock that the stand-in's own runs ahead of.
-        sleep: Holds back the answers that a fault makes slow.
-        webhooks_by_themselves: Whether events are delivered as they happen; else only when the
-            control address asks for it.
-        public: Whether others than this machine's own users come: then there is no control
-            address.
+        folder: Folder of its state; created if missing.
+        currency: The workspace's currency, ``GBP`` or ``USD``, if the folder is new.
+        balance_minor: The wallet's play money in minor units, if the folder is new.
+        features: The optional features that are enabled for the workspace.
+        token: The accepted API token; empty accepts any.
+        bulk_s: Seconds until an asynchronous call's work is done.
+        now: The real clock; the stand-in's clock runs ahead of it by an adjustable time.
+        sleep: Delays the answers that a fault makes slow.
+        webhooks_by_themselves: Whether events are delivered as they happen; otherwise only when the
+            control API requests it.
+        public: Whether users of other machines can reach it: then there is no control
+            API.
 
     Raises:
         MarketplaceError: The folder cannot be used.
@@ -100,7 +100,7 @@ def _add_doors(
 
 
 def _nothing() -> None:
-    """Leave events where they wait."""
+    """Do nothing after a call: waiting events stay undelivered."""
 
 
 def _unknown_path(_error: Exception) -> Response:
@@ -112,7 +112,7 @@ def _wrong_method(_error: Exception) -> Response:
 
 
 def start(asked: Asked) -> Started:
-    """Return the stand-in."""
+    """Return the started stand-in."""
     app = create_prolific(
         asked.folder,
         balance_minor=asked.balance,

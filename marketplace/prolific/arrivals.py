@@ -1,4 +1,4 @@
-"""Where participants are sent: the study's address with who comes, signed if it is asked for."""
+"""The addresses of arriving participants: the study link with their ids, signed on request."""
 
 from datetime import timedelta
 from functools import lru_cache
@@ -19,7 +19,7 @@ _KEY_BITS = 2048
 
 
 def new_private_key() -> str:
-    """Return a new private key, PEM."""
+    """Return a new private key in PEM format."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=_KEY_BITS)
     return key.private_bytes(
         serialization.Encoding.PEM,
@@ -29,7 +29,7 @@ def new_private_key() -> str:
 
 
 def key_set(account: Account) -> dict[str, Any]:
-    """Return the public keys that arrivals can be checked with, as a JSON Web Key Set."""
+    """Return the public keys for verifying arrivals, as a JSON Web Key Set."""
     key = RSAAlgorithm.to_jwk(_read(account.private_key).public_key(), as_dict=True)
     facts = {"kid": account.key_id, "alg": "RS256", "use": "sig", "key_ops": ["verify"]}
     return {"keys": [{**key, **facts}]}
@@ -37,14 +37,14 @@ def key_set(account: Account) -> dict[str, Any]:
 
 @lru_cache(1)
 def _read(private_key: str) -> rsa.RSAPrivateKey:
-    """Return an account's key; whoever reads one proves its primes, which takes longer than use."""
+    """Return an account's private key; cached, because reading it takes longer than using it."""
     private = serialization.load_pem_private_key(private_key.encode(), password=None)
     assert isinstance(private, rsa.RSAPrivateKey)
     return private
 
 
 def study_address(moment: Moment, submission: Submission) -> str:
-    """Return where a submission's participant is sent."""
+    """Return the study address for a submission's participant."""
     fields = submission.study.fields
     links = fields.get("access_details") or [{"external_url": fields["external_study_url"]}]
     address = str(links[submission.link]["external_url"])

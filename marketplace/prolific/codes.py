@@ -1,4 +1,4 @@
-"""Completing a submission: whose code it is, and what it brings about."""
+"""Completion of a submission: find the completion code, and carry out its actions."""
 
 from datetime import timedelta
 from typing import Any
@@ -16,18 +16,18 @@ _LOWEST_PERCENT, _HIGHEST_PERCENT = 8, 99
 def complete(
     moment: Moment, submission: Submission, code: str, actor: str, data: dict[str, Any]
 ) -> None:
-    """Complete a submission with a code; one that is complete already is left alone.
+    """Complete a submission with a code; a completed one stays as it is.
 
     Args:
         moment: The transaction.
         submission: The submission.
-        code: The code; a participant may give one that nobody knows, or none.
-        actor: Who gives it: ``participant`` or ``researcher``.
-        data: What a dynamic payment needs.
+        code: The code; a participant's may be unknown or empty.
+        actor: Who enters the code: ``participant`` or ``researcher``.
+        data: The data of a dynamic payment.
 
     Raises:
-        RefusedError: A researcher gives a code that is not theirs, the submission is not being
-            worked on, or no slot is left.
+        RefusedError: The code is not one of the researcher's, the submission is not in
+            progress, or no slot is left.
     """
     if actor == "researcher":
         known = _code_of(submission, code, actor)
@@ -102,7 +102,7 @@ def _pay_part(moment: Moment, submission: Submission, data: dict[str, Any]) -> N
 
 
 def exceptionally_fast(submission: Submission) -> bool:
-    """Return whether a submission took less than a tenth of the time that was estimated."""
+    """Return whether a submission took less than a tenth of the estimated time."""
     if submission.started_at is None or submission.completed_at is None:
         return False
     estimated = timedelta(minutes=float(submission.study.fields["estimated_completion_time"]))

@@ -1,4 +1,4 @@
-"""The control address: clock, faults, wallet, features, the books, and webhooks at will."""
+"""The control API: clock, faults, wallet, features, records, and delivery of webhooks."""
 
 from typing import Any, Literal
 
@@ -18,29 +18,29 @@ _MOST_MINOR = 10**12
 
 
 class ProlificFaultPlan(FaultPlan):
-    """The faults that Prolific's stand-in makes.
+    """The faults that the Prolific stand-in supports.
 
-    An operation is named as Prolific's own document names it, e.g. ``pay-bonus-payments``;
+    Operations have their names in Prolific's API document, e.g. ``pay-bonus-payments``;
     ``webhook`` is the delivery of an event.
     """
 
     kinds = (
-        "throttled",  # 429; nothing is done
-        "server_error",  # 500; nothing is done
-        "server_error_after",  # 500, but the deed is done
-        "request_lost",  # the connection closes; nothing is done
-        "reply_lost",  # the connection closes, but the deed is done
-        "cut_off",  # the deed is done, and the answer ends in its middle
-        "slow",  # the answer comes after a while
-        "accepted_not_done",  # 202, and what was promised never happens
-        "webhook_lost",  # an event reaches nobody
-        "webhook_doubled",  # an event comes twice
-        "webhook_reordered",  # waiting events come in the other order
+        "throttled",  # 429; the call is not carried out
+        "server_error",  # 500; the call is not carried out
+        "server_error_after",  # 500, but the call is carried out
+        "request_lost",  # the connection closes; the call is not carried out
+        "reply_lost",  # the connection closes, but the call is carried out
+        "cut_off",  # the call is carried out, but the answer is cut off in the middle
+        "slow",  # the answer is delayed
+        "accepted_not_done",  # 202, but the promised work is never done
+        "webhook_lost",  # an event is never delivered
+        "webhook_doubled",  # an event is delivered twice
+        "webhook_reordered",  # waiting events are delivered in reverse order
     )
 
 
 class _Settings(BaseModel):
-    """What of the workspace can be set; what is left out stays."""
+    """The workspace's settings; omitted ones keep their values."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -57,7 +57,7 @@ class _Settings(BaseModel):
 
 
 def control_door(store: Store, faults: FaultPlan, courier: Courier) -> Blueprint:
-    """Return the control addresses; they answer this machine only."""
+    """Return the blueprint of the control API; it answers requests from this machine only."""
     door = shared_control(faults, store.advance)
 
     @door.get("/workspace")

@@ -1,4 +1,4 @@
-"""Studies as researchers write them: what is checked, and what is filled in."""
+"""Study documents as researchers send them: validation and default values."""
 
 from collections.abc import Mapping
 from math import sqrt
@@ -11,7 +11,7 @@ from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.money import SCREEN_OUT
 from marketplace.prolific.tables import Account
 
-# Least fixed screen-out reward by currency, minor units.
+# The least fixed screen-out reward by currency, in minor units.
 _LEAST_SCREEN_OUT = {"GBP": 10, "USD": 14}
 _LONGEST_MINUTES = 24 * 60
 SIGNED, SCREENING, DYNAMIC, AUTO_REJECTION = (
@@ -31,7 +31,7 @@ def _address(text: str) -> str:
 
 
 class _Document(BaseModel):
-    # The service ignores what it does not know.
+    # The service ignores unknown fields.
     model_config = ConfigDict(extra="ignore")
 
 
@@ -79,7 +79,7 @@ class _AccessDetail(_Document):
 
 
 class StudyDocument(_Document):
-    """A study, with what the researcher left out filled in."""
+    """A study, with default values for omitted fields."""
 
     name: str = Field(min_length=1)
     internal_name: str | None = None
@@ -149,10 +149,10 @@ class StudyDocument(_Document):
 
 
 def read_study(given: Mapping[str, Any], account: Account) -> dict[str, Any]:
-    """Return a study's fields.
+    """Return a study's validated fields.
 
     Raises:
-        RefusedError: They are not what the platform takes, or the workspace may not use them.
+        RefusedError: A field is invalid, or the workspace lacks a feature that it needs.
     """
     given = {name: value for name, value in given.items() if value is not None}
     try:
@@ -169,10 +169,10 @@ def read_study(given: Mapping[str, Any], account: Account) -> dict[str, Any]:
 def change_study(
     fields: Mapping[str, Any], given: Mapping[str, Any], account: Account, *, published: bool
 ) -> dict[str, Any]:
-    """Return a study's fields with changes.
+    """Return a study's fields after some changes.
 
     Raises:
-        RefusedError: They cannot be changed like this, or not any more.
+        RefusedError: A change is invalid, or the field can no longer be changed.
     """
     if published:
         fixed = sorted(set(given) - _AFTER_PUBLISHING)
@@ -244,7 +244,7 @@ def _problems(error: ValidationError) -> dict[str, list[str]]:
         place = ".".join(str(part) for part in problem["loc"])
         if place:
             message = f"It {what_is_wrong(problem)}."
-        else:  # of a study as a whole: its words begin with the field
+        else:  # an error of the study as a whole: its message begins with the field
             place, _, message = problem["msg"].removeprefix("Value error, ").partition(": ")
         found.setdefault(place, []).append(message)
     return found

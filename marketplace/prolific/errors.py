@@ -1,4 +1,4 @@
-"""Refusals: of programs that call, and of participants at the site."""
+"""Refusals of API calls, and of participants' actions at the site."""
 
 from collections.abc import Mapping
 
@@ -6,15 +6,15 @@ Detail = str | Mapping[str, list[str]]
 
 
 class RefusedError(Exception):
-    """A call is refused; nothing of it was done.
+    """A call is refused and changes nothing.
 
     Args:
-        detail: What is wrong; for each field of the request where fields are wrong.
+        detail: The problem; by field of the request, if fields are invalid.
         status: The HTTP status.
         code: The platform's number for the error.
-        title: The error in a few words.
-        retry_after_s: After how many seconds the call may be made again; None where that is
-            no help.
+        title: A short title of the error.
+        retry_after_s: Seconds after which to repeat the call; None if repeating does
+            not help.
     """
 
     def __init__(
@@ -32,10 +32,10 @@ class RefusedError(Exception):
 
 
 class UnknownError(RefusedError):
-    """There is nothing of that identifier.
+    """No object has that identifier.
 
     Args:
-        what: What was asked for, e.g. ``study``.
+        what: The kind of object, e.g. ``study``.
     """
 
     def __init__(self, what: str) -> None:
@@ -43,7 +43,7 @@ class UnknownError(RefusedError):
 
 
 class ParticipantRefusedError(Exception):
-    """A participant cannot do that at the site.
+    """A participant's action at the site is refused.
 
     Args:
         code: The reason, for programs.

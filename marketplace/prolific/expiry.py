@@ -1,4 +1,4 @@
-"""What happens by itself as time passes."""
+"""Changes that happen as time passes."""
 
 from datetime import timedelta
 
@@ -20,12 +20,12 @@ _JUDGED_FAST_AFTER = timedelta(minutes=1)
 _NOW, _RESERVED_BY, _COMPLETED_BY = (
     bindparam(name, type_=UtcDateTime) for name in ("now", "reserved_by", "completed_by")
 )
-# Every call looks, and most often nothing is due: so it asks once, in words that are made once.
+# Every call checks, and usually nothing is due: so one prepared query checks all of it.
 _MAY_BE_DUE = select(
     or_(
         exists().where(Study.status == "SCHEDULED", Study.publish_at <= _NOW),
         exists().where(Job.done.is_(False), Job.due_at <= _NOW),
-        # How long somebody may work, their study says.
+        # The time limit of an active submission depends on its study.
         exists().where(Submission.status == "ACTIVE"),
         exists().where(
             Submission.status == "RESERVED",
@@ -39,7 +39,7 @@ _MAY_BE_DUE = select(
 
 
 def apply_expiry(moment: Moment) -> None:
-    """Do whatever was due by now."""
+    """Apply all changes that are due by now."""
     bounds = {
         "now": moment.now,
         "reserved_by": moment.now - _RESERVED_FOR,
@@ -94,7 +94,7 @@ def _judge(moment: Moment) -> list[Submission]:
 
 def _rejected_by_itself(submission: Submission) -> bool:
     wanted = submission.study.fields["submissions_config"].get("auto_rejection_categories", [])
-    # Whoever was un-rejected, or asked to return, is left alone.
+    # Un-rejected submissions, and those with a return request, are not rejected automatically.
     spared = submission.return_requested is not None or submission.unrejected
     return "EXCEPTIONALLY_FAST" in wanted and not spared and exceptionally_fast(submission)
 

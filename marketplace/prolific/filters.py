@@ -1,4 +1,4 @@
-"""Who may take a study: a few of the platform's filters, and how they are met."""
+"""Eligibility for studies: some of the platform's filters, and how participants meet them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ _PERSON_FILTERS = {"custom_allowlist": True, "custom_blocklist": False}
 
 
 def filter_list() -> list[dict[str, Any]]:
-    """Return the filters that there are."""
+    """Return the supported filters."""
     return [
         {
             "filter_id": "age",
@@ -56,10 +56,10 @@ def _select(name: str, title: str, choices: Mapping[str, str]) -> dict[str, Any]
 
 
 def refuse_unknown(filters: list[dict[str, Any]]) -> None:
-    """Refuse filters that there are not.
+    """Refuse unsupported filters.
 
     Raises:
-        RefusedError: There is one.
+        RefusedError: A filter is not supported.
     """
     known = {each["filter_id"] for each in filter_list()}
     unknown = [each.get("filter_id") for each in filters if each.get("filter_id") not in known]
@@ -68,7 +68,7 @@ def refuse_unknown(filters: list[dict[str, Any]]) -> None:
 
 
 def may_take(moment: Moment, participant: Participant, study: Study) -> bool:
-    """Return whether a participant may find a study."""
+    """Return whether a study is visible to a participant."""
     devices = study.fields["device_compatibility"]
     if devices and participant.device not in devices:
         return False

@@ -1,7 +1,7 @@
-"""Play money in minor units: fees, tax, what is held back, and what is left.
+"""Play money in minor units: fees, tax, reservations and the balance.
 
-The balance is never stored: it is what was deposited, less every payment with its fee and tax,
-less what is held back. So no crash can leave it wrong.
+The balance is never stored. It is computed as the deposits, minus every payment with its fee and
+tax, minus the reservations, so that no crash can make it wrong.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,8 @@ from marketplace.prolific.errors import RefusedError
 from marketplace.prolific.store import Moment
 from marketplace.prolific.tables import Account, Payment, Study, Submission
 
-# Of these a place is taken; who returned, ran out of time or was screened out holds none.
+# A submission with one of these statuses takes a place; returned, timed-out and screened-out
+# submissions do not.
 TAKING = (*("RESERVED", "ACTIVE", "AWAITING REVIEW", "APPROVED", "PARTIALLY APPROVED", "REJECTED"),)
 UNPAID = ("RESERVED", "ACTIVE", "AWAITING REVIEW")
 _RECRUITING = ("PUBLISHING", "ACTIVE", "PAUSED")
@@ -23,7 +24,7 @@ SCREEN_OUT = "FIXED_SCREEN_OUT_PAYMENT"
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a participant gets, and what the platform charges for it, in minor units."""
+    """A payment to a participant, and the platform's fee and tax on it, in minor units."""
 
     amount: int
     fee: int
@@ -31,14 +32,14 @@ class Cost:
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """The sum of amount, fee and tax."""
         return self.amount + self.fee + self.tax
 
     def __add__(self, other: "Cost") -> "Cost":
         return Cost(self.amount + other.amount, self.fee + other.fee, self.tax + other.tax)
 
     def times(self, number: int) -> "Cost":
-        """Return the cost of so many."""
+        """Return the cost of this number of equal payments."""
         return Cost(self.amount * number, self.fee * number, self.tax * number)
 
 
@@ -46,7 +47,7 @@ NOTHING = Cost(0, 0, 0)
 
 
 def cost_of(account: Account, amount: int) -> Cost:
-    """Return what one payment costs; fee and tax are rounded up."""
+    """Return the cost of one payment; fee and tax are rounded up."""
     fee = -(-amount * account.fee_per_mille // 1000)
     return Cost(amount, fee, -(-fee * account.tax_percent // 100))
 
@@ -54,7 +55,7 @@ def cost_of(account: Account, amount: int) -> Cost:
 def pay(
     moment: Moment, submission: Submission, kind: str, amount: int, setup: str | None = None
 ) -> None:
-    """Pay a submission's participant."""
+    """Record a payment to a submission's participant."""
     cost = cost_of(moment.account, amount)
     moment.session.add(
         Payment(
@@ -70,13 +71,13 @@ def pay(
 
 
 def screen_out_of(study: Study) -> dict[str, int] | None:
-    """Return the reward and the slots of a study's screen-out, None where it has none."""
+    """Return the reward and the slots of a study's screen-out action, or None."""
     actions = [action for code in study.fields["completion_codes"] for action in code["actions"]]
     return next((action for action in actions if action["action"] == SCREEN_OUT), None)
 
 
 def counts(session: Session, study: Study) -> dict[str, int]:
-    """Return how many submissions of a study there are of each status."""
+    """Return the number of a study's submissions by status."""
     rows = session.execute(
         select(Submission.status, func.count())
         .where(Submission.study_id == study.id)
@@ -86,13 +87,13 @@ def counts(session: Session, study: Study) -> dict[str, int]:
 
 
 def taken(session: Session, study: Study) -> int:
-    """Return how many of a study's places are taken."""
+    """Return the number of a study's taken places."""
     of = counts(session, study)
     return sum(of.get(status, 0) for status in TAKING)
 
 
 def projected(moment: Moment, study: Study) -> Cost:
-    """Return what all places and all slots of a study cost together."""
+    """Return the total cost of all places and all screen-out slots of a study."""
     whole = cost_of(moment.account, study.reward).times(study.places)
     screening = screen_out_of(study)
     if screening is None:
@@ -102,7 +103,7 @@ def projected(moment: Moment, study: Study) -> Cost:
 
 
 def held(moment: Moment) -> int:
-    """Return what published studies may still cost."""
+    """Return the most that published studies can still cost."""
     studies = moment.session.scalars(select(Study).where(Study.status.in_(_PUBLISHED)))
     return sum(_held(moment, study) for study in studies)
 
@@ -122,7 +123,7 @@ def _held(moment: Moment, study: Study) -> int:
 
 
 def balance(moment: Moment) -> tuple[int, int]:
-    """Return the wallet's whole money, and what of it is not held back."""
+    """Return the wallet's total balance, and the part that is available."""
     spent = moment.session.scalar(
         select(func.sum(Payment.amount_minor + Payment.fee_minor + Payment.tax_minor))
     )
@@ -131,14 +132,14 @@ def balance(moment: Moment) -> tuple[int, int]:
 
 
 def refuse_overdraft(moment: Moment, further: int = 0) -> None:
-    """Refuse the call under way if what it did costs more than there is.
+    """Refuse the current call if its cost exceeds the available money.
 
     Args:
         moment: The transaction.
-        further: What is paid in addition.
+        further: A further cost, not recorded yet.
 
     Raises:
-        RefusedError: It does.
+        RefusedError: The cost exceeds the available money.
     """
     moment.session.flush()
     if balance(moment)[1] < further:

@@ -1,4 +1,4 @@
-"""What participants do: find a study, take a place, open it, complete it or give it back."""
+"""Participants' actions: find a study, take a place, open the study, complete or return it."""
 
 from sqlalchemy import func, select
 
@@ -16,7 +16,7 @@ _WORKING = ("RESERVED", "ACTIVE")
 
 
 def open_studies(moment: Moment, participant: Participant) -> list[Study]:
-    """Return the studies that a participant may take now, the newest first."""
+    """Return the studies that a participant may take now, newest first."""
     live = select(Study).where(Study.status == "ACTIVE").order_by(Study.id.desc())
     return [study for study in moment.session.scalars(live) if _open(moment, participant, study)]
 
@@ -36,10 +36,10 @@ def _open(moment: Moment, participant: Participant, study: Study) -> bool:
 
 
 def take(moment: Moment, participant: Participant, ref: str) -> Submission:
-    """Return the submission of a participant who takes a place.
+    """Take a place in a study for a participant, and return the new submission.
 
     Raises:
-        ParticipantRefusedError: No place is left for them.
+        ParticipantRefusedError: No place is left for the participant.
     """
     study = next((s for s in open_studies(moment, participant) if s.ref == ref), None)
     if study is None:
@@ -56,10 +56,10 @@ def take(moment: Moment, participant: Participant, ref: str) -> Submission:
 
 
 def own_submission(moment: Moment, participant: Participant, ref: str) -> Submission:
-    """Return a participant's submission.
+    """Return one of the participant's submissions.
 
     Raises:
-        ParticipantRefusedError: They have none of that identifier.
+        ParticipantRefusedError: The participant has no submission with that identifier.
     """
     found = moment.session.scalar(
         select(Submission).where(Submission.ref == ref, Submission.participant == participant.ref)
@@ -70,10 +70,10 @@ def own_submission(moment: Moment, participant: Participant, ref: str) -> Submis
 
 
 def open_study(moment: Moment, submission: Submission) -> None:
-    """Begin the participant's time; opening it again changes nothing.
+    """Record the participant's start; opening the study again changes nothing.
 
     Raises:
-        ParticipantRefusedError: They do not work on it any more.
+        ParticipantRefusedError: The submission is no longer in progress.
     """
     if submission.status not in _WORKING:
         raise _over(submission)
@@ -81,10 +81,10 @@ def open_study(moment: Moment, submission: Submission) -> None:
 
 
 def enter_code(moment: Moment, participant: Participant, code: str) -> Submission:
-    """Return what a participant completes with a code: the study they opened last.
+    """Complete the study that a participant opened last with a code; return its submission.
 
     Raises:
-        ParticipantRefusedError: They work on nothing.
+        ParticipantRefusedError: The participant has no study in progress.
     """
     working = (
         select(Submission)
@@ -98,10 +98,10 @@ def enter_code(moment: Moment, participant: Participant, code: str) -> Submissio
 
 
 def complete_own(moment: Moment, submission: Submission, code: str) -> Submission:
-    """Complete a submission with whatever code its participant enters.
+    """Complete a submission with any code that its participant enters.
 
     Raises:
-        ParticipantRefusedError: They do not work on it any more.
+        ParticipantRefusedError: The submission is no longer in progress.
     """
     try:
         complete(moment, submission, code, "participant", {})
@@ -112,10 +112,10 @@ def complete_own(moment: Moment, submission: Submission, code: str) -> Submissio
 
 
 def give_back_own(moment: Moment, submission: Submission) -> None:
-    """Return a submission.
+    """Return (give back) a participant's own submission.
 
     Raises:
-        ParticipantRefusedError: It is decided already.
+        ParticipantRefusedError: The submission has been reviewed already.
     """
     try:
         give_back(moment, submission)

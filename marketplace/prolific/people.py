@@ -1,4 +1,4 @@
-"""Tables of people: participants, their groups, and messages to them."""
+"""Tables of participants, their groups, and messages to them."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from marketplace.storage import UtcDateTime
 
 
 class Participant(Base):
-    """Somebody at the site."""
+    """A participant at the site."""
 
     __tablename__ = "participant"
 
@@ -25,7 +25,7 @@ class Participant(Base):
 
 
 class TestParticipant(Base):
-    """A participant who only tries studies out."""
+    """A participant who only tests studies."""
 
     __tablename__ = "test_participant"
 
@@ -46,7 +46,7 @@ class Group(Base):
 
 
 class Membership(Base):
-    """Who is in a group."""
+    """A participant's membership of a group."""
 
     __tablename__ = "membership"
     __table_args__ = (UniqueConstraint("group_id", "participant"),)
@@ -58,7 +58,7 @@ class Membership(Base):
 
 
 class Message(Base):
-    """What somebody wrote to a participant."""
+    """A message to a participant."""
 
     __tablename__ = "message"
 
@@ -71,7 +71,7 @@ class Message(Base):
 
 
 class DemographicExport(Base):
-    """One request of demographics, of the two that a study has."""
+    """One of the two requests for demographics that each study has."""
 
     __tablename__ = "demographic_export"
 
@@ -81,10 +81,10 @@ class DemographicExport(Base):
 
 
 def find_group(moment: Moment, ref: str) -> Group:
-    """Return a group.
+    """Return a participant group.
 
     Raises:
-        UnknownError: There is none of that identifier.
+        UnknownError: No group has that identifier.
     """
     found = moment.session.scalar(select(Group).where(Group.ref == ref, Group.deleted.is_(False)))
     if found is None:
@@ -93,20 +93,20 @@ def find_group(moment: Moment, ref: str) -> Group:
 
 
 def members(moment: Moment, group: Group) -> list[Membership]:
-    """Return who is in a group, in the order in which they came."""
+    """Return a group's members, in order of joining."""
     of = select(Membership).where(Membership.group_id == group.id).order_by(Membership.id)
     return list(moment.session.scalars(of))
 
 
 def join(moment: Moment, group: Group, participant: str) -> None:
-    """Put somebody into a group; who is in it already stays."""
+    """Add a participant to a group, unless they are a member already."""
     if participant not in {each.participant for each in members(moment, group)}:
         moment.session.add(Membership(group_id=group.id, participant=participant, since=moment.now))
         moment.session.flush()
 
 
 def leave(moment: Moment, group: Group, participant: str) -> None:
-    """Take somebody out of a group."""
+    """Remove a participant from a group."""
     for each in members(moment, group):
         if each.participant == participant:
             moment.session.delete(each)
@@ -114,5 +114,5 @@ def leave(moment: Moment, group: Group, participant: str) -> None:
 
 
 def write(moment: Moment, participant: str, study: str, body: str) -> None:
-    """Send a participant a message."""
+    """Send a message to a participant."""
     moment.session.add(Message(recipient=participant, study=study, body=body, sent_at=moment.now))

@@ -1,4 +1,4 @@
-"""The stand-in's database, and the clock that is kept in it."""
+"""The stand-in's database, which also stores the offset of its clock."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,10 +19,10 @@ _FILE = "prolific.sqlite3"
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One transaction at one time.
+    """One transaction at a fixed time.
 
     Attributes:
-        session: The database; committed at the end.
+        session: The database session; committed at the end.
         now: The time.
         account: The workspace.
     """
@@ -33,13 +33,13 @@ class Moment:
 
 
 class Store:
-    """The stand-in's state: one SQLite file, so that a restart forgets nothing.
+    """The stand-in's state in one SQLite file, so that a restart loses nothing.
 
     Args:
-        folder: Where the file lies.
-        account: The workspace of a new stand-in; an old one keeps what it has.
-        now: The clock that the stand-in's own runs ahead of.
-        apply_expiry: Does whatever was due by the moment's time.
+        folder: The file's folder.
+        account: The workspace of a new stand-in; an existing one keeps its own.
+        now: The real clock; the stand-in's clock runs ahead of it by an adjustable time.
+        apply_expiry: Applies all changes that are due by the moment's time.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Store:
 
     @contextmanager
     def moment(self) -> Iterator[Moment]:
-        """Yield a moment; whatever was due by then has happened."""
+        """Yield a moment, after all changes due by then were applied."""
         with self._sessions.begin() as session:
             account = session.scalars(select(Account)).one()
             now = self._now() + timedelta(seconds=account.clock_ahead_s)
@@ -68,7 +68,7 @@ class Store:
             yield moment
 
     def advance(self, seconds: float) -> datetime:
-        """Put the clock forward, or back, and return the new time."""
+        """Move the clock forward or back, and return the new time."""
         with self._sessions.begin() as session:
             session.scalars(select(Account)).one().clock_ahead_s += seconds
         with self.moment() as moment:

@@ -1,4 +1,4 @@
-"""A study's state machine: published, paused, started, stopped, filled and reviewed."""
+"""A study's state machine: published, paused, started, stopped, full and reviewed."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -13,7 +13,7 @@ _BY_ITSELF = ("ACTIVE", "AWAITING REVIEW", "COMPLETED")
 
 
 def settle(moment: Moment, study: Study) -> None:
-    """Bring a published study's status in line with its submissions."""
+    """Update a published study's status from its submissions."""
     moment.session.flush()
     of = counts(moment.session, study)
     tell_many_returns(moment, study, of)
@@ -31,10 +31,10 @@ def settle(moment: Moment, study: Study) -> None:
 
 
 def transition(moment: Moment, study: Study, action: str, publish_at: datetime | None) -> None:
-    """Do what a researcher wants done with a study.
+    """Carry out a researcher's action on a study.
 
     Raises:
-        RefusedError: It cannot be done with a study of its status.
+        RefusedError: The study's status does not allow the action.
     """
     allowed, do = _ACTIONS[action]
     if study.status not in allowed:
@@ -47,10 +47,10 @@ def transition(moment: Moment, study: Study, action: str, publish_at: datetime |
 
 
 def publish(moment: Moment, study: Study, _publish_at: datetime | None = None) -> None:
-    """Let participants find a study.
+    """Publish a study, so that participants can find it.
 
     Raises:
-        RefusedError: It pays too little, or costs more than there is.
+        RefusedError: The pay is too low, or the cost exceeds the available money.
     """
     _refuse_poor_pay(moment, study)
     study.published_at = moment.now
@@ -59,10 +59,10 @@ def publish(moment: Moment, study: Study, _publish_at: datetime | None = None) -
 
 
 def grow(moment: Moment, study: Study, places: int) -> None:
-    """Give a published study more places; a stopped or completed one lives again.
+    """Add places to a published study; a stopped or completed study becomes active again.
 
     Raises:
-        RefusedError: They would be fewer, or cost more than there is.
+        RefusedError: The number is smaller than before, or the cost exceeds the money.
     """
     if places < study.places:
         raise RefusedError({"total_available_places": ["Places can only be increased."]})

@@ -1,4 +1,4 @@
-"""A submission's state machine: reserved, worked on, completed, and reviewed."""
+"""A submission's state machine: reserved, active, completed, and reviewed."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ def find(moment: Moment, ref: str) -> Submission:
     """Return a submission.
 
     Raises:
-        UnknownError: There is none of that identifier.
+        UnknownError: No submission has that identifier.
     """
     found = moment.session.scalar(select(Submission).where(Submission.ref == ref))
     if found is None:
@@ -34,17 +34,17 @@ def find(moment: Moment, ref: str) -> Submission:
 
 
 def transition(moment: Moment, submission: Submission, asked: dict[str, Any]) -> None:
-    """Do what a researcher wants done with a submission; what is done already is left alone.
+    """Carry out a researcher's action on a submission; an action already done changes nothing.
 
     Raises:
-        RefusedError: It cannot be done with a submission of its status.
+        RefusedError: The submission's status does not allow the action.
     """
     _ACTIONS[asked["action"]](moment, submission, asked)
     settle(moment, submission.study)
 
 
 def start(moment: Moment, submission: Submission, _asked: object = None) -> None:
-    """Begin the participant's time."""
+    """Record the participant's start."""
     if submission.status == "RESERVED":
         submission.started_at = moment.now
         set_status(moment, submission, "ACTIVE")
@@ -53,10 +53,10 @@ def start(moment: Moment, submission: Submission, _asked: object = None) -> None
 
 
 def approve(moment: Moment, submission: Submission, _asked: object = None) -> None:
-    """Pay the reward.
+    """Approve a submission and pay its reward.
 
     Raises:
-        RefusedError: The submission does not wait to be reviewed.
+        RefusedError: The submission is not awaiting review.
     """
     if submission.status == "APPROVED":
         return
@@ -68,10 +68,10 @@ def approve(moment: Moment, submission: Submission, _asked: object = None) -> No
 
 
 def reject(moment: Moment, submission: Submission, asked: dict[str, Any]) -> None:
-    """Refuse to pay.
+    """Reject a submission without payment.
 
     Raises:
-        RefusedError: The submission does not wait to be reviewed, or the reason is too short.
+        RefusedError: The submission is not awaiting review, or the reason is too short.
     """
     message, category = asked.get("message") or "", asked.get("rejection_category")
     wrong: dict[str, list[str]] = {}
@@ -91,7 +91,7 @@ def reject(moment: Moment, submission: Submission, asked: dict[str, Any]) -> Non
 
 
 def give_back(moment: Moment, submission: Submission, _asked: object = None) -> None:
-    """Take a submission back, which is then neither paid nor rejected."""
+    """Mark a submission as returned: it is neither paid nor rejected."""
     if submission.status == "RETURNED":
         return
     if submission.status not in ("RESERVED", "ACTIVE", "AWAITING REVIEW"):
@@ -100,7 +100,7 @@ def give_back(moment: Moment, submission: Submission, _asked: object = None) -> 
 
 
 def ask_to_return(moment: Moment, submission: Submission, reasons: list[str]) -> None:
-    """Ask the participant to take the submission back."""
+    """Ask the participant to return the submission."""
     if submission.status not in ("ACTIVE", "AWAITING REVIEW"):
         raise _impossible(submission, "request-return")
     submission.return_requested = submission.return_requested or moment.now

@@ -1,4 +1,4 @@
-"""The stand-in's own tables, in its own file: nothing here belongs to an installation."""
+"""The stand-in's tables, in a database file separate from any Parallax installation."""
 
 import re
 import secrets
@@ -14,12 +14,12 @@ ID = re.compile(r"[0-9a-f]{24}")
 
 
 def new_id() -> str:
-    """Return an identifier that nothing else has."""
+    """Return a new, unique identifier."""
     return secrets.token_hex(12)
 
 
 def is_id(text: str) -> bool:
-    """Return whether a text is an identifier."""
+    """Return whether a text has the format of an identifier."""
     return ID.fullmatch(text) is not None
 
 
@@ -28,7 +28,7 @@ class Base(DeclarativeBase):
 
 
 class Account(Base):
-    """The one workspace: its wallet, what it may use, and how far the clock is ahead; one row."""
+    """The one workspace: its wallet, its features and the clock offset; one row."""
 
     __tablename__ = "account"
 
@@ -39,18 +39,18 @@ class Account(Base):
     currency: Mapped[str]
     deposited_minor: Mapped[int]
     fee_per_mille: Mapped[int] = mapped_column(default=333)
-    tax_percent: Mapped[int] = mapped_column(default=20)  # on the fee
+    tax_percent: Mapped[int] = mapped_column(default=20)  # tax on the fee
     least_per_hour_minor: Mapped[int]
     recommended_per_hour_minor: Mapped[int]
     features: Mapped[list[str]] = mapped_column(JSON)
-    bulk_s: Mapped[float] = mapped_column(default=0.0)  # how long an asynchronous call takes
-    token: Mapped[str] = mapped_column(default="")  # the one that may call; empty: any
+    bulk_s: Mapped[float] = mapped_column(default=0.0)  # seconds until asynchronous work is done
+    token: Mapped[str] = mapped_column(default="")  # the accepted API token; empty: any
     private_key: Mapped[str]  # PEM; signs arrivals
     key_id: Mapped[str] = mapped_column(default=new_id)
 
 
 class Project(Base):
-    """Where studies of a workspace are kept together."""
+    """A project, which groups the studies of a workspace."""
 
     __tablename__ = "project"
 
@@ -67,7 +67,7 @@ class Study(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     ref: Mapped[str] = mapped_column(unique=True, default=new_id)
     project: Mapped[str]
-    fields: Mapped[dict[str, Any]] = mapped_column(JSON)  # as the researcher wrote them
+    fields: Mapped[dict[str, Any]] = mapped_column(JSON)  # as the researcher sent them
     status: Mapped[str] = mapped_column(default="UNPUBLISHED")
     stopped: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
@@ -77,17 +77,17 @@ class Study(Base):
 
     @property
     def reward(self) -> int:
-        """The pay of one submission, minor units."""
+        """The reward of one submission, in minor units."""
         return int(self.fields["reward"])
 
     @property
     def places(self) -> int:
-        """For how many participants it is."""
+        """The number of participants."""
         return int(self.fields["total_available_places"])
 
 
 class Submission(Base):
-    """One participant's taking part in a study; its identifier is also the session's."""
+    """A participant's submission to a study; its identifier is also the session's."""
 
     __tablename__ = "submission"
     __table_args__ = (Index("ix_submission_study", "study_id", "status"),)
@@ -97,7 +97,7 @@ class Submission(Base):
     study_id: Mapped[int] = mapped_column(ForeignKey("study.id"))
     participant: Mapped[str] = mapped_column(index=True)
     status: Mapped[str] = mapped_column(default="RESERVED", index=True)
-    link: Mapped[int] = mapped_column(default=0)  # which of the study's access details
+    link: Mapped[int] = mapped_column(default=0)  # index of the study's access details
     reserved_at: Mapped[datetime] = mapped_column(UtcDateTime)
     started_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     completed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -111,7 +111,7 @@ class Submission(Base):
 
 
 class Payment(Base):
-    """Money that a participant was paid."""
+    """Money paid to a participant."""
 
     __tablename__ = "payment"
 
@@ -122,13 +122,13 @@ class Payment(Base):
     fee_minor: Mapped[int]
     tax_minor: Mapped[int]
     paid_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    setup: Mapped[str | None]  # of which set-up, where it is a bonus
+    setup: Mapped[str | None]  # the bonus set-up, if it is a bonus
 
     submission: Mapped[Submission] = relationship(lazy="joined")
 
 
 class BonusSetup(Base):
-    """Bonuses that were set up; each call to pay pays all of them."""
+    """Bonuses that were set up; each pay call pays all of them."""
 
     __tablename__ = "bonus_setup"
 
@@ -140,19 +140,19 @@ class BonusSetup(Base):
 
 
 class Job(Base):
-    """What an asynchronous call promised."""
+    """The promised work of an asynchronous call."""
 
     __tablename__ = "job"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     kind: Mapped[str]  # bonus, approve
-    what: Mapped[list[str]] = mapped_column(JSON)  # set-ups or submissions
+    what: Mapped[list[str]] = mapped_column(JSON)  # ids of bonus set-ups or submissions
     due_at: Mapped[datetime] = mapped_column(UtcDateTime)
     done: Mapped[bool] = mapped_column(default=False, index=True)
 
 
 class Secret(Base):
-    """What webhooks are signed with; there is one at a time."""
+    """The secret that signs webhooks; only one exists at a time."""
 
     __tablename__ = "secret"
 
@@ -162,7 +162,7 @@ class Secret(Base):
 
 
 class Subscription(Base):
-    """Whom the platform tells of which kind of event."""
+    """A subscriber's address for one kind of event."""
 
     __tablename__ = "subscription"
 
@@ -171,12 +171,12 @@ class Subscription(Base):
     event_type: Mapped[str]
     target_url: Mapped[str]
     hook_secret: Mapped[str]
-    enabled: Mapped[bool] = mapped_column(default=False)  # until it is confirmed
-    failures: Mapped[int] = mapped_column(default=0)  # one after another
+    enabled: Mapped[bool] = mapped_column(default=False)  # false until confirmed
+    failures: Mapped[int] = mapped_column(default=0)  # number of failures in a row
 
 
 class Event(Base):
-    """Something that a subscriber is told."""
+    """An event to be delivered to a subscriber."""
 
     __tablename__ = "event"
 

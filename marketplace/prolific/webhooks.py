@@ -1,4 +1,4 @@
-"""Events and their way to subscribers: signed, repeated when they fail, not always once."""
+"""Webhook events and their delivery: signed, repeated on failure, sometimes more than once."""
 
 import base64
 import hashlib
@@ -33,7 +33,7 @@ _MANY_RETURNS, _FEWEST_SUBMISSIONS = 0.3, 10
 
 
 def signature(secret: str, timestamp: str, body: bytes) -> str:
-    """Return the signature of an event: HMAC-SHA256 of time and body, base64."""
+    """Return the signature of an event: HMAC-SHA256 of time and body, in base64."""
     digest = hmac.new(secret.encode(), timestamp.encode() + body, hashlib.sha256).digest()
     return base64.b64encode(digest).decode()
 
@@ -43,7 +43,7 @@ class Courier:
 
     Args:
         store: The stand-in's state.
-        faults: What goes wrong.
+        faults: The planned faults.
     """
 
     def __init__(self, store: Store, faults: FaultPlan) -> None:
@@ -51,14 +51,14 @@ class Courier:
         self._lock = threading.Lock()
 
     def wake(self) -> None:
-        """Deliver what waits, beside the caller."""
+        """Deliver waiting events in a thread, without blocking the caller."""
         with self._store.moment() as moment:
             waiting = self._waiting(moment)
         if waiting:
             threading.Thread(target=self.deliver, daemon=True).start()
 
     def deliver(self) -> int:
-        """Deliver everything that waits, once, and return how many events were sent."""
+        """Try to deliver every waiting event once, and return the number of events sent."""
         with self._lock:
             with self._store.moment() as moment:
                 events = [event.id for event in self._waiting(moment)]
@@ -112,7 +112,7 @@ class Courier:
 
 @cache
 def _authorities() -> ssl.SSLContext:
-    """Return whom TLS trusts, read once: reading it takes longer than an event."""
+    """Return the TLS certificate authorities; cached, because loading them is slow."""
     return httpx.create_ssl_context()
 
 
@@ -131,14 +131,14 @@ def _send(target: str, body: bytes, headers: dict[str, str]) -> bool:
 
 
 def set_study_status(moment: Moment, study: Study, status: str) -> None:
-    """Change a study's status, and tell."""
+    """Change a study's status, and queue an event about it."""
     if study.status != status:
         study.status = status
         _tell(moment, STUDY_STATUS, study.ref, {"status": status})
 
 
 def set_status(moment: Moment, submission: Submission, status: str) -> None:
-    """Change a submission's status, and tell; its study is told too how far it has come."""
+    """Change a submission's status; queue one event about it and one about the study's progress."""
     if submission.status == status:
         return
     submission.status = status
@@ -151,7 +151,7 @@ def set_status(moment: Moment, submission: Submission, status: str) -> None:
 
 
 def tell_many_returns(moment: Moment, study: Study, of: dict[str, int]) -> None:
-    """Tell once that many participants return a study."""
+    """Queue an event, once per study, when many participants return it."""
     everybody, returned = sum(of.values()), of.get("RETURNED", 0)
     many = everybody >= _FEWEST_SUBMISSIONS and returned > _MANY_RETURNS * everybody
     if many and not study.high_return_told:

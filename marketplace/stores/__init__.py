@@ -1,7 +1,7 @@
-"""Local stand-ins of where studies without a server keep their answers.
+"""Local stand-ins for the stores that keep the answers of studies without a server.
 
-One address plays DataPipe, JATOS and any place that takes a POST, and serves folders of static
-files as a plain web host does. What they hold becomes files, as each of them gives it out.
+One app acts as DataPipe, as JATOS and as any server that accepts a POST, and serves folders of
+static files as a plain web host does. Received data are kept in each store's own file format.
 """
 
 from pathlib import Path
@@ -20,12 +20,12 @@ _LARGEST_BODY_BYTES = 32 * 1024 * 1024
 def create_stores(
     folder: Path, faults: Faults | None = None, jatos_programs: Path | None = None
 ) -> Flask:
-    """Return the stand-ins.
+    """Return the app of all stores.
 
     Args:
-        folder: Where they keep what they are sent; made if it is missing.
-        faults: What goes wrong on the way; by default nothing does.
-        jatos_programs: The folder of JATOS's own jatos.js, which is served then.
+        folder: Folder for the received data; created if missing.
+        faults: The planned failures; none by default.
+        jatos_programs: The folder of JATOS's own jatos.js, to serve that file.
     """
     app = Flask(__name__, static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = _LARGEST_BODY_BYTES
@@ -41,7 +41,7 @@ def create_stores(
 
 
 def start(asked: Asked) -> Started:
-    """Return the stand-ins of stores, and where each is found."""
+    """Return the started stores and their addresses."""
     sites = asked.folder / "sites"
     sites.mkdir(parents=True, exist_ok=True)
     app = create_stores(asked.folder)

@@ -1,4 +1,4 @@
-"""DataPipe, from its documentation and its functions: conditions, data, staged saving.
+"""DataPipe, built from its documentation and its source: conditions, data, staged saving.
 
 Sources: https://pipe.jspsych.org/api-docs, and functions/ and database.rules.json of
 jspsych/datapipe. jsPsych's own plugin runs against these addresses: benchmarks/store_clients.py.
@@ -19,19 +19,19 @@ from marketplace.stores.host import open_to_all
 
 _LONGEST_TRIAL = 65_536
 _MOST_TRIALS = 10_000
-# What the database's rules let a page write, beside what it reads of nobody.
+# The members that the database's rules let a page write; a page may read none.
 _TRIAL = re.compile(r"trials/[0-9]{1,4}", re.ASCII)
 _META = {"meta/startedAt", "meta/lastFlushAt", "meta/abandonedAt"}
 
 
 @dataclass
 class Experiment:
-    """An experiment of the dashboard.
+    """A DataPipe experiment, as set on its dashboard.
 
     Attributes:
-        conditions: How many conditions there are; 0 where assignment is off.
-        most_sessions: After how many no data are taken; None for any number.
-        stages: Whether single trials can be staged.
+        conditions: The number of conditions; 0 if assignment is off.
+        most_sessions: The number of sessions after which data are refused; None for no limit.
+        stages: Whether single trials can be staged (saved before the session is complete).
     """
 
     conditions: int = 100
@@ -44,11 +44,11 @@ class Experiment:
 
 
 class _Doors:
-    """DataPipe's addresses.
+    """The handlers of DataPipe's routes.
 
     Args:
-        folder: Where files are kept.
-        faults: What goes wrong.
+        folder: The folder for data files.
+        faults: The planned failures.
     """
 
     def __init__(self, folder: Path, faults: Faults) -> None:
@@ -63,7 +63,7 @@ class _Doors:
         return self.experiments.setdefault(values[0], Experiment()), values[1:]
 
     def condition(self) -> Response:
-        """Give the next condition; every call uses one up."""
+        """Return the next condition; every call uses one up."""
         kind = self._faults.next()
         found = self._asked()
         if (failed := before(kind)) is not None or isinstance(found, Response):
@@ -77,7 +77,7 @@ class _Doors:
         return after(kind, jsonify(message="Success", condition=given))
 
     def data(self) -> Response:
-        """Keep a file, each name once."""
+        """Store a data file; each file name is accepted once."""
         kind = self._faults.next()
         found = self._asked("filename", "data")
         if (failed := before(kind)) is not None or isinstance(found, Response):
@@ -87,7 +87,7 @@ class _Doors:
         with self._lock:
             staged = str((request.get_json() or {}).get("sessionId", ""))
             if most is not None and experiment.sessions >= most:
-                # An experiment that is over keeps nothing, not even what was staged.
+                # A finished experiment stores nothing, not even staged trials.
                 experiment.staged.pop(staged, None)
                 return _error("SESSION_LIMIT_REACHED")
             if _path(self._folder, name).exists():
@@ -100,7 +100,7 @@ class _Doors:
         return after(kind, answer)
 
     def session(self) -> Response:
-        """Begin to stage a session."""
+        """Start staging for a session."""
         kind = self._faults.next()
         found = self._asked()
         if (failed := before(kind)) is not None or isinstance(found, Response):
@@ -124,7 +124,7 @@ class _Doors:
         return after(kind, answer)
 
     def stage(self, key: str) -> Response:
-        """Write below a session, whole or not at all; what is there is never written over."""
+        """Stage trials of a session, all or none; existing trials are never overwritten."""
         kind = self._faults.next()
         if (failed := before(kind)) is not None:
             return failed
@@ -150,7 +150,7 @@ class _Doors:
 
 
 def datapipe(folder: Path, faults: Faults) -> Blueprint:
-    """Return DataPipe; an experiment is made when it is first asked for, unless it is set."""
+    """Return the DataPipe blueprint; unless configured, an experiment is created on first use."""
     pipe, doors = Blueprint("datapipe", __name__), _Doors(folder, faults)
     open_to_all(pipe)
     pipe.experiments = doors.experiments  # type: ignore[attr-defined]
@@ -164,10 +164,10 @@ def datapipe(folder: Path, faults: Faults) -> Blueprint:
 
 
 def sweep(pipe: Blueprint, folder: Path) -> int:
-    """Write what is staged of sessions that were never handed in, as the sweep does after a day.
+    """Write the staged trials of unfinished sessions to files, as DataPipe does after a day.
 
     Returns:
-        How many partial files were written.
+        The number of partial files written.
     """
     written = itertools.count()
     for experiment in pipe.experiments.values():  # type: ignore[attr-defined]

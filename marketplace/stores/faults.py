@@ -1,4 +1,4 @@
-"""What goes wrong between a page and a store: the numbered request fails, before or after."""
+"""Planned failures of numbered requests from a page to a store, before or after the work."""
 
 import threading
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ KINDS = ("refused_before", "lost_before", "lost_after", "error_after")
 
 @dataclass
 class Faults:
-    """A plan of failures, struck once each.
+    """A plan of failures; each occurs once.
 
     Attributes:
-        plan: What happens to which request, counted from 1.
-        seen: How many requests there were.
+        plan: Number of the request, from 1 -> kind of failure.
+        seen: The number of requests so far.
     """
 
     plan: dict[int, str] = field(default_factory=dict)
@@ -23,7 +23,7 @@ class Faults:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def next(self) -> str:
-        """Return what happens to the request that came now; empty for nothing."""
+        """Count a new request, and return its kind of failure; empty for none."""
         with self._lock:
             self.seen += 1
             kind = self.plan.pop(self.seen, "")
@@ -33,14 +33,14 @@ class Faults:
 
 
 def before(kind: str) -> Response | None:
-    """Return the failure of a request of which nothing was carried out; None where it goes on."""
+    """Return the error answer of a request that is not carried out; None if it is."""
     if kind in ("refused_before", "lost_before"):
         return Response("unavailable", 503)
     return None
 
 
 def after(kind: str, response: Response) -> Response:
-    """Return the answer to a request that was carried out, unless it fails on its way back."""
+    """Return the answer to a request that was carried out, or an error if the answer gets lost."""
     if kind in ("lost_after", "error_after"):
         response.close()
         return Response("server error", 502)

@@ -1,4 +1,4 @@
-"""A plain web host, and a place that takes a POST: each body becomes a file."""
+"""A plain web host, and a server that accepts a POST and saves each body as a file."""
 
 import itertools
 from pathlib import Path
@@ -11,7 +11,7 @@ _DAY_S = "86400"
 
 
 def static_host(faults: Faults, below: Path | None = None) -> Blueprint:
-    """Return a host of the folders below one, and of those in ``folders`` of the blueprint."""
+    """Return a blueprint that serves subfolders of ``below`` and its own ``folders``."""
     host = Blueprint("static_host", __name__)
     folders: dict[str, Path] = {}
     host.folders = folders  # type: ignore[attr-defined]
@@ -30,7 +30,7 @@ def static_host(faults: Faults, below: Path | None = None) -> Blueprint:
 
 
 def open_to_all(blueprint: Blueprint) -> None:
-    """Let pages of any site send to these addresses, and read the answers."""
+    """Allow pages of any site to send requests to these routes and read the answers (CORS)."""
 
     @blueprint.after_request
     def allow(response: Response) -> Response:
@@ -43,14 +43,14 @@ def open_to_all(blueprint: Blueprint) -> None:
 
 
 def post_store(folder: Path, faults: Faults) -> Blueprint:
-    """Return the store; it answers 204 when the file is written."""
+    """Return the blueprint of the POST store; it answers 204 once the file is written."""
     store = Blueprint("post_store", __name__)
     open_to_all(store)
     numbers = itertools.count(1)
 
     @store.post("/keep")
     def keep() -> Response:
-        """Keep a body."""
+        """Save a request body."""
         kind = faults.next()
         if (failed := before(kind)) is not None:
             return failed

@@ -1,4 +1,4 @@
-"""What the marketplace does for each operation of the services' models."""
+"""One function for each supported operation of the Mechanical Turk and SQS APIs."""
 
 from collections.abc import Callable
 from datetime import datetime

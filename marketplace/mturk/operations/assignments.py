@@ -1,4 +1,4 @@
-"""Assignments: read, approve, reject."""
+"""Assignments: get, list, approve, reject."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,10 +22,10 @@ _WRONG = "InvalidAssignmentState"
 
 
 def find_assignment(session: Session, assignment_id: str, now: datetime) -> Assignment:
-    """Return the assignment; the latest, where the identifier was given out again.
+    """Return the assignment; if the identifier was reused, the latest.
 
     Raises:
-        RefusedError: There is none of that identifier.
+        RefusedError: No assignment has that identifier.
     """
     found = session.scalars(
         select(Assignment)
@@ -38,7 +38,7 @@ def find_assignment(session: Session, assignment_id: str, now: datetime) -> Assi
 
 
 def to_api(assignment: Assignment) -> dict[str, Any]:
-    """Return a finished assignment as the service describes it."""
+    """Return a finished assignment in the format of the service's API."""
     facts = {
         "AssignmentId": assignment.assignment_id,
         "WorkerId": assignment.worker_id,
@@ -57,7 +57,7 @@ def to_api(assignment: Assignment) -> dict[str, Any]:
 
 
 def list_assignments(session: Session, now: datetime, request: Request) -> Reply:
-    """ListAssignmentsForHIT: the finished ones, in the order they came."""
+    """ListAssignmentsForHIT: lists finished assignments in order of arrival."""
     hit = find_hit(session, request["HITId"], now)
     wanted = [state.lower() for state in request.get("AssignmentStatuses", ())] or _DONE
     rows = select(Assignment).where(Assignment.hit_id == hit.id, Assignment.status.in_(wanted))
@@ -66,7 +66,7 @@ def list_assignments(session: Session, now: datetime, request: Request) -> Reply
 
 
 def get_assignment(session: Session, now: datetime, request: Request) -> Reply:
-    """GetAssignment: a finished one, with its HIT."""
+    """GetAssignment: returns a finished assignment with its HIT."""
     assignment = find_assignment(session, request["AssignmentId"], now)
     if assignment.status not in _DONE:
         raise wrong_state(_WRONG, "Reviewable,Approved,Rejected", now)
@@ -74,7 +74,7 @@ def get_assignment(session: Session, now: datetime, request: Request) -> Reply:
 
 
 def approve_assignment(session: Session, now: datetime, request: Request) -> Reply:
-    """ApproveAssignment: pays the worker; a rejected one only with OverrideRejection."""
+    """ApproveAssignment: pays the worker; a rejected assignment needs OverrideRejection."""
     assignment = find_assignment(session, request["AssignmentId"], now)
     if assignment.status == "rejected" and request.get("OverrideRejection", False):
         _refuse_late_override(assignment, now)
@@ -86,7 +86,7 @@ def approve_assignment(session: Session, now: datetime, request: Request) -> Rep
 
 
 def reject_assignment(session: Session, now: datetime, request: Request) -> Reply:
-    """RejectAssignment: the worker is not paid, and told why."""
+    """RejectAssignment: the worker is not paid, and gets the reason."""
     assignment = find_assignment(session, request["AssignmentId"], now)
     _refuse_unless_submitted(assignment, now)
     assignment.status, assignment.judged_at = "rejected", now
@@ -108,7 +108,7 @@ def _feedback(request: Request, now: datetime) -> str | None:
 
 def _refuse_unless_submitted(assignment: Assignment, now: datetime) -> None:
     if assignment.status != "submitted":
-        # The service words it so for work that nobody has submitted yet.
+        # The service uses this wording for work that has not been submitted yet.
         raise wrong_state(_WRONG, "Submitted" if assignment.status in _DONE else "null", now)
 
 

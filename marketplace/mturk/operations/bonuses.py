@@ -27,7 +27,7 @@ _AFTER_WORK = timedelta(days=182)
 
 
 def send_bonus(session: Session, now: datetime, request: Request) -> Reply:
-    """SendBonus: to somebody whose work was reviewed within half a year."""
+    """SendBonus: pays a worker whose work was reviewed within the last half year."""
     if made_before(session, "SendBonus", request, now) is not None:
         raise repeated(request, now)
     assignment = find_assignment(session, request["AssignmentId"], now)
@@ -70,7 +70,7 @@ def _refuse_bonus(assignment: Assignment, request: Request, now: datetime) -> No
 
 
 def list_bonus_payments(session: Session, now: datetime, request: Request) -> Reply:
-    """ListBonusPayments: those of a HIT or of an assignment."""
+    """ListBonusPayments: lists the bonuses of a HIT or of an assignment."""
     rows = select(Payment).where(Payment.kind == "bonus")
     if "AssignmentId" in request:
         assignment = find_assignment(session, request["AssignmentId"], now)
@@ -96,7 +96,7 @@ def list_bonus_payments(session: Session, now: datetime, request: Request) -> Re
 
 
 def get_account_balance(session: Session, now: datetime, request: Request) -> Reply:
-    """GetAccountBalance: what can be spent, and what open HITs hold back."""
+    """GetAccountBalance: returns the available money and the money reserved for open HITs."""
     return {
         "AvailableBalance": amount(available_cents(session, now)),
         "OnHoldBalance": amount(held_cents(session, now)),

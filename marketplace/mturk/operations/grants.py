@@ -1,4 +1,4 @@
-"""Who has which qualification, and who asks for one."""
+"""Qualifications granted to workers, and workers' requests for them."""
 
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from marketplace.mturk.wire import Reply, Request
 
 
 def associate(session: Session, now: datetime, request: Request) -> Reply:
-    """AssociateQualificationWithWorker: writes to the worker unless SendNotification is false."""
+    """AssociateQualificationWithWorker: notifies the worker unless SendNotification is false."""
     of = _own_type(session, request["QualificationTypeId"], now)
     grant(session, of, request["WorkerId"], request.get("IntegerValue", 1), now)
     if request.get("SendNotification", True):
@@ -29,7 +29,7 @@ def associate(session: Session, now: datetime, request: Request) -> Reply:
 def grant(
     session: Session, of: QualificationType, worker_id: str, value: int, now: datetime
 ) -> None:
-    """Give a worker a qualification, or another value of one they have."""
+    """Grant a worker a qualification, or change the value of a granted one."""
     held = _held(session, of, worker_id)
     if held is None:
         held = Grant(type=of, worker_id=worker_id)
@@ -50,7 +50,7 @@ def get_score(session: Session, now: datetime, request: Request) -> Reply:
 
 
 def list_workers(session: Session, now: datetime, request: Request) -> Reply:
-    """ListWorkersWithQualificationType: those who have it, or from whom it was taken."""
+    """ListWorkersWithQualificationType: lists grants, revoked ones included."""
     of = _own_type(session, request["QualificationTypeId"], now)
     rows = select(Grant).where(Grant.type_id == of.id)
     if "Status" in request:
@@ -60,7 +60,7 @@ def list_workers(session: Session, now: datetime, request: Request) -> Reply:
 
 
 def list_requests(session: Session, now: datetime, request: Request) -> Reply:
-    """ListQualificationRequests: those nobody has answered."""
+    """ListQualificationRequests: lists the pending requests."""
     rows = select(QualificationRequest).where(QualificationRequest.state == "pending")
     if "QualificationTypeId" in request:
         of = _own_type(session, request["QualificationTypeId"], now)

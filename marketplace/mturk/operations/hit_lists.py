@@ -13,12 +13,12 @@ from marketplace.mturk.wire import Reply, Request
 
 
 def list_hits(session: Session, now: datetime, request: Request) -> Reply:
-    """ListHITs: all that are not disposed, the newest first."""
+    """ListHITs: lists all HITs that are not disposed, newest first."""
     return _listed(session, now, request, _kept())
 
 
 def list_hits_for_qualification_type(session: Session, now: datetime, request: Request) -> Reply:
-    """ListHITsForQualificationType: those that ask for the qualification."""
+    """ListHITsForQualificationType: lists the HITs that require the qualification."""
     wanted = request["QualificationTypeId"]
     types = [
         hit_type.id
@@ -29,11 +29,11 @@ def list_hits_for_qualification_type(session: Session, now: datetime, request: R
 
 
 def list_reviewable_hits(session: Session, now: datetime, request: Request) -> Reply:
-    """ListReviewableHITs: those whose work is all there."""
+    """ListReviewableHITs: lists the HITs whose work is complete."""
     wanted, hits = request.get("Status", "Reviewable"), _kept()
     if "HITTypeId" in request:
         hits = hits.where(Hit.type_id == find_type(session, request["HITTypeId"], now).id)
-    # A HIT's status follows from its assignments, so it is asked of each.
+    # A HIT's status follows from its assignments, so it is computed for each HIT.
     ready = [
         hit.id
         for hit in session.scalars(hits)

@@ -1,4 +1,4 @@
-"""HIT types: what a listing's HITs share."""
+"""HIT types: the properties that the HITs of a listing share."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ from marketplace.mturk.wire import Reply, Request
 
 _DAY_S = 24 * 60 * 60
 _AUTO_APPROVAL_S = 30 * _DAY_S
-# Lowest and highest, as the service's documentation gives them.
+# Least and greatest values, from the service's documentation.
 _LIMITS_S = {
     "AssignmentDurationInSeconds": (30, 365 * _DAY_S),
     "AutoApprovalDelayInSeconds": (0, _AUTO_APPROVAL_S),
@@ -33,15 +33,15 @@ _LONGEST = {"Title": 128, "Description": 2000, "Keywords": 1000, "RequesterAnnot
 
 
 def create_hit_type(session: Session, now: datetime, request: Request) -> Reply:
-    """CreateHITType: the same properties give the same type again."""
+    """CreateHITType: equal properties return the existing type."""
     return {"HITTypeId": type_of(session, now, request).hit_type_id}
 
 
 def type_of(session: Session, now: datetime, request: Request) -> HitType:
-    """Return the HIT type of a request's properties, made if there is none yet.
+    """Return the HIT type with a request's properties, created if necessary.
 
     Raises:
-        RefusedError: A property is out of its limits.
+        RefusedError: A property is outside its limits.
     """
     refuse_out_of_limits(request, now)
     facts = {
@@ -63,10 +63,10 @@ def type_of(session: Session, now: datetime, request: Request) -> HitType:
 
 
 def refuse_out_of_limits(request: Request, now: datetime) -> None:
-    """Refuse times, texts and rewards that the service does not take.
+    """Refuse times, texts and rewards outside the service's limits.
 
     Raises:
-        RefusedError: One is.
+        RefusedError: A value is outside its limits.
     """
     for name, (least, most) in _LIMITS_S.items():
         if name in request and not least <= request[name] <= most:
@@ -89,7 +89,7 @@ def refuse_out_of_limits(request: Request, now: datetime) -> None:
 
 
 def update_hit_type_of_hit(session: Session, now: datetime, request: Request) -> Reply:
-    """UpdateHITTypeOfHIT: the HIT takes on the properties of another type."""
+    """UpdateHITTypeOfHIT: gives the HIT the properties of another type."""
     hit = find_hit(session, request["HITId"], now)
     hit.type = find_type(session, request["HITTypeId"], now)
     fee = reward_fee_cents(hit.type.reward_cents, hit.max_assignments, hit.type.requirements)

@@ -20,13 +20,13 @@ _NOT_HERE = ("AssignmentReviewPolicy", "HITReviewPolicy", "HITLayoutId", "HITLay
 
 
 def create_hit(session: Session, now: datetime, request: Request) -> Reply:
-    """CreateHIT: a HIT with properties of its own; equal ones are listed together."""
+    """CreateHIT: creates a HIT; HITs with equal properties share a listing."""
     _refuse_repeated(session, "CreateHIT", request, now)
     return _create(session, now, request, type_of(session, now, request), "CreateHIT")
 
 
 def create_hit_with_hit_type(session: Session, now: datetime, request: Request) -> Reply:
-    """CreateHITWithHITType: a HIT of a type that is there already."""
+    """CreateHITWithHITType: creates a HIT of an existing type."""
     _refuse_repeated(session, "CreateHITWithHITType", request, now)
     hit_type = find_type(session, request["HITTypeId"], now)
     return _create(session, now, request, hit_type, "CreateHITWithHITType")
@@ -85,7 +85,7 @@ def _refuse_question(request: Request, now: datetime) -> None:
 
 
 def create_additional_assignments(session: Session, now: datetime, request: Request) -> Reply:
-    """CreateAdditionalAssignmentsForHIT: more places, but never from under ten to ten or more."""
+    """CreateAdditionalAssignmentsForHIT: adds places, but never from below ten to ten or more."""
     operation = "CreateAdditionalAssignmentsForHIT"
     if made_before(session, operation, request, now) is not None:
         raise repeated(request, now)
@@ -112,7 +112,7 @@ def create_additional_assignments(session: Session, now: datetime, request: Requ
 
 
 def repeated(request: Request, now: datetime) -> RefusedError:
-    """Return the service's answer to a token that was used within the last day."""
+    """Return the service's error for a token that was used within the last day."""
     return RefusedError(
         "DuplicateRequest",
         f'The idempotency token "{request["UniqueRequestToken"]}" has already been processed.',
@@ -121,7 +121,7 @@ def repeated(request: Request, now: datetime) -> RefusedError:
 
 
 def update_expiration(session: Session, now: datetime, request: Request) -> Reply:
-    """UpdateExpirationForHIT: a time that is over expires the HIT at once."""
+    """UpdateExpirationForHIT: a time in the past expires the HIT immediately."""
     hit = find_hit(session, request["HITId"], now)
     _refuse_disposed(hit, now)
     later = request["ExpireAt"] > hit.expires_at
@@ -154,7 +154,7 @@ def get_hit(session: Session, now: datetime, request: Request) -> Reply:
 
 
 def update_review_status(session: Session, now: datetime, request: Request) -> Reply:
-    """UpdateHITReviewStatus: from reviewable to reviewing, or back."""
+    """UpdateHITReviewStatus: changes reviewable to reviewing, or back."""
     hit = find_hit(session, request["HITId"], now)
     back = request.get("Revert", False)
     state = status(hit, place_counts(session, hit), now)
@@ -166,7 +166,7 @@ def update_review_status(session: Session, now: datetime, request: Request) -> R
 
 
 def delete_hit(session: Session, now: datetime, request: Request) -> Reply:
-    """DeleteHIT: only when it is reviewable and everything is reviewed."""
+    """DeleteHIT: requires that the HIT is reviewable and all of its work is reviewed."""
     hit = find_hit(session, request["HITId"], now)
     places = place_counts(session, hit)
     state = status(hit, places, now)

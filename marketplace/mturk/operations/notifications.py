@@ -1,4 +1,4 @@
-"""Where events are sent, and the queue they can be fetched from as if it were SQS."""
+"""Destinations of events, and the queue that delivers them as SQS does."""
 
 import hashlib
 import re
@@ -21,7 +21,7 @@ _HANDLE = re.compile("[0-9]{1,18}")
 
 
 def update_settings(session: Session, now: datetime, request: Request) -> Reply:
-    """UpdateNotificationSettings: one specification for each HIT type."""
+    """UpdateNotificationSettings: sets the one notification specification of a HIT type."""
     of = find_type(session, request["HITTypeId"], now)
     found = session.scalar(select(Subscription).where(Subscription.type_id == of.id))
     if "Notification" in request:
@@ -39,7 +39,7 @@ def update_settings(session: Session, now: datetime, request: Request) -> Reply:
 
 
 def send_test_event(session: Session, now: datetime, request: Request) -> Reply:
-    """SendTestEventNotification: one message at once."""
+    """SendTestEventNotification: sends one message immediately."""
     _refuse_specification(request, now)
     destination = request["Notification"]["Destination"]
     send(session, destination, request["TestEventType"], {}, now)
@@ -60,7 +60,7 @@ def _refuse_specification(request: Request, now: datetime) -> None:
 
 
 def receive_message(session: Session, now: datetime, request: Request) -> Reply:
-    """ReceiveMessage of SQS: up to ten messages, hidden from others for a while."""
+    """ReceiveMessage of SQS: returns up to ten messages, then hides them for a while."""
     most = request.get("MaxNumberOfMessages", 1)
     hidden_s = request.get("VisibilityTimeout", _HIDDEN_S)
     if not 1 <= most <= _MOST_MESSAGES or not 0 <= hidden_s <= _LONGEST_HIDDEN_S:
@@ -90,7 +90,7 @@ def _to_api(message: Message) -> dict[str, str]:
 
 
 def delete_message(session: Session, now: datetime, request: Request) -> Reply:
-    """DeleteMessage of SQS: a message that is gone already may be deleted again."""
+    """DeleteMessage of SQS: also succeeds for a message that is already deleted."""
     handle = request["ReceiptHandle"]
     if not _HANDLE.fullmatch(handle):
         raise WireError("ReceiptHandleIsInvalid", f"There is no receipt handle {handle!r}.")

@@ -1,4 +1,4 @@
-"""Workers' side of qualifications: which exist, which the worker has, and asking for one."""
+"""Qualifications from a worker's view: list them, and request one."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from marketplace.mturk.tables import Grant, QualificationRequest, QualificationT
 
 
 def requestable(session: Session, worker: Worker) -> list[dict[str, Any]]:
-    """Return the active qualifications, and where the worker stands with each."""
+    """Return the active qualification types, and the worker's status for each."""
     types = select(QualificationType).where(
         QualificationType.deleted_at.is_(None), QualificationType.status == "Active"
     )
@@ -29,10 +29,10 @@ def requestable(session: Session, worker: Worker) -> list[dict[str, Any]]:
 
 
 def ask(session: Session, worker: Worker, type_id: str, now: datetime) -> None:
-    """Ask for a qualification; one that is granted automatically is granted at once.
+    """Request a qualification; automatically granted ones are granted immediately.
 
     Raises:
-        WorkerRefusedError: There is none such, or they have it, or asked already.
+        WorkerRefusedError: No such type exists, or the worker has it or has requested it already.
     """
     of = session.scalar(
         select(QualificationType).where(

@@ -1,4 +1,4 @@
-"""The requester's own qualification types."""
+"""The qualification types that the requester created."""
 
 from datetime import datetime
 from typing import Any
@@ -19,7 +19,7 @@ _LONGEST_NAME, _LONGEST_DESCRIPTION = 200, 2000
 
 
 def create_qualification_type(session: Session, now: datetime, request: Request) -> Reply:
-    """CreateQualificationType: its name must be new."""
+    """CreateQualificationType: requires an unused name."""
     _refuse_unknown(request, now)
     name = request["Name"]
     _refuse_texts(name, request["Description"], now)
@@ -49,7 +49,7 @@ def create_qualification_type(session: Session, now: datetime, request: Request)
 
 
 def to_api(qualification: QualificationType) -> dict[str, Any]:
-    """Return the type as the service describes it."""
+    """Return the type in the format of the service's API."""
     facts = {
         "QualificationTypeId": qualification.qualification_type_id,
         "CreationTime": qualification.created_at,
@@ -74,7 +74,7 @@ def get_qualification_type(session: Session, now: datetime, request: Request) ->
 
 
 def update_qualification_type(session: Session, now: datetime, request: Request) -> Reply:
-    """UpdateQualificationType: everything but its name and keywords."""
+    """UpdateQualificationType: changes any property except the name and the keywords."""
     _refuse_unknown(request, now)
     found = find_qualification_type(session, request["QualificationTypeId"], now)
     found.description = request.get("Description", found.description)
@@ -87,7 +87,7 @@ def update_qualification_type(session: Session, now: datetime, request: Request)
 
 
 def delete_qualification_type(session: Session, now: datetime, request: Request) -> Reply:
-    """DeleteQualificationType: what was granted stays, what was asked for is rejected."""
+    """DeleteQualificationType: keeps existing grants, and rejects pending requests."""
     found = find_qualification_type(session, request["QualificationTypeId"], now)
     found.deleted_at = now
     pending = select(QualificationRequest).where(
@@ -99,7 +99,7 @@ def delete_qualification_type(session: Session, now: datetime, request: Request)
 
 
 def list_qualification_types(session: Session, now: datetime, request: Request) -> Reply:
-    """ListQualificationTypes: the requester's own, found by words of their name or description."""
+    """ListQualificationTypes: lists the requester's own types, searched by name and description."""
     rows = select(QualificationType).where(QualificationType.deleted_at.is_(None))
     for word in request.get("Query", "").split():
         rows = rows.where(

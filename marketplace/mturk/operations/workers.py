@@ -1,4 +1,4 @@
-"""Blocking workers, and writing to them."""
+"""Blocks of workers, and messages to workers."""
 
 from datetime import datetime
 
@@ -25,7 +25,7 @@ def create_worker_block(session: Session, now: datetime, request: Request) -> Re
 
 
 def delete_worker_block(session: Session, now: datetime, request: Request) -> Reply:
-    """DeleteWorkerBlock: succeeds for somebody who is not blocked as well."""
+    """DeleteWorkerBlock: also succeeds for a worker who is not blocked."""
     block = _block(session, request["WorkerId"])
     if block is not None:
         session.delete(block)
@@ -44,7 +44,7 @@ def _block(session: Session, worker_id: str) -> WorkerBlock | None:
 
 
 def notify_workers(session: Session, now: datetime, request: Request) -> Reply:
-    """NotifyWorkers: only those whose work was reviewed once get the letter."""
+    """NotifyWorkers: delivers only to workers whose work has been reviewed before."""
     for name, longest in _LONGEST.items():
         if len(request[name]) > longest:
             raise RefusedError(

@@ -1,1 +1,1 @@
-"""Qualifications: the system's own, the requester's, and who meets what a HIT asks."""
+"""Qualifications: system types, the requester's types, and the check of a worker against a HIT."""

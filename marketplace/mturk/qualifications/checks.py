@@ -1,4 +1,4 @@
-"""Whether a requester's qualification requirements can be asked of anybody."""
+"""Validation of a requester's qualification requirements."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,10 +20,10 @@ _OF_LOCALES = ("EqualTo", "NotEqualTo", "In", "NotIn")
 def checked_requirements(
     session: Session, now: datetime, request: Request
 ) -> list[dict[str, object]]:
-    """Return a HIT type's requirements.
+    """Return a HIT type's validated requirements.
 
     Raises:
-        RefusedError: There are too many, or one asks what cannot be asked.
+        RefusedError: There are too many requirements, or one is invalid.
     """
     requirements: list[dict[str, object]] = request.get("QualificationRequirements", [])
     if len(requirements) > _MOST:
@@ -39,10 +39,10 @@ def checked_requirements(
 
 
 def find_qualification_type(session: Session, type_id: str, now: datetime) -> QualificationType:
-    """Return a qualification type of the requester's.
+    """Return one of the requester's qualification types.
 
     Raises:
-        RefusedError: There is none of that identifier.
+        RefusedError: No type has that identifier.
     """
     found = session.scalar(
         select(QualificationType).where(

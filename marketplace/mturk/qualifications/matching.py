@@ -1,4 +1,4 @@
-"""Whether a worker meets what a HIT asks of them, and what it asks in the words they read."""
+"""Check of a worker against a HIT's requirements, and the requirements in words for workers."""
 
 import operator
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ _COMPARATORS = {
 
 
 def may(session: Session, worker: Worker, hit_type: HitType, action: Action) -> bool:
-    """Return whether nothing keeps the worker from the action on HITs of this type."""
+    """Return whether the worker meets all requirements for the action on HITs of this type."""
     blocked = select(WorkerBlock).where(WorkerBlock.worker_id == worker.worker_id)
     if session.scalar(blocked) is not None:
         return False
@@ -71,13 +71,13 @@ def may(session: Session, worker: Worker, hit_type: HitType, action: Action) -> 
 def unmet(
     session: Session, worker: Worker, hit_type: HitType, action: Action
 ) -> list[Mapping[str, Any]]:
-    """Return the requirements that keep the worker from the action."""
+    """Return the requirements for the action that the worker does not meet."""
     guarding = [each for each in hit_type.requirements if action in _guarded(each)]
     return [each for each in guarding if not _meets(session, worker, each)]
 
 
 def _guarded(requirement: Mapping[str, Any]) -> tuple[Action, ...]:
-    # The older way to say that the preview is guarded as well.
+    # The older way to protect the preview as well.
     preview = "PreviewAndAccept" if requirement.get("RequiredToPreview") else "Accept"
     return _GUARDED[requirement.get("ActionsGuarded", preview)]
 

@@ -1,4 +1,4 @@
-"""The qualifications that every worker has a value of, by the real service's identifiers."""
+"""The system qualifications of every worker, under the real service's identifiers."""
 
 from marketplace.mturk.tables import Worker
 
@@ -16,7 +16,7 @@ NAMES = {
     APPROVED_COUNT: "Worker_NumberHITsApproved",
     APPROVED_PERCENT: "Worker_PercentAssignmentsApproved",
 }
-# Before so many submissions the service says 100 percent of everybody.
+# Below this number of submissions the service reports 100 percent for every worker.
 _FIRST_RATED = 100
 
 
@@ -25,12 +25,12 @@ def system_value(worker: Worker, type_id: str, approved: int, rejected: int) -> 
 
     Args:
         worker: The worker.
-        type_id: Which qualification.
-        approved: How many of their assignments were approved here.
+        type_id: The qualification type.
+        approved: How many of the worker's assignments were approved here.
         rejected: How many were rejected here.
 
     Returns:
-        The value; None for somebody who does not have the qualification.
+        The value; None if the worker does not have the qualification.
     """
     if type_id == APPROVED_COUNT:
         return worker.approved_before + approved

@@ -1,4 +1,4 @@
-"""The workers' site: find HITs, preview, accept, return and submit them, see one's earnings."""
+"""The workers' site: find, preview, accept, return and submit HITs, and see earnings."""
 
 from pathlib import Path
 
@@ -10,17 +10,17 @@ from marketplace.mturk.site.my_work import add_my_work
 from marketplace.mturk.site.pages import add_page_manners, add_signing_in
 from marketplace.mturk.store import Store
 
-# The stylesheet that every stand-in uses.
+# The stylesheet of every stand-in.
 _SHARED = Path(__file__).parents[2] / "static"
 
 
 def worker_site(store: Store, faults: FaultPlan, *, public: bool) -> Blueprint:
-    """Return the workers' pages.
+    """Return the blueprint of the workers' pages.
 
     Args:
         store: The marketplace's state.
-        faults: What goes wrong.
-        public: Whether workers may not give themselves a record of approved work.
+        faults: The planned faults.
+        public: Whether to prevent workers from setting their own record of approved work.
     """
     site = Blueprint(
         "site", __name__, template_folder="templates", static_folder="static",

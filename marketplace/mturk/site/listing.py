@@ -1,4 +1,4 @@
-"""HITs as workers meet them: the listing, a preview, and the frame of one that is accepted."""
+"""HIT pages for workers: the listing, the preview, and the frame of an accepted HIT."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -66,7 +66,7 @@ def add_listing_pages(site: Blueprint, store: Store, faults: FaultPlan) -> None:
 
 
 def submit_to() -> str:
-    """Return where the frame's form goes: this site, by the name the worker knows it by."""
+    """Return the target of the frame's form: this site, by the host name that the worker uses."""
     return request.host_url.rstrip("/")
 
 
@@ -94,7 +94,7 @@ def _requirements(session: Session, worker: Worker, of: HitType) -> list[Mapping
 
 
 def add_frame_pages(site: Blueprint, store: Store) -> None:
-    """Add the page of an accepted HIT, and what ends it."""
+    """Add the page of an accepted HIT, and the routes that submit or return it."""
 
     @site.get("/assignments/<assignment_id>")
     def assignment(assignment_id: str) -> Response:
@@ -111,8 +111,8 @@ def add_frame_pages(site: Blueprint, store: Store) -> None:
 
     @site.post("/mturk/externalSubmit")
     def external_submit() -> Response:
-        # Sent from inside the frame, where the browser keeps the cookie back: the assignment's
-        # identifier alone says whose work it is.
+        # The form is sent from inside the frame, where the browser withholds the cookie: only the
+        # assignment's identifier tells whose work it is.
         with store.moment() as (session, now):
             done = submit(session, list(request.form.items(multi=True)), now)
             facts = {"assignment_id": done.assignment_id, "status": done.status}

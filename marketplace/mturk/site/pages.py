@@ -1,4 +1,4 @@
-"""What all pages share: who is signed in and how, one set of facts, headers."""
+"""Shared code of all pages: sign-in, answers as page or JSON, headers."""
 
 import re
 from collections.abc import Mapping
@@ -33,18 +33,18 @@ _POLICY = (
     " form-action 'self'; base-uri 'none'; frame-ancestors 'self'; frame-src 'self' "
 )
 _COOKIE = "worker_id"
-# Nobody may be sent elsewhere by a link to the sign-in page.
+# The sign-in page must not redirect to another site.
 _OWN_PATH = re.compile(r"/(?![/\\])[!-~]*")
 _ANYBODY = ("worker_id", "country", "subdivision")
 _RECORD = ("approved_percent", "approved_before", "masters", "adult")
 
 
 def answer(template: str, facts: Mapping[str, Any], status: int = 200) -> Response:
-    """Return a page of the facts, or the facts as JSON to a program that asks for it.
+    """Return the facts as a page, or as JSON if a program asks for JSON.
 
     Args:
-        template: The page.
-        facts: Everything the page shows, in plain types.
+        template: The page's template.
+        facts: All values that the page shows, in plain types.
         status: The HTTP status.
     """
     if _asks_for_json():
@@ -59,7 +59,7 @@ def _asks_for_json() -> bool:
 
 
 def may_frame(origin: str) -> None:
-    """Let the page under way show a frame of another site."""
+    """Let the current page show a frame of another site."""
     g.framed = origin
 
 
@@ -74,10 +74,10 @@ def forget_worker() -> None:
 
 
 def signed_in(session: Session) -> Worker:
-    """Return the worker who is signed in.
+    """Return the signed-in worker.
 
     Raises:
-        WorkerRefusedError: Nobody is.
+        WorkerRefusedError: No worker is signed in.
     """
     worker = find_worker(session, str(cookie.get(_COOKIE, "")))
     if worker is None:
@@ -86,12 +86,12 @@ def signed_in(session: Session) -> Worker:
 
 
 def dollars(cents: int) -> str:
-    """Return cents as workers read them."""
+    """Return cents in the format that workers see."""
     return f"${amount(cents)}"
 
 
 def add_page_manners(site: Blueprint) -> None:
-    """Answer refusals as pages, and give every page its headers."""
+    """Show refusals as pages, and set the headers of every page."""
     site.register_error_handler(WorkerRefusedError, _refused)
     site.after_request(_with_headers)
     site.add_app_template_filter(dollars)
@@ -113,7 +113,7 @@ def _with_headers(response: Response) -> Response:
 
 
 def add_signing_in(site: Blueprint, store: Store, *, public: bool) -> None:
-    """Add the pages to sign in and out."""
+    """Add the sign-in and sign-out pages."""
     fields = _ANYBODY if public else _ANYBODY + _RECORD
 
     @site.get("/")

@@ -1,4 +1,4 @@
-"""The researcher's API: the platform's calls, by the names of its own document."""
+"""The researchers' API: the calls of Prolific's own API document, under its names."""
 
 from collections.abc import Callable
 
@@ -19,12 +19,12 @@ __all__ = ["error_response", "researcher_door"]
 
 
 def researcher_door(store: Store, faults: FaultPlan, done: Callable[[], None]) -> Blueprint:
-    """Return the addresses that programs call.
+    """Return the blueprint of the API.
 
     Args:
         store: The stand-in's state.
-        faults: What goes wrong.
-        done: What to do after each call.
+        faults: The planned faults.
+        done: Called after each API call.
     """
     door = Door(store, faults, done)
     for add in (

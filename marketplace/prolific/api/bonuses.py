@@ -1,4 +1,4 @@
-"""Bonuses in two steps: set up, then paid, and paid again by each further call."""
+"""Bonuses in two steps: set up, then paid; each further call pays them again."""
 
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -16,7 +16,7 @@ _MOST_MINOR = 100_000_00
 
 
 def add_bonuses(door: Door) -> None:
-    """Add the two calls."""
+    """Add the two calls: set up bonuses, and pay them."""
 
     @door.on("POST", f"{API}/submissions/bonus-payments/", "create-bonus-payments")
     def set_up(moment: Moment) -> Reply:

@@ -1,4 +1,4 @@
-"""Calls about webhooks: the secret, subscriptions, and what was told."""
+"""Webhook calls: the secret, subscriptions, and sent events."""
 
 import secrets
 from typing import Any
@@ -19,7 +19,7 @@ _ONE = f"{_HOOKS}/subscriptions/<ref>/"
 
 
 def add_secrets(door: Door) -> None:
-    """Add the calls about the secret."""
+    """Add the calls about event types and secrets."""
 
     @door.on("GET", f"{_HOOKS}/event-types/", "get-event-types")
     def types(_moment: Moment) -> Reply:
@@ -34,7 +34,7 @@ def add_secrets(door: Door) -> None:
     @door.on("POST", f"{_HOOKS}/secrets/", "create-secret")
     def made(moment: Moment) -> Reply:
         given()
-        # There is one at a time: a new one ends the old one.
+        # There is one secret at a time: a new one replaces the old one.
         moment.session.execute(delete(Secret))
         secret = Secret(value=secrets.token_urlsafe(32))
         moment.session.add(secret)

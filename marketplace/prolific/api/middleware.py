@@ -1,4 +1,4 @@
-"""What all calls share: token, faults, one transaction, errors; and what is done later."""
+"""Shared code of all API calls: token, faults, one transaction, errors, asynchronous jobs."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -20,12 +20,12 @@ _RETRY_AFTER_S = 1
 
 
 class Door:
-    """The researcher's door.
+    """Registers the researchers' API calls.
 
     Args:
         store: The stand-in's state.
-        faults: What goes wrong.
-        done: What to do after each call.
+        faults: The planned faults.
+        done: Called after each API call.
     """
 
     def __init__(self, store: Store, faults: FaultPlan, done: Callable[[], None]) -> None:
@@ -35,14 +35,14 @@ class Door:
     def on(
         self, method: str, path: str, operation: str, *, flat: bool = False, open_: bool = False
     ) -> Callable[[Operation], Operation]:
-        """Return what registers a function as the answer to a call.
+        """Return a decorator that registers a function as the handler of a call.
 
         Args:
             method: The HTTP method.
-            path: The path, as Flask writes it.
-            operation: Its name in the platform's document.
-            flat: Whether the document has its errors without the member ``error`` around them.
-            open_: Whether anybody may call, without a token.
+            path: The path, as a Flask rule.
+            operation: The call's name in the platform's document.
+            flat: Whether the document defines the call's errors without the member ``error``.
+            open_: Whether the call needs no token.
         """
 
         def register(answer: Operation) -> Operation:
@@ -94,15 +94,15 @@ class Door:
         raise _broken()
 
     def promised_nothing(self, operation: str) -> bool:
-        """Return whether what the call promises shall never happen."""
+        """Return whether a fault prevents the promised work of this call from ever being done."""
         return self._faults.strike(operation, "accepted_not_done") is not None
 
 
 def given() -> dict[str, Any]:
-    """Return the JSON object of the call under way.
+    """Return the JSON object in the current request's body.
 
     Raises:
-        RefusedError: There is none.
+        RefusedError: The body is not a JSON object.
     """
     sent = request.get_json(silent=True)
     if not isinstance(sent, dict):
@@ -111,7 +111,7 @@ def given() -> dict[str, Any]:
 
 
 def busy() -> RefusedError:
-    """Return the error of a wallet that another call holds."""
+    """Return the error for a wallet that another call is using."""
     return RefusedError(
         "The workspace's wallet is in use by another request. Try again later.",
         status=429,
@@ -122,7 +122,7 @@ def busy() -> RefusedError:
 
 
 def error_response(error: RefusedError, *, flat: bool = False) -> Response:
-    """Return an error as the platform writes it."""
+    """Return an error in the platform's format."""
     detail = {
         "status": error.status,
         "error_code": error.code,
@@ -133,7 +133,7 @@ def error_response(error: RefusedError, *, flat: bool = False) -> Response:
         "interactive": False,
     }
     headers = {} if error.retry_after_s is None else {"Retry-After": str(error.retry_after_s)}
-    # Where the document has no wrapping, both are there: other programs look for the member.
+    # Without wrapping, send both: other programs look for the member ``error``.
     return _response(error.status, {**(detail if flat else {}), "error": detail}, headers)
 
 
@@ -163,17 +163,17 @@ def _response(status: int, body: object, headers: Mapping[str, str]) -> Response
 
 
 def begin_job(moment: Moment, door: Door, operation: str, kind: str, what: Sequence[str]) -> None:
-    """Promise something.
+    """Create a job whose work is done later.
 
     Args:
         moment: The transaction.
-        door: Where the faults are known.
+        door: The API, for its faults.
         operation: The call's name.
         kind: ``bonus`` or ``approve``.
-        what: Set-ups or submissions.
+        what: The ids of bonus set-ups or of submissions.
 
     Raises:
-        RefusedError: An earlier promise is still being kept.
+        RefusedError: An earlier job is not done yet.
     """
     if moment.session.scalars(select(Job).where(Job.done.is_(False))).first() is not None:
         raise busy()

@@ -1,4 +1,4 @@
-"""Calls about people: filters, groups, messages, demographics."""
+"""Calls about participants: filters, groups, messages, demographics."""
 
 import csv
 import io
@@ -106,7 +106,7 @@ def add_messages(door: Door) -> None:
 
 
 def add_demographics(door: Door) -> None:
-    """Add the calls that export demographics: two different requests for each study."""
+    """Add the calls that export demographics; each study has two of these requests."""
 
     @door.on("POST", f"{API}/studies/<ref>/demographic-export/", "export-demographic-data")
     def export(moment: Moment, ref: str) -> Reply:

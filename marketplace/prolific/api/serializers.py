@@ -1,4 +1,4 @@
-"""Studies and submissions as the platform writes them, and the pages of its lists."""
+"""Studies, submissions and pages of lists in the platform's format."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -14,22 +14,22 @@ from marketplace.prolific.store import Moment
 from marketplace.prolific.tables import Payment, Study, Submission
 
 _PAGE_SIZE, _LARGEST_PAGE = 20, 1000
-# Python reads no number of thousands of digits.
+# Python refuses to read numbers of thousands of digits.
 _MOST_DIGITS = 9
 
 
 def time(value: datetime | None) -> str | None:
-    """Return a time as the platform writes it."""
+    """Return a time in the platform's format."""
     return None if value is None else value.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def study(moment: Moment, found: Study) -> dict[str, Any]:
-    """Return a study."""
+    """Return a study in the platform's format."""
     return {**found.fields, "project": found.project, **_progress(moment, found)}
 
 
 def study_short(moment: Moment, found: Study) -> dict[str, Any]:
-    """Return what a list tells of a study."""
+    """Return the fields of a study that lists show."""
     fields = found.fields
     shown = ("name", "internal_name", "estimated_completion_time", "total_available_places")
     return {
@@ -55,7 +55,7 @@ def _progress(moment: Moment, found: Study) -> dict[str, Any]:
 
 
 def submission_short(found: Submission) -> dict[str, Any]:
-    """Return what a list tells of a submission."""
+    """Return the fields of a submission that lists show."""
     return {
         "id": found.ref,
         "participant_id": found.participant,
@@ -69,7 +69,7 @@ def submission_short(found: Submission) -> dict[str, Any]:
 
 
 def submission(moment: Moment, found: Submission) -> dict[str, Any]:
-    """Return a submission with its bonuses, minor units."""
+    """Return a submission with its bonuses, in minor units."""
     bonuses = moment.session.scalars(
         select(Payment.amount_minor)
         .where(Payment.submission_id == found.id, Payment.kind == "bonus")
@@ -89,11 +89,11 @@ def submission(moment: Moment, found: Submission) -> dict[str, Any]:
 
 
 def page_of(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the page of a list that the call under way asks for.
+    """Return the page of a list that the current request asks for.
 
     Raises:
-        UnknownError: The list ends before it.
-        RefusedError: What is asked for is no page.
+        UnknownError: The list has no such page.
+        RefusedError: The paging parameters are invalid.
     """
     number, size = _asked("page", 1), min(_asked("page_size", _PAGE_SIZE), _LARGEST_PAGE)
     last = max(1, -(-len(found) // size))

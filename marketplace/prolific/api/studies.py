@@ -1,4 +1,4 @@
-"""Calls about studies: drafts, changes, publishing, progress, and what they cost."""
+"""Calls about studies: drafts, changes, publishing, progress, and costs."""
 
 from datetime import datetime
 from typing import Any
@@ -26,7 +26,7 @@ def find_study(moment: Moment, ref: str) -> Study:
     """Return a study.
 
     Raises:
-        UnknownError: There is none of that identifier.
+        UnknownError: No study has that identifier.
     """
     found = moment.session.scalar(select(Study).where(Study.ref == ref))
     if found is None:
@@ -35,7 +35,7 @@ def find_study(moment: Moment, ref: str) -> Study:
 
 
 def add_studies(door: Door) -> None:
-    """Add the calls that make, show, change and publish studies."""
+    """Add the calls that create, show, change and publish studies."""
 
     @door.on("POST", f"{API}/studies/", "create-study", flat=True)
     def create(moment: Moment) -> Reply:
@@ -90,7 +90,7 @@ def add_studies(door: Door) -> None:
 
 
 def add_costs(door: Door) -> None:
-    """Add the calls that tell what studies cost, what they should pay, and the key set."""
+    """Add the calls that return costs, recommended pay and the public key set."""
 
     @door.on("GET", f"{_ONE}cost/", "get-study-cost", flat=True)
     def cost(moment: Moment, ref: str) -> Reply:

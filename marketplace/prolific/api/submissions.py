@@ -1,4 +1,4 @@
-"""Calls about submissions: lists, one, transitions, return requests, bulk approval."""
+"""Calls about submissions: list, show, transitions, return requests, bulk approval."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Calls before a study is published: who could take it, and a test study of it."""
+"""Calls before a study is published: count eligible participants, and create a test study."""
 
 from flask import request
 from sqlalchemy import select
@@ -11,12 +11,12 @@ from marketplace.prolific.people import Participant, TestParticipant
 from marketplace.prolific.store import Moment
 from marketplace.prolific.tables import Study
 
-# Fewer people than this are not told.
+# The API does not report counts below this number.
 _LEAST_TOLD = 25
 
 
 def add_trials(door: Door) -> None:
-    """Add the calls."""
+    """Add the calls about eligible participants and test studies."""
 
     @door.on("POST", f"{API}/eligibility-count/", "get-eligible-count", flat=True)
     def eligible(moment: Moment) -> Reply:

@@ -1,4 +1,4 @@
-"""Calls about who calls: the user, the workspace, its wallet and its projects."""
+"""Calls about the caller: the user, the workspace, its wallet and its projects."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _WORKSPACE = f"{API}/workspaces/<ref>/"
 
 
 def add_workspaces(door: Door) -> None:
-    """Add the calls."""
+    """Add the calls about the user, the workspace, the wallet and the projects."""
 
     @door.on("GET", f"{API}/users/me/", "get-user")
     def me(moment: Moment) -> Reply:

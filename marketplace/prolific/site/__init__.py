@@ -1,4 +1,4 @@
-"""The participants' site: find studies, take a place, open it, complete it, see what came of it."""
+"""The participants' site: find studies, take a place, open, complete and track submissions."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,16 +9,16 @@ from marketplace.prolific.site.pages import add_page_manners, add_signing_in
 from marketplace.prolific.site.taking_part import add_own_page, add_submission_pages
 from marketplace.prolific.store import Store
 
-# The stylesheet that every stand-in uses.
+# The stylesheet of every stand-in.
 _SHARED = Path(__file__).parents[2] / "static"
 
 
 def participant_site(store: Store, done: Callable[[], None]) -> Blueprint:
-    """Return the participants' pages.
+    """Return the blueprint of the participants' pages.
 
     Args:
         store: The stand-in's state.
-        done: What to do after each change.
+        done: Called after each change.
     """
     site = Blueprint("prolific_site", __name__, template_folder="templates")
     add_page_manners(site)

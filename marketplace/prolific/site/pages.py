@@ -1,4 +1,4 @@
-"""What all pages share: who is signed in and how, one set of facts, headers."""
+"""Shared code of all pages: sign-in, answers as page or JSON, headers."""
 
 import re
 from collections.abc import Mapping
@@ -28,13 +28,13 @@ _POLICY = (
     "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
 )
 _COOKIE = "participant"
-# Nobody may be sent elsewhere by a link to the sign-in page.
+# The sign-in page must not redirect to another site.
 _OWN_PATH = re.compile(r"/(?![/\\])[\w/.?=&%~-]*")
 _DEVICES = ("desktop", "tablet", "mobile")
 
 
 def answer(template: str, facts: Mapping[str, Any], status: int = 200) -> Response:
-    """Return a page of the facts, or the facts as JSON to a program that asks for it."""
+    """Return the facts as a page, or as JSON if a program asks for JSON."""
     if _asks_for_json():
         return make_response(jsonify(facts), status)
     page = render_template(f"prolific/{template}", participant=cookie.get(_COOKIE), **facts)
@@ -57,10 +57,10 @@ def forget() -> None:
 
 
 def signed_in(moment: Moment) -> Participant:
-    """Return the participant who is signed in.
+    """Return the signed-in participant.
 
     Raises:
-        ParticipantRefusedError: Nobody is.
+        ParticipantRefusedError: No participant is signed in.
     """
     ref = str(cookie.get(_COOKIE, ""))
     found = moment.session.scalar(select(Participant).where(Participant.ref == ref))
@@ -70,13 +70,13 @@ def signed_in(moment: Moment) -> Participant:
 
 
 def money(minor: int, currency: str) -> str:
-    """Return minor units as participants read them."""
+    """Return minor units in the format that participants see."""
     sign = {"GBP": "£", "USD": "$"}.get(currency, f"{currency} ")
     return f"{sign}{minor // 100}.{minor % 100:02}"
 
 
 def add_page_manners(site: Blueprint) -> None:
-    """Answer refusals as pages, and give every page its headers."""
+    """Show refusals as pages, and set the headers of every page."""
     site.register_error_handler(ParticipantRefusedError, _refused)
     site.after_request(_with_headers)
     site.add_app_template_filter(money, "minor_money")
@@ -99,7 +99,7 @@ def _with_headers(response: Response) -> Response:
 
 
 def add_signing_in(site: Blueprint, store: Store) -> None:
-    """Add the pages that sign in and out."""
+    """Add the sign-in and sign-out pages."""
 
     @site.get("/")
     def sign_in() -> Response:

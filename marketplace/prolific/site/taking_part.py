@@ -1,4 +1,4 @@
-"""Pages of taking part: the list of studies, a submission, its completion, the history."""
+"""Pages for taking part: the list of studies, a submission, its completion, the history."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ _SHOWN = 200
 
 
 def add_submission_pages(site: Blueprint, store: Store) -> None:
-    """Add the list of studies and the pages of a submission."""
+    """Add the list of studies and the submission pages."""
 
     @site.get("/studies")
     def studies() -> Response:
@@ -75,7 +75,7 @@ def add_submission_pages(site: Blueprint, store: Store) -> None:
 
 
 def add_own_page(site: Blueprint, store: Store) -> None:
-    """Add a participant's history, earnings and messages."""
+    """Add the page of a participant's history, earnings and messages."""
 
     @site.get("/history")
     def history() -> Response:

@@ -1,4 +1,4 @@
-"""JATOS: an imported study's run, its results and its batch session, in its own protocol.
+"""JATOS: runs of imported studies, their results and batch sessions, in JATOS's own protocol.
 
 Sources: the documentation at https://www.jatos.org, and publix.routes, ``Publix.java`` and jatos.js
 of JATOS/JATOS. Its own jatos.js runs against these addresses: benchmarks/store_clients.py.
@@ -20,13 +20,13 @@ from marketplace.stores.jatos.held import ArchiveError, Jatos, Study, StudyRun
 
 
 class _Doors:
-    """JATOS's addresses.
+    """The handlers of JATOS's routes.
 
     Args:
-        held: What it holds.
-        faults: What goes wrong.
-        programs: The folder of JATOS's own jatos.js and what it loads; a short program of ours
-            stands in for them where there is none.
+        held: JATOS's data.
+        faults: The planned failures.
+        programs: The folder of JATOS's own jatos.js and the files that it loads; without it, a
+            short replacement is served.
     """
 
     def __init__(self, held: Jatos, faults: Faults, programs: Path | None) -> None:
@@ -36,7 +36,7 @@ class _Doors:
         return self._held.run_of(result) or abort(404)
 
     def bring_in(self) -> Response:
-        """Import a study archive, and answer with its link."""
+        """Import a study archive, and answer with the study link."""
         try:
             code = self._held.bring_in(request.get_data())
         except (ArchiveError, zipfile.BadZipFile, KeyError, ValueError) as error:
@@ -44,7 +44,7 @@ class _Doors:
         return Response(f"{request.host_url}publix/{code}\n", 201)
 
     def results(self, code: str) -> Response:
-        """Give out a study's results."""
+        """Send a study's results."""
         if code not in self._held.studies:
             abort(404)
         return Response(self._held.results(code), mimetype="application/zip")
@@ -57,7 +57,7 @@ class _Doors:
         with self._held.lock:
             run = StudyRun(len(study.runs) + 1, request.args.to_dict())
             study.runs[result] = run
-        # The link's arguments stay behind; jatos.js is told them.
+        # The link's query arguments are not passed on in the address; jatos.js gets them as data.
         answer = redirect(f"/publix/{result}/{study.component}/start")
         about = {
             "studyResultUuid": result,
@@ -70,7 +70,7 @@ class _Doors:
         return answer
 
     def start(self, result: str, component: str) -> Response:
-        """Show the study's page, each time with results of its own."""
+        """Show the study's page; each time starts a new component result."""
         study, run = self._run_of(result)
         kind = self._faults.next()
         if (failed := before(kind)) is not None:
@@ -82,7 +82,7 @@ class _Doors:
         return after(kind, Response(study.assets[study.page], mimetype="text/html"))
 
     def begin_data(self, result: str, component: str) -> Response:
-        """Tell jatos.js what it asks for first."""
+        """Send the initial data that jatos.js requests."""
         _, run = self._run_of(result)
         return jsonify(
             studySessionData="{}",
@@ -95,7 +95,7 @@ class _Doors:
         )
 
     def take(self, result: str, component: str) -> Response:
-        """Take results, to append or in the place of others."""
+        """Store results: append to the earlier ones, or replace them."""
         kind = self._faults.next()
         if (failed := before(kind)) is not None:
             return failed
@@ -111,12 +111,12 @@ class _Doors:
         return after(kind, Response(""))
 
     def alive(self, result: str) -> Response:
-        """Hear that a run's page is still open."""
+        """Accept a heartbeat: the page of a run is still open."""
         self._run_of(result)
         return Response("")
 
     def note(self, result: str, component: str) -> Response:
-        """Take what a page writes into JATOS's log."""
+        """Accept a page's entry for JATOS's log."""
         self._run_of(result)
         return Response("")
 
@@ -129,7 +129,7 @@ class _Doors:
         return after(kind, Response(""))
 
     def channel(self, result: str) -> Response:
-        """Open the batch channel."""
+        """Open the batch channel (a web socket)."""
         study, _ = self._run_of(result)
         serve_channel(request, self._held, study, self._faults)
         return make_response("")
@@ -142,7 +142,7 @@ class _Doors:
         return before(kind) or after(kind, Response(text, mimetype="text/javascript"))
 
     def library(self, result: str, component: str, file: str) -> Response:
-        """Send what jatos.js loads."""
+        """Send a library that jatos.js loads."""
         path = self._programs / file if self._programs and "/" not in file else None
         if path is None or not path.is_file():
             abort(404)
@@ -178,12 +178,12 @@ _RULES = (
 
 
 def jatos(faults: Faults, programs: Path | None = None) -> Blueprint:
-    """Return JATOS; ``programs`` is the folder of its own jatos.js, if it is to be served."""
+    """Return the JATOS blueprint; ``programs`` is the folder of JATOS's own jatos.js, if served."""
     pages, held = Blueprint("jatos", __name__), Jatos()
     doors = _Doors(held, faults, programs)
     pages.jatos = held  # type: ignore[attr-defined]
     for rule, door, *methods in _RULES:
-        # Werkzeug keeps web sockets apart from what is asked for by HTTP.
+        # Werkzeug separates web socket rules from HTTP rules.
         socket = door == "channel"
         pages.add_url_rule(rule, view_func=getattr(doors, door), methods=methods, websocket=socket)
     return pages

@@ -1,7 +1,7 @@
-"""JATOS's batch channel, a web socket: of patches of one version the first alone applies.
+"""JATOS's batch channel, a web socket: of several patches to one version, only the first applies.
 
-Messages as ``BatchActionMsgBuilder.scala`` of JATOS/JATOS builds them: who asks for a change is
-told whether it was made, and everybody is told the change itself.
+Messages have the format of ``BatchActionMsgBuilder.scala`` of JATOS/JATOS: the sender of a patch
+learns whether it was applied, and all listeners receive the applied patch.
 """
 
 import base64
@@ -39,7 +39,7 @@ def serve_channel(request: Request, held: Jatos, study: Study, faults: Faults) -
             elif message.get("action") == "SESSION":
                 kind = faults.next()
                 if kind in ("refused_before", "lost_before"):
-                    # The connection breaks, and with it what was on its way.
+                    # The connection breaks, and the message on its way is lost.
                     return
                 answer = _patched(held, study, message)
                 if kind:
@@ -67,7 +67,7 @@ def _accepted(request: Request) -> Any:  # noqa: ANN401 - a socket
 
 
 def _patched(held: Jatos, study: Study, message: dict[str, Any]) -> dict[str, Any]:
-    """Apply a patch if it is of the newest version; return what its sender is told."""
+    """Apply a patch if it is based on the newest version; return the answer to its sender."""
     with held.lock:
         fits = message["version"] == study.version or not message.get("versioning", True)
         if fits:
@@ -91,7 +91,7 @@ def _apply(study: Study, patches: list[dict[str, Any]]) -> None:
 
 
 def _heard(connection: Any) -> Iterator[str]:  # noqa: ANN401
-    """Yield the texts of a web socket (RFC 6455) until it ends."""
+    """Yield the text messages of a web socket (RFC 6455) until it closes."""
     stream = connection.makefile("rb")
     while head := stream.read(2):
         kind, length = head[0] & 0x0F, head[1] & 0x7F

@@ -1,4 +1,4 @@
-"""What a JATOS holds: imported studies, their runs and results, and their batch sessions."""
+"""JATOS's data: imported studies, their runs and results, and their batch sessions."""
 
 import io
 import json
@@ -9,18 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-# What a run's component may keep at most, unless its administrator says otherwise.
+# The most result data of one component in one run, by JATOS's default.
 LARGEST_RESULT_BYTES = 5 * 1024 * 1024
 
 
 @dataclass
 class StudyRun:
-    """One participant's run of the study: what JATOS calls a study result.
+    """One participant's run of the study; JATOS calls it a study result.
 
     Attributes:
-        number: Its number, from 1.
-        said: The arguments of the link that began it.
-        data: The results of each time that the component was begun.
+        number: The run's number, from 1.
+        said: The query arguments of the link that started the run.
+        data: The results of each start of the component.
         finished: Whether the run has ended.
     """
 
@@ -38,11 +38,11 @@ class Study:
         component: The id of its only component.
         page: The component's page.
         assets: The study's files, by name.
-        runs: By their ids.
+        runs: The runs, by id.
         batch: The batch session.
-        version: The batch session's, which every change raises.
-        listening: Whom a change of the batch session is told.
-        largest_bytes: What a run may keep at most.
+        version: The batch session's version; every change increases it.
+        listening: Called with every change of the batch session.
+        largest_bytes: The most result data of one component start, in bytes.
     """
 
     component: str
@@ -56,21 +56,21 @@ class Study:
 
 
 class ArchiveError(Exception):
-    """A file is no study archive that JATOS imports."""
+    """A file is not a study archive that JATOS can import."""
 
 
 class Jatos:
-    """What a JATOS holds."""
+    """All data of a JATOS server."""
 
     def __init__(self) -> None:
         self.studies: dict[str, Study] = {}
         self.lock = threading.RLock()
 
     def bring_in(self, archive: bytes) -> str:
-        """Import a study archive, and return the code of its link.
+        """Import a study archive, and return the code of its study link.
 
         Raises:
-            ArchiveError: It holds not exactly one .jas file of version 3 and one folder.
+            ArchiveError: It does not contain exactly one .jas file of version 3 and one folder.
         """
         with zipfile.ZipFile(io.BytesIO(archive)) as found:
             named = [name for name in found.namelist() if name.endswith(".jas")]
