@@ -1,1 +1,1 @@
-"""From judgments to verdicts."""
+"""Exclusion rules, which turn a participant's judgments into a verdict."""

@@ -1,4 +1,4 @@
-"""What the exclusion rules see of one participant, and of all of them together."""
+"""The data that exclusion rules read: one participant's session, and all sessions together."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,22 +7,22 @@ from typing import Self, overload
 from experiment.integrity.certificate import Certificate
 from experiment.records import Judgment
 
-# Whether a rule keeps somebody (None: it cannot be told, which excludes nobody), and the evidence.
+# A rule's decision (True: kept; None: undecidable, which excludes nobody) and its evidence.
 Assessment = tuple[bool | None, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Answered(Sequence[Judgment]):
-    """One participant's session: a sequence of its judgments, and what else was answered.
+    """One participant's session: a sequence of judgments, with the questionnaire and records.
 
     Attributes:
         judgments: One for each answered trial.
-        questionnaire: The answer to each question of the study, empty where there is none; None
-            where nothing is known of the questionnaire.
-        n_trials: The trials that the participant was to judge; None where it is unknown.
-        everyone: All participants who are compared with each other; None before they are known.
-        certificate: How plausible the session is, by its own records; None where nothing is
-            known of that, as in simulated runs.
+        questionnaire: The answer to each question of the study, empty if unanswered; None
+            if the questionnaire is unknown.
+        n_trials: The number of trials in the participant's session; None if unknown.
+        everyone: All participants to compare with; None before they are known.
+        certificate: The plausibility figures from the session's records; None if there are
+            none, as in simulated runs.
     """
 
     judgments: tuple[Judgment, ...]
@@ -33,11 +33,11 @@ class Answered(Sequence[Judgment]):
 
     @classmethod
     def of(cls, judgments: Sequence[Judgment]) -> "Answered":
-        """Return a session from its judgments, unless they are one already."""
+        """Return a session with these judgments; an ``Answered`` is returned unchanged."""
         return judgments if isinstance(judgments, Answered) else cls(tuple(judgments))
 
     def among(self, everyone: "Everyone") -> Self:
-        """Return the session as one of all participants."""
+        """Return a copy of the session that can be compared with all participants."""
         return replace(self, everyone=everyone)
 
     @overload
@@ -45,7 +45,7 @@ class Answered(Sequence[Judgment]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Judgment]: ...
     def __getitem__(self, index: int | slice) -> Judgment | Sequence[Judgment]:
-        """Return a judgment, or several."""
+        """Return a judgment or a slice of judgments."""
         return self.judgments[index]
 
     def __len__(self) -> int:
@@ -59,7 +59,7 @@ class Answered(Sequence[Judgment]):
 
 @dataclass(frozen=True, slots=True)
 class Everyone:
-    """All participants who finished, whatever other rules say of them.
+    """All participants who finished, including those whom other rules exclude.
 
     Attributes:
         sessions: Their sessions.
@@ -72,8 +72,8 @@ class Everyone:
         """Return a measure's value for each participant who has one.
 
         Args:
-            name: What the measure is remembered by, so that it is taken once for each participant.
-            measure: The measure.
+            name: The cache key, so that the measure is computed once for each participant.
+            measure: Computes the measure of a session; None if it has none.
         """
         if name not in self._found:
             values = map(measure, self.sessions)

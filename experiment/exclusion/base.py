@@ -1,4 +1,4 @@
-"""What an exclusion rule answers for itself: its words, its power, what a blind run may show."""
+"""The interface of exclusion rules, and planned studies to test rules on."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,28 +14,28 @@ from experiment.studies.study import Study
 
 
 class ExclusionRule(Protocol):
-    """A pydantic model of its own parameters that judges one participant who finished.
+    """An exclusion rule: a pydantic model of its parameters that judges finished participants.
 
-    This is all that a plug-in must have. Whatever else ``BaseRule`` has is optional, and functions
-    of ``rules.py`` know what to assume where a rule lacks it.
+    A plug-in must provide only this method. The other members of ``BaseRule`` are optional; the
+    functions of ``rules.py`` supply defaults for a rule that lacks them.
     """
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether the participant is kept, and the figures that say so in words.
+        """Return whether the rule keeps the participant, and the evidence in words.
 
-        None in place of a truth value says that it cannot be decided, which excludes nobody.
+        The decision is None if it cannot be made, which excludes nobody.
 
         Args:
-            judgments: The participant's judgments, one for each trial; an ``Answered``, which
-                has the questionnaire and the other participants as well.
+            judgments: The participant's judgments, one for each trial; Parallax passes an
+                ``Answered``, which also has the questionnaire and the other participants.
 
         Raises:
-            StudyError: The rule counts what these judgments do not have.
+            StudyError: The rule needs data that these judgments lack.
         """
 
 
 class ListedItem(Protocol):
-    """An item of a list, with its kind there."""
+    """An item on a list, with its kind there."""
 
     @property
     def item(self) -> Item:
@@ -43,17 +43,17 @@ class ListedItem(Protocol):
 
     @property
     def kind(self) -> Kind:
-        """What it is for in this list."""
+        """The item's kind in this list: target, filler or catch."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedTrial:
-    """A trial as the first participant of its list has it.
+    """A trial of a list's first participant.
 
     Attributes:
         item: The item.
-        shown: What is on its screen.
-        session_type: The type of response of the whole session.
+        shown: The trial's arrangement on the screen.
+        session_type: The response type of the whole session.
     """
 
     item: Item
@@ -62,25 +62,25 @@ class PlannedTrial:
 
     @property
     def response(self) -> ResponseType:
-        """The type of response of this trial."""
+        """The response type of this trial."""
         return self.session_type.of_item(self.item)
 
     @property
     def judged(self) -> Judged:
-        """What a faultless answer says."""
+        """The evaluation of an error-free answer to this trial."""
         return self.session_type.judged(self.shown, self.session_type.faultless(self.shown))
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedStudy:
-    """A study before anybody takes part in it.
+    """A study before any participant has taken part.
 
     Attributes:
         study: The study.
-        items: Its items; empty where they could not be read.
-        lists: Its lists; empty where they could not be built.
-        session_type: The type of response of its sessions; None where it is unknown.
-        arranged: Returns what is on the screen in each trial of a list, by the list's number.
+        items: The study's items; empty if they could not be read.
+        lists: The study's lists; empty if they could not be built.
+        session_type: The response type of the sessions; None if unknown.
+        arranged: Returns the arrangement of each trial of a list, by the list's number.
     """
 
     study: Study
@@ -95,7 +95,7 @@ class PlannedStudy:
         return max(map(len, self.lists), default=0)
 
     def trials(self, counts: Callable[[ListedItem], bool]) -> list[list[PlannedTrial]]:
-        """Return the trials of each list that count.
+        """Return the trials of each list that count for a rule.
 
         Args:
             counts: Whether an item of a list counts.
@@ -117,16 +117,17 @@ class PlannedStudy:
 
 
 class BaseRule(BaseModel):
-    """A rule of our own; those of plug-ins may inherit from it.
+    """Base class of the built-in rules; plug-ins may inherit from it.
 
     Attributes:
-        name: As study.toml names it.
-        reason: Why it excludes, in words that follow "excluded for".
-        setting_words: Its parameters in words, where these are not the parameters' names.
-        between_parts: What stands between the rules that it is made of, where it is told in words.
-        needs: What it needs answers to tell; None where any will do.
-        needs_everyone: Whether it compares all participants, so that it waits for the last of them.
-        needs_certificate: Whether it reads how plausible the session is.
+        name: The rule's name in study.toml.
+        reason: The reason for an exclusion, in words that follow "excluded for".
+        setting_words: Wording of the parameters whose names are not clear enough.
+        between_parts: The separator between the parts of a combined rule in words.
+        needs: What the answers must provide; None if any answers will do.
+        needs_everyone: Whether the rule compares all participants, and so waits until all have
+            finished.
+        needs_certificate: Whether the rule reads the session's certificate.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -139,45 +140,45 @@ class BaseRule(BaseModel):
     needs_certificate: ClassVar[bool] = False
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether the participant is kept, and the evidence: see ``ExclusionRule``."""
+        """Return whether the rule keeps the participant, and the evidence: see ExclusionRule."""
         raise NotImplementedError
 
     @property
     def parts(self) -> tuple[ExclusionRule, ...]:
-        """The rules that it is made of."""
+        """The rules that this rule combines; empty for a simple rule."""
         return ()
 
     @property
     def reads_targets(self) -> bool:
-        """Whether its evidence depends on the answers to targets, or on their times.
+        """Whether the rule's evidence depends on the answers to targets, or on their times.
 
-        Such evidence tells of the results ("3 errors on the 4 trials"), so a blind run must not
-        show it: see ``rules.blind_evidence``. Devices and the questionnaire tell nothing of them.
+        Such evidence reveals results ("3 errors on the 4 trials"), so a blind run must not
+        show it: see ``rules.blind_evidence``. Devices and the questionnaire reveal no results.
         """
         return False
 
     def unknown_names(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield what the rule names and the study does not have.
+        """Yield an error for each name in the rule that the study lacks.
 
-        The place (``where``) of each error is the rule's own key, or empty for the whole rule.
+        The location (``where``) of each error is the rule's key, or empty for the whole rule.
         """
         yield from ()
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield why the rule can exclude nobody, whatever participants answer: see ``never``."""
+        """Yield why the rule can never exclude anybody, whatever the answers: see ``never``."""
         yield from ()
 
     def flaws(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield what is wrong with the rule in a study, each with the rule's key as its place."""
+        """Yield the rule's faults in a study, each located at one of the rule's keys."""
         yield from list(self.unknown_names(planned)) or self.powerless(planned)
 
 
 def never(reason: str, key: str = "rule", expected: str = "") -> StudyError:
-    """Return the error that a rule can exclude nobody.
+    """Return the error that a rule can never exclude anybody.
 
     Args:
-        reason: Why.
-        key: The rule's key that it is about.
-        expected: What would exclude somebody; empty where no value of the key would.
+        reason: Why it cannot.
+        key: The rule's key at fault.
+        expected: A value that could exclude somebody; empty if no value of the key can.
     """
     return StudyError(f"the rule can never exclude anyone: {reason}", where=key, expected=expected)

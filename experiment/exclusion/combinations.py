@@ -1,7 +1,7 @@
-"""Rules made of rules: any of them, all of them, not the one.
+"""Rules that combine other rules with ``any``, ``all`` and ``not``.
 
-What a rule cannot tell (None) stays open as in Kleene's logic: who can neither be said to be
-within bounds nor beyond them is not excluded, whether a "not" stands before the rule or none.
+The combinations follow Kleene's three-valued logic: a rule that cannot decide returns None, and so
+does its negation. A participant about whom a combination is undecided is not excluded.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,31 +28,31 @@ class _Combination(BaseRule):
     rules: tuple[Rule, ...] = Field(min_length=2, description="the rules, with their parameters")
 
     def model_post_init(self, _: object, /) -> None:
-        """Read the parts at once, so that a wrong one is named before anybody is judged."""
+        """Load the parts at once, so that an invalid rule is reported before any judging."""
         assert self.parts
 
     @cached_property
     def parts(self) -> tuple[ExclusionRule, ...]:
-        """The rules that it is made of."""
+        """The rules that this rule combines."""
         return tuple(load_rule(rule) for rule in self.rules)
 
     @property
     def needs_everyone(self) -> bool:  # type: ignore[override]
-        """Whether one of its rules compares all participants."""
+        """Whether a combined rule compares all participants."""
         return any(map(needs_everyone, self.parts))
 
     @property
     def needs_certificate(self) -> bool:  # type: ignore[override]
-        """Whether one of its rules reads how plausible the session is."""
+        """Whether a combined rule reads the session's certificate."""
         return any(map(needs_certificate, self.parts))
 
     @property
     def reads_targets(self) -> bool:
-        """Whether the evidence of one of its rules depends on the answers to targets."""
+        """Whether the evidence of a combined rule depends on the answers to targets."""
         return any(map(reads_targets, self.parts))
 
     def flaws(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield what is wrong with its rules."""
+        """Yield the faults of the combined rules."""
         for part in self.parts:
             for error in flaws(part, planned):
                 yield type(error)(
@@ -69,33 +69,33 @@ class _Combination(BaseRule):
 
 
 class AnyOf(_Combination):
-    """Excludes whom at least one of its rules excludes."""
+    """Excludes participants whom at least one of its rules excludes."""
 
     name: ClassVar[str] = "any"
     reason: ClassVar[str] = "one of several reasons"
     between_parts: ClassVar[str] = "; or "
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether every rule keeps the participant."""
+        """Return True if every rule keeps the participant, False if any does not, else None."""
         kept, evidence = self._results(judgments, "or")
         return False if False in kept else None if None in kept else True, evidence
 
 
 class AllOf(_Combination):
-    """Excludes whom each of its rules excludes."""
+    """Excludes participants whom every one of its rules excludes."""
 
     name: ClassVar[str] = "all"
     reason: ClassVar[str] = "several reasons together"
     between_parts: ClassVar[str] = "; and "
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether a rule keeps the participant."""
+        """Return True if any rule keeps the participant, False if all exclude them, else None."""
         kept, evidence = self._results(judgments, "and")
         return True if True in kept else None if None in kept else False, evidence
 
 
 class Not(_Combination):
-    """Excludes whom its one rule keeps."""
+    """Excludes participants whom its one rule keeps."""
 
     name: ClassVar[str] = "not"
     reason: ClassVar[str] = "the absence of what was required"
@@ -104,7 +104,7 @@ class Not(_Combination):
     )
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether the rule excludes the participant."""
+        """Return whether the combined rule excludes the participant; None if it cannot decide."""
         [kept], evidence = self._results(judgments, "")
         return None if kept is None else not kept, f"not {evidence}"
 

@@ -1,4 +1,4 @@
-"""Excluding implausible sessions, if a study declares it; see docs/integrity.md."""
+"""Rules that exclude implausible sessions, if a study declares them; see docs/integrity.md."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -14,27 +14,27 @@ from experiment.integrity.rates import METHODS, MOST, SCORE, is_safe
 from experiment.records import Judgment
 
 _UNKNOWN = "no record of how the session was answered"
-# No session stores more.
+# A session stores at most this many devices.
 MOST_DEVICES = 20
 
 
 class IntegrityRule(BaseRule):
-    """A rule that reads a session's certificate; without one it excludes nobody."""
+    """Base class of rules that read a session's certificate; without one they exclude nobody."""
 
     needs_certificate: ClassVar[bool] = True
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether the certificate is within bounds, and its figures."""
+        """Return whether the certificate is within the rule's bounds, and its figures."""
         certificate = Answered.of(judgments).certificate
         return (None, _UNKNOWN) if certificate is None else self.assess(certificate)
 
     def assess(self, certificate: Certificate) -> Assessment:
-        """Return whether a certificate is within bounds, and its figures."""
+        """Return whether a certificate is within the rule's bounds, and its figures."""
         raise NotImplementedError
 
 
 class ImpossibleTime(IntegrityRule):
-    """Excludes participants who claim more time than passed, or times at which no press counts."""
+    """Excludes participants who claim impossibly long or impossibly early times."""
 
     name: ClassVar[str] = "impossible_time"
     reason: ClassVar[str] = "reaction times longer than the server's clock allows"
@@ -48,7 +48,7 @@ class ImpossibleTime(IntegrityRule):
     )
 
     def assess(self, certificate: Certificate) -> Assessment:
-        """Return whether the claims fit between the consent and the arrivals."""
+        """Return whether the claimed times fit between the consent and the answers' arrival."""
         early, excess, elapsed = (
             certificate.n_too_early,
             certificate.excess_ms,
@@ -75,11 +75,11 @@ class TimingMismatch(IntegrityRule):
     )
 
     def assess(self, certificate: Certificate) -> Assessment:
-        """Return whether few enough answers lie more than a second from their claim."""
+        """Return whether few enough answers are more than a second off their claimed time."""
         share, n = certificate.mismatch_share, certificate.n_intervals
         if share is None:
             return None, f"only {n} answers can be compared with their arrival"
-        # A slow connection delays answers now more, now less: in the median, by nothing.
+        # A slow connection delays answers by varying amounts, but not in the median.
         usual = certificate.unexplained_ms or 0.0
         return share <= self.max_share or abs(usual) <= TOLERANCE_MS, (
             f"{share:.1%} of {n} claimed times lie more than {TOLERANCE_MS:g} ms from what the"
@@ -88,7 +88,7 @@ class TimingMismatch(IntegrityRule):
         )
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield that every session has too few answers to compare."""
+        """Report that every list has too few trials to compare."""
         if 0 < planned.longest <= FEWEST_INTERVALS:
             yield never(
                 f"it compares {FEWEST_INTERVALS} or more answers with the answer before them, but "
@@ -104,14 +104,14 @@ class DeviceChange(IntegrityRule):
     max_devices: PositiveInt = Field(default=1, description="the most devices allowed")
 
     def assess(self, certificate: Certificate) -> Assessment:
-        """Return whether the session had few enough devices."""
+        """Return whether the session was opened on few enough devices."""
         n = certificate.n_devices
         if not n:
             return None, "no device was recorded"
         return n <= self.max_devices, f"{n} devices; at most {self.max_devices} allowed"
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield that so many devices are not stored."""
+        """Report that no session stores enough devices to exceed the limit."""
         if self.max_devices >= MOST_DEVICES:
             yield never(
                 f"at most {MOST_DEVICES} devices are stored",
@@ -121,7 +121,7 @@ class DeviceChange(IntegrityRule):
 
 
 class AgentLikelihood(IntegrityRule):
-    """Proposes sessions whose records look like a program's; excludes them only if told to."""
+    """Flags sessions whose records resemble a program's; excludes them only with ``automatic``."""
 
     name: ClassVar[str] = "agent_likelihood"
     reason: ClassVar[str] = "records that look like those of a program"
@@ -134,7 +134,7 @@ class AgentLikelihood(IntegrityRule):
     )
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether the score is within bounds; without ``automatic``, it is only proposed."""
+        """Return whether the score is within bounds; only ``automatic`` rules exclude by it."""
         kept, evidence = super().judge(judgments)
         if kept is not False:
             return kept, evidence
@@ -150,7 +150,7 @@ class AgentLikelihood(IntegrityRule):
         return kept, evidence
 
     def assess(self, certificate: Certificate) -> Assessment:
-        """Return whether the score is within bounds, and which signals made it."""
+        """Return whether the score is within bounds, and the signals that contributed most."""
         score = certificate.agent_likelihood
         if score is None:
             return None, "nothing was measured"
@@ -163,11 +163,11 @@ class AgentLikelihood(IntegrityRule):
 
     @property
     def reads_targets(self) -> bool:
-        """One of its signals compares the side of each answer with the side before."""
+        """True: one of the signals compares the side of each answer with the previous side."""
         return True
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield that the score only proposes, or whom it may not exclude by itself."""
+        """Report that the rule only proposes exclusions, or cannot safely exclude automatically."""
         default, longest = type(self).model_fields["max_likelihood"].default, planned.longest
         if self.max_likelihood < default:
             yield StudyNote(
@@ -204,9 +204,9 @@ _BY_DEFAULT: dict[str, IntegrityRule] = {
 
 
 def flags(certificate: Certificate) -> dict[str, str]:
-    """Return the rules beyond whose default bounds a session lies, each with its figures.
+    """Return the integrity rules whose default bounds a session exceeds, with their figures.
 
-    A flag excludes nobody: only a rule that the study declares does.
+    Flags exclude nobody; only rules that the study declares do.
     """
     judged = {name: rule.assess(certificate) for name, rule in _BY_DEFAULT.items()}
     return {name: evidence for name, (kept, evidence) in judged.items() if kept is False}

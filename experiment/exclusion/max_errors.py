@@ -1,4 +1,4 @@
-"""Excluding participants who make too many errors on a selection of trials."""
+"""Rules that exclude participants with too many errors on a selection of trials."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
@@ -38,11 +38,11 @@ class MaxErrors(Selection):
         return errors <= self.max_errors, evidence
 
     def most_errors(self, n_trials: int) -> int:
-        """Return the most errors of so many selected trials that a kept participant may make."""
+        """Return the most errors in this many selected trials that a kept participant may make."""
         return min(self.max_errors, n_trials)
 
     def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield that no answer can be an error, or that every answer may be one."""
+        """Report that no answer can be an error, or that every answer may be one."""
         n = right_or_wrong(lists)
         if not n:
             yield nothing_right(self)
@@ -54,7 +54,7 @@ class MaxErrors(Selection):
 
 
 class MaxErrorRate(Selection):
-    """Excludes participants whose share of errors on the selected trials is larger than allowed."""
+    """Excludes participants whose share of errors on the selected trials exceeds the limit."""
 
     name: ClassVar[str] = "max_error_rate"
     reason: ClassVar[str] = "too large a share of errors"
@@ -63,7 +63,7 @@ class MaxErrorRate(Selection):
     max_error_rate: float = Field(ge=0, lt=1, description="the largest share of errors allowed")
 
     def judge(self, judgments: Sequence[Judgment]) -> tuple[bool, str]:
-        """Return whether the share is within bounds, e.g. "5 errors (25.0%) on the 20 ...".
+        """Return whether the error rate is within bounds, e.g. "5 errors (25.0%) on the 20 ...".
 
         Raises:
             StudyError: No trial is selected.
@@ -78,22 +78,22 @@ class MaxErrorRate(Selection):
         return rate <= self.max_error_rate, evidence
 
     def most_errors(self, n_trials: int) -> int:
-        """Return the most errors of so many selected trials that a kept participant may make."""
+        """Return the most errors in this many selected trials that a kept participant may make."""
         return max(k for k in range(n_trials + 1) if k == 0 or k / n_trials <= self.max_error_rate)
 
     def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield that no answer can be an error."""
+        """Report that this rule can never exclude anybody: no trial has a wrong answer."""
         if not right_or_wrong(lists):
             yield nothing_right(self)
 
 
 def right_or_wrong(lists: Counted) -> int:
-    """Return the most trials of a list whose answers are right or wrong."""
+    """Return the number of trials with a right answer, in the list that has the most of them."""
     return most(lists, lambda trial: trial.judged.chose_good is not None)
 
 
 def nothing_right(rule: Selection) -> ParallaxError:
-    """Return the error that a rule counts errors where no answer can be one."""
+    """Return the error that none of the rule's trials has a right or wrong answer."""
     return never(
         f"no answer to the {rule.trials} is right or wrong",
         expected="trials that have an expected answer",

@@ -1,4 +1,4 @@
-"""Excluding participants who are far from all others, by a formula that is set beforehand."""
+"""A rule that excludes participants whose accuracy or times are outliers."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -15,19 +15,19 @@ from experiment.exclusion.selection import Counted, Selection
 from experiment.records import Judgment
 from experiment.responses.base import Gives
 
-# The median absolute deviation of a normal distribution times this is its standard deviation.
+# Factor from the median absolute deviation of a normal distribution to its standard deviation.
 _NORMAL = 1.4826
 FEWEST = 3
 _MEASURES = {"log_rt": "mean log time", "accuracy": "accuracy"}
 
 
 class Outlier(Selection):
-    """Excludes participants who are more than a number of deviations from everybody's centre.
+    """Excludes participants who deviate too far from the centre of all participants.
 
-    The deviation is the median absolute one, times 1.4826, from the median (Leys, Ley, Klein,
+    The deviation is the median absolute deviation times 1.4826, from the median (Leys, Ley, Klein,
     Bernard & Licata 2013, Journal of Experimental Social Psychology 49, 764-766), or the
-    standard deviation (n - 1) from the mean. It is taken over all participants who finished,
-    whatever other rules say of them.
+    standard deviation (n - 1) from the mean. Both include all participants who finished, even
+    those whom other rules exclude.
     """
 
     name: ClassVar[str] = "outlier"
@@ -36,7 +36,7 @@ class Outlier(Selection):
 
     @property
     def needs(self) -> Gives | None:  # type: ignore[override]
-        """Accuracy needs answers that are right or wrong."""
+        """``Gives.RIGHT`` for accuracy, which needs right or wrong answers; otherwise None."""
         return Gives.RIGHT if self.measure == "accuracy" else None
 
     measure: Literal["log_rt", "accuracy"] = Field(description="what is compared")
@@ -48,7 +48,7 @@ class Outlier(Selection):
     )
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether the participant lies near enough to the others.
+        """Return whether the participant's value is close enough to the other participants' values.
 
         Raises:
             StudyError: No trial is selected.
@@ -89,12 +89,12 @@ class Outlier(Selection):
         return fmean(times) if times else None
 
     def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield that no answer can be an error, or that nobody can be far enough from the rest."""
+        """Report that no answer can be an error, or that no value can be far enough away."""
         if self.measure == "accuracy" and not right_or_wrong(lists):
             yield nothing_right(self)
         design = planned.study.design
         n = design.lists * design.participants_per_list
-        # The largest distance from the mean that one of n values can have (Shiffler 1988).
+        # The largest possible distance of one of n values from their mean (Shiffler 1988).
         farthest = (n - 1) / math.sqrt(n)
         if n < FEWEST:
             yield never(f"it compares {FEWEST} participants or more, and the study has {n}")
@@ -111,5 +111,5 @@ def _mad(values: list[float]) -> tuple[float, float]:
 
 
 def _sd(values: list[float]) -> tuple[float, float]:
-    # It is worked out in fractions: equal values have no spread.
+    # ``stdev`` computes with exact fractions, so the spread of equal values is exactly 0.
     return fmean(values), stdev(values)

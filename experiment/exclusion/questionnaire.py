@@ -1,4 +1,4 @@
-"""Excluding participants by their answers outside the trials, and by missing answers."""
+"""Rules that exclude participants for questionnaire answers, or for missing answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
@@ -17,15 +17,15 @@ _UNKNOWN = "the questionnaire is not known"
 
 
 class _Questions(BaseRule):
-    """A rule that compares answers to the questionnaire with those that it looks for."""
+    """Base class of the rules that compare questionnaire answers with expected ones."""
 
     @property
     def right_answers(self) -> Mapping[str, tuple[str, ...]]:
-        """The questions that the rule reads, and the answers that it looks for."""
+        """The questions that the rule reads, and the answers that it expects."""
         raise NotImplementedError
 
     def unknown_names(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield questions that are not there or not for everybody, and answers that none offers."""
+        """Yield questions that are missing or conditional, and answers that no question offers."""
         questions = {question.name: question for question in planned.study.questionnaire}
         for name, accepted in self.right_answers.items():
             if name not in questions:
@@ -43,7 +43,7 @@ class _Questions(BaseRule):
                     yield unknown_name(f'answer to "{name}",', answer, offered)
 
     def _n_can_fail(self, planned: PlannedStudy) -> int:
-        """Return to how many of its questions somebody who finishes can give another answer."""
+        """Return how many of the rule's questions a participant can answer differently."""
         questions = {question.name: question for question in planned.study.questionnaire}
         return sum(
             _can_fail(questions[name], accepted) for name, accepted in self.right_answers.items()
@@ -51,7 +51,7 @@ class _Questions(BaseRule):
 
 
 class NotNative(_Questions):
-    """Excludes participants whose answer to a question is not one of those accepted."""
+    """Excludes participants whose answer to a question is not an accepted one."""
 
     name: ClassVar[str] = "not_native"
     reason: ClassVar[str] = "the answer about their languages"
@@ -59,7 +59,7 @@ class NotNative(_Questions):
     accepted: Names = Field(min_length=1, description="the answers of participants who are kept")
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether the answer is accepted; capitals and spaces around it do not matter."""
+        """Return whether the answer is accepted, ignoring case and surrounding spaces."""
         answers = Answered.of(judgments).questionnaire
         if answers is None:
             return None, _UNKNOWN
@@ -72,11 +72,11 @@ class NotNative(_Questions):
 
     @property
     def right_answers(self) -> Mapping[str, tuple[str, ...]]:
-        """The one question that the rule reads, and the answers that it accepts."""
+        """The question that the rule reads, and the answers that it accepts."""
         return {self.question: self.accepted}
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield that every answer is accepted."""
+        """Report that the rule accepts every answer that the question offers."""
         if not self._n_can_fail(planned):
             yield never(
                 f'it accepts every answer that "{self.question}" offers',
@@ -96,7 +96,7 @@ class FailedComprehension(_Questions):
     max_wrong: NonNegativeInt = Field(default=0, description="the most wrong or missing answers")
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether few enough answers are wrong, and which are."""
+        """Return whether few enough answers are wrong, and name the wrong ones."""
         answers = Answered.of(judgments).questionnaire
         if answers is None:
             return None, _UNKNOWN
@@ -113,7 +113,7 @@ class FailedComprehension(_Questions):
         return self.answers
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield that no more answers can be wrong than may be."""
+        """Report that the limit allows as many wrong answers as there can be."""
         n = self._n_can_fail(planned)
         if self.max_wrong >= n:
             yield never(
@@ -123,7 +123,7 @@ class FailedComprehension(_Questions):
 
 
 class Incomplete(BaseRule):
-    """Excludes participants who left out too many trials, or questions of the questionnaire."""
+    """Excludes participants who omitted too many trials or questionnaire answers."""
 
     name: ClassVar[str] = "incomplete"
     reason: ClassVar[str] = "missing answers"
@@ -135,7 +135,7 @@ class Incomplete(BaseRule):
     )
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether little enough is missing, and how much."""
+        """Return whether few enough trials and answers are missing, and how many are."""
         session = Answered.of(judgments)
         results = [self._trials(session)]
         if self.max_missing_answers is not None:
@@ -160,7 +160,7 @@ class Incomplete(BaseRule):
         return missing <= max_missing, f"{evidence}; at most {max_missing} allowed"
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield that no more trials, or no more questions, can be left out than may be."""
+        """Report that the limit allows as many omissions as there can be."""
         n_trials, allowed = planned.longest, self.max_missing_trials
         if n_trials and allowed >= n_trials:
             yield never(
@@ -182,7 +182,7 @@ def _among(answer: str, accepted: Sequence[str]) -> bool:
 
 
 def _can_fail(question: FinalQuestion, accepted: tuple[str, ...]) -> bool:
-    """Return whether somebody who finishes can give another answer, or none."""
+    """Return whether a participant who finishes can give another answer, or none."""
     is_closed = question.type in ("choice", "scale")
     all_accepted = is_closed and all(_among(offered, accepted) for offered in question.offered)
     return _may_be_empty(question) or not all_accepted

@@ -1,4 +1,4 @@
-"""Excluding participants who rate good versions no better than others."""
+"""A rule that excludes participants who rate good versions no better than others."""
 
 from collections.abc import Iterator, Sequence
 from statistics import fmean
@@ -23,10 +23,10 @@ class RatingGap(OfScale):
     min_gap: float = Field(description="the least difference of the means, in points of the scale")
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether the good versions lie far enough above the others.
+        """Return whether good versions are rated far enough above the others.
 
         Raises:
-            StudyError: No trial is selected, or trials are no ratings.
+            StudyError: No trial is selected, or the trials are not ratings.
         """
         counted = self.selected(judgments, self.name)
         if any(judgment.rating is None for judgment in counted):
@@ -57,7 +57,7 @@ class RatingGap(OfScale):
         )
 
     def powerless_on_scale(self, lists: Counted) -> Iterator[ParallaxError]:
-        """Yield that there are no two versions to compare, or that every gap is large enough."""
+        """Report that no item has two versions, or that every possible gap is large enough."""
         trials = [trial for trials in lists for trial in trials]
         if not any(trial.item.alternative for trial in trials):
             yield never(
@@ -66,7 +66,7 @@ class RatingGap(OfScale):
                 "or sides",
             )
             return
-        # Of tasks with scales of their own, any may have the gap.
+        # In mixed sessions with several scales, any task's scale may show the gap.
         points = max(map(self._points, trials))
         if max(map(len, lists)) == 1:
             yield never(
@@ -80,7 +80,7 @@ class RatingGap(OfScale):
             )
 
     def _points(self, trial: PlannedTrial) -> int:
-        """Return the points of the scale that counts; of several, of the one with the fewest."""
+        """Return the points of the scale that counts; with several scales, of the shortest."""
         scales = trial.response.named_scales
         counted = [points for name, points in scales.items() if self.scale in (None, name)]
         return min(counted) if scales else trial.shown.points or trial.response.n_answers

@@ -1,4 +1,4 @@
-"""The exclusion rules by name: their verdict on a participant, and what they say of themselves."""
+"""The registry of exclusion rules, verdicts on participants, and descriptions of rules in words."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar, cast
@@ -43,16 +43,16 @@ RULES = Registry(
 
 
 def load_rule(rule: Rule, *, own_code: bool = True) -> ExclusionRule:
-    """Return a study's rule with its parameters checked.
+    """Return a study's rule with validated parameters.
 
     Args:
-        rule: The rule's name, or ``"module:Class"`` for one of the user's own, and parameters.
-        own_code: Whether one of the user's own may be imported.
+        rule: The rule's name, or ``"module:Class"`` for the user's own rule, and its parameters.
+        own_code: Whether the user's own code may be imported.
 
     Raises:
         UnknownNameError: There is no rule of that name.
-        PluginError: It cannot be imported, is no rule, or must not be imported.
-        StudyError: A parameter is missing, unknown or wrong.
+        PluginError: The class cannot or must not be imported, or is not a rule.
+        StudyError: A parameter is missing, unknown or invalid.
     """
     make = cast(Callable[..., ExclusionRule], RULES.load(rule.rule, own_code=own_code))
     if not own_code:
@@ -69,34 +69,34 @@ def load_rule(rule: Rule, *, own_code: bool = True) -> ExclusionRule:
 
 
 def needs(rule: object) -> Gives | None:
-    """Return what a rule needs answers to tell; None where any will do."""
+    """Return what the answers must provide for a rule; None if any answers will do."""
     needed: Gives | None = getattr(rule, "needs", None)
     return needed
 
 
 def needs_everyone(rule: ExclusionRule) -> bool:
-    """Return whether a rule compares all participants, so that it waits for the last of them."""
+    """Return whether a rule compares all participants, and so waits until all have finished."""
     return bool(getattr(rule, "needs_everyone", False))
 
 
 def needs_certificate(rule: ExclusionRule) -> bool:
-    """Return whether a rule reads how plausible the session is."""
+    """Return whether a rule reads the session's certificate."""
     return bool(getattr(rule, "needs_certificate", False))
 
 
 def reads_targets(rule: ExclusionRule) -> bool:
-    """Return whether a rule's evidence tells of the answers to targets; so if it does not say."""
+    """Return whether a rule's evidence reveals answers to targets; by default, it does."""
     return bool(getattr(rule, "reads_targets", True))
 
 
 def flaws(rule: ExclusionRule, planned: PlannedStudy) -> Iterator[ParallaxError]:
-    """Yield what is wrong with a rule in a study, each with a key of the rule as its place."""
+    """Yield a rule's faults in a study, each located at one of the rule's keys."""
     find = getattr(rule, "flaws", None)
     yield from find(planned) if find is not None else ()
 
 
 def parts_of(rule: Rule) -> Iterator[Rule]:
-    """Yield the rules that a rule is made of, as far as they are rules."""
+    """Yield the rules that a rule combines, skipping anything that is not a valid rule table."""
     parts = (rule.model_extra or {}).get("rules")
     for part in parts if isinstance(parts, list | tuple) else ():
         if isinstance(part, Rule):
@@ -106,7 +106,7 @@ def parts_of(rule: Rule) -> Iterator[Rule]:
 
 
 def verdict(rules: Sequence[Rule], judgments: Sequence[Judgment]) -> Verdict:
-    """Return the verdict of the first rule that excludes, or that every rule keeps.
+    """Return the verdict on a participant: excluded by the first rule that does so, or kept.
 
     Args:
         rules: The study's exclusion rules in their order.
@@ -117,13 +117,13 @@ def verdict(rules: Sequence[Rule], judgments: Sequence[Judgment]) -> Verdict:
         The verdict; its evidence is the excluding rule's, or that of all rules.
 
     Raises:
-        StudyError: A rule has wrong parameters or counts what no trial has.
+        StudyError: A rule has invalid parameters or needs data that the trials lack.
         UnknownNameError: A rule has an unknown name.
     """
     evidence, session = [], Answered.of(judgments)
     for rule in rules:
         kept, figures = load_rule(rule).judge(session)
-        # What cannot be told (None) excludes nobody.
+        # An undecided rule (None) excludes nobody.
         if kept is not None and not kept:
             return Verdict(kept=False, rule=rule.rule, evidence=figures)
         evidence.append(figures)
@@ -131,10 +131,10 @@ def verdict(rules: Sequence[Rule], judgments: Sequence[Judgment]) -> Verdict:
 
 
 def blind_evidence(rules: Sequence[Rule], decided: Verdict) -> str:
-    """Return the evidence of a verdict that a blind run may show; empty where it may show none.
+    """Return a verdict's evidence if a blind run may show it, otherwise an empty text.
 
-    A verdict's evidence is that of the rule which excludes, or of all rules where they keep. So it
-    is shown where no rule that it may come from reads the answers to targets or their times.
+    The evidence comes from the excluding rule, or from all rules if they keep the participant. It
+    is shown only if none of these rules reads the answers to targets or their times.
 
     Args:
         rules: The study's exclusion rules.
@@ -146,15 +146,15 @@ def blind_evidence(rules: Sequence[Rule], decided: Verdict) -> str:
 
 
 def reason(name: str) -> str:
-    """Return why a rule excludes, in words that follow "excluded for": "too many errors".
+    """Return a rule's reason, in words that follow "excluded for": "too many errors".
 
-    One that does not say so, or is not installed here, is called by its name.
+    A rule without a reason, or one that is not installed, is called by its name.
     """
     return _class_attribute(name, "reason", name.rpartition(":")[2].replace("_", " "))
 
 
 def rule_in_words(rule: Mapping[str, object], titles: Mapping[str, str] | None = None) -> str:
-    """Return an exclusion rule in words, with its settings and the rules that it is made of.
+    """Return an exclusion rule in words, with its settings and the rules that it combines.
 
     Args:
         rule: The rule as study.toml has it; ``any``, ``all`` and ``not`` hold others in ``rules``.
@@ -191,7 +191,7 @@ def setting_in_words(rule: str, key: str, value: object) -> str:
 
 
 def decided_by_score(study: Study) -> bool:
-    """Return whether a rule of the study, or a part of one, excludes by the score by itself."""
+    """Return whether a rule of the study, or a part of one, excludes automatically by the score."""
     return any(map(_by_score, study.exclusion))
 
 

@@ -1,4 +1,4 @@
-"""Which trials a rule counts, and on which of their scales."""
+"""The selection of the trials, and of the scales, that a rule counts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -18,14 +18,14 @@ def _as_list(value: object) -> object:
 
 
 _Name = Annotated[str, Field(min_length=1)]
-# One name, or a list of which any will do.
+# One name, or a list of names of which any matches.
 Names = Annotated[tuple[_Name, ...], BeforeValidator(_as_list)]
-# The trials of each list that a rule counts.
+# For each list, the trials that a rule counts.
 Counted = Sequence[Sequence[PlannedTrial]]
 
 
 class Selection(BaseRule):
-    """The trials that a rule counts: all of them, or those that fit every key given."""
+    """A rule that counts selected trials: all, or those that match every given key."""
 
     construction: Names = Field(default=(), description="constructions whose trials count")
     condition: Names = Field(default=(), description="conditions whose trials count")
@@ -80,9 +80,9 @@ class Selection(BaseRule):
         return counted
 
     def right(self, judgments: Sequence[Judgment], rule: str) -> list[bool]:
-        """Return whether each judgment that counts was right.
+        """Return whether each counted judgment was right.
 
-        Those of trials that have no expected answer are left out.
+        Trials without an expected answer are left out.
 
         Raises:
             StudyError: No judgment counts, or none is right or wrong.
@@ -100,7 +100,7 @@ class Selection(BaseRule):
 
     @property
     def reads_targets(self) -> bool:
-        """Whether answers to targets count: not where it counts catch trials alone."""
+        """Whether answers to targets count: True unless the rule counts only catch trials."""
         return set(self.kind) != {Kind.CATCH}
 
     @property
@@ -109,7 +109,7 @@ class Selection(BaseRule):
 
     @property
     def trials(self) -> str:
-        """What is selected in words, such as "catch trials of simple_agreement"."""
+        """A description of the selection, such as "catch trials of simple_agreement"."""
         words = [f"{' or '.join(self.kind)} trials" if self.kind else "trials"]
         if self.construction:
             words.append(f"of {' or '.join(self.construction)}")
@@ -119,7 +119,7 @@ class Selection(BaseRule):
         return " ".join(words)
 
     def unknown_names(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield constructions, conditions and columns that do not exist, and an empty selection."""
+        """Yield unknown constructions, conditions and columns, and report an empty selection."""
         unknown = list(self._unknown_names(planned))
         yield from unknown
         numbers = [sum(map(self.counts, entries)) for entries in planned.lists]
@@ -147,16 +147,16 @@ class Selection(BaseRule):
                 yield from _unknown_values(planned.items, column, values)
 
     def counts(self, entry: ListedItem) -> bool:
-        """Return whether the trial of an item of a list counts."""
+        """Return whether the trial of a list's item counts."""
         item = entry.item
         return self.selects(item.construction, item.condition, entry.kind, item.extra)
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield why no answers to the trials that the rule counts are beyond its bound."""
+        """Report why no answers to the counted trials can exceed the rule's bound."""
         try:
             lists = planned.trials(self.counts)
         except ParallaxError:
-            # What cannot be shown is named by the checks of the items.
+            # The checks of the items report items that cannot be shown.
             return
         response = planned.session_type
         if response is None or not any(lists) or self.needs not in {None, *response.gives}:
@@ -164,7 +164,7 @@ class Selection(BaseRule):
         yield from self.powerless_on(lists, planned)
 
     def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield why no answers to these trials are beyond the rule's bound.
+        """Report why no answers to these trials can exceed the rule's bound.
 
         Args:
             lists: The trials of each list that the rule counts.
@@ -174,7 +174,7 @@ class Selection(BaseRule):
 
 
 def most(lists: Counted, counts: Callable[[PlannedTrial], object]) -> int:
-    """Return the most trials of a list that count."""
+    """Return the number of counted trials in the list that has the most of them."""
     return max(sum(bool(counts(trial)) for trial in trials) for trials in lists)
 
 
@@ -192,10 +192,10 @@ def _unknown_values(
 
 
 class OfScale(Selection):
-    """A rule that reads points: of the scale that it names, or else of each scale by itself.
+    """A rule that reads ratings on the scale that it names, or else on each scale separately.
 
-    Who fails on one of several scales may have answered with care: every sentence of a study may
-    be plausible, for example. So a rule that names none excludes only who fails on all of them.
+    A participant may fail on one scale in spite of careful answers: every sentence of a study may
+    be plausible, for example. So a rule that names no scale excludes only those who fail on all.
     """
 
     scale: str | None = Field(
@@ -205,14 +205,14 @@ class OfScale(Selection):
     def on_scales(
         self, judgments: Sequence[Judgment], assess: Callable[[Sequence[Judgment]], Assessment]
     ) -> Assessment:
-        """Return what a rule says on the scale that counts, or on all of them together.
+        """Return a rule's assessment on the scale that counts, or on all scales together.
 
         Args:
             judgments: The judgments that are selected.
-            assess: What the rule says on one scale.
+            assess: Assesses the judgments of one scale.
         """
         names = dict.fromkeys(name for judgment in judgments for name, _ in judgment.ratings)
-        # One that is named and that no judgment has decides nothing.
+        # A named scale on which there are no judgments decides nothing.
         scales = list(names) if self.scale is None else [self.scale]
         if not scales:
             return assess(judgments)
@@ -225,7 +225,7 @@ class OfScale(Selection):
         return decided, "; ".join(evidence)
 
     def _on(self, judgments: Sequence[Judgment], scale: str) -> list[Judgment]:
-        """Return judgments with the point of one scale; others stay where no scale is named."""
+        """Return judgments with one scale's point; if none is named, also those without scales."""
         on_scale = []
         for judgment in judgments:
             point = dict(judgment.ratings).get(scale)
@@ -237,7 +237,7 @@ class OfScale(Selection):
         return on_scale
 
     def unknown_names(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield as well that trials do not have the scale that the rule names."""
+        """Also report that no trial has the scale that the rule names."""
         yield from super().unknown_names(planned)
         response = planned.session_type
         if response is None or self.scale is None:
@@ -254,7 +254,7 @@ class OfScale(Selection):
             )
 
     def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield why no points of the scale that counts are beyond the rule's bound."""
+        """Report why no ratings on the counted scale can exceed the rule's bound."""
         if self.scale is not None:
             lists = [
                 [trial for trial in trials if self.scale in dict(trial.judged.ratings)]
@@ -270,5 +270,5 @@ class OfScale(Selection):
             )
 
     def powerless_on_scale(self, lists: Counted) -> Iterator[ParallaxError]:
-        """Yield why no answers to trials that have the scale are beyond the rule's bound."""
+        """Report why no answers to trials with the scale can exceed the rule's bound."""
         yield from ()

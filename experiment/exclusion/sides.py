@@ -1,4 +1,4 @@
-"""Excluding participants who keep to one side, or to one point of the scale."""
+"""A rule that excludes participants who stick to one side, or to one point of the scale."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -33,9 +33,9 @@ class SameSide(OfScale):
         return self
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether the sides vary enough, in the order in which the trials were shown.
+        """Return whether the answers vary enough, in the order in which the trials were shown.
 
-        A sentence that no question followed has neither side nor point, and does not count.
+        Sentences without a question have neither side nor point, and do not count.
 
         Raises:
             StudyError: No trial is selected.
@@ -65,7 +65,7 @@ class SameSide(OfScale):
         return n / len(sides) <= self.max_share, f"{evidence}; at most {self.max_share:.1%} allowed"
 
     def powerless_on_scale(self, lists: Counted) -> Iterator[ParallaxError]:
-        """Yield that no answer has a side, or that no run is long enough."""
+        """Report that no answer has a side, or that no run can be long enough."""
         n = most(lists, lambda trial: trial.judged.answer or trial.judged.chosen_side)
         if not n:
             yield never(f"no answer to the {self.trials} has a side or a point")

@@ -1,4 +1,4 @@
-"""Excluding participants who answer too fast, too slowly, or after the deadline."""
+"""Rules that exclude participants who answer too fast, too slowly, or after the deadline."""
 
 from collections.abc import Iterator, Sequence
 from statistics import median
@@ -14,7 +14,7 @@ from experiment.records import Judgment
 
 
 class TooLate(Selection):
-    """Excludes participants of whose answers too large a share came after the deadline."""
+    """Excludes participants with too large a share of answers after the deadline."""
 
     name: ClassVar[str] = "too_late"
     reason: ClassVar[str] = "answering after the deadline"
@@ -23,7 +23,7 @@ class TooLate(Selection):
     )
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether few enough answers were late; trials without a time do not count.
+        """Return whether few enough answers were late, ignoring trials without a measured time.
 
         Raises:
             StudyError: No trial is selected.
@@ -37,7 +37,7 @@ class TooLate(Selection):
         return n / len(known) <= self.max_share, f"{evidence}; at most {self.max_share:.1%} allowed"
 
     def powerless_on(self, lists: Counted, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield that no trial has a deadline."""
+        """Report that no trial has a deadline."""
         if not most(lists, lambda trial: trial.response.deadline_ms):
             yield never(
                 "it counts answers after the deadline, and there is none",
@@ -46,18 +46,18 @@ class TooLate(Selection):
 
 
 class _Times(Selection):
-    """What both rules have: a share of trials beyond a time, or a median beyond one."""
+    """Base class of both rules: a limit on the share of trials beyond a time, or on the median."""
 
     name: ClassVar[str]
     max_share: float | None = Field(
         default=None, ge=0, lt=1, description="the largest share of such trials"
     )
-    # The names of the study's two keys, and the words of the evidence.
+    # The names of the rule's two keys in study.toml, and the wording of the evidence.
     _bound_key: ClassVar[str]
     _median_key: ClassVar[str]
     _beyond: ClassVar[str]
     _limit: ClassVar[str]
-    # 1 where more time is too much, -1 where less is.
+    # 1 if times above the limit count, -1 if times below it count.
     _sign: ClassVar[int]
 
     @model_validator(mode="after")
@@ -70,7 +70,7 @@ class _Times(Selection):
         return self
 
     def judge(self, judgments: Sequence[Judgment]) -> Assessment:
-        """Return whether the times are within bounds; trials without a time do not count.
+        """Return whether the times are within bounds, ignoring trials without a measured time.
 
         Raises:
             StudyError: No trial is selected.
@@ -94,7 +94,7 @@ class _Times(Selection):
 
 
 class TooFast(_Times):
-    """Excludes participants with too many answers faster than a limit, or too fast a median."""
+    """Excludes participants with too many answers below a time limit, or a too short median."""
 
     name: ClassVar[str] = "too_fast"
     reason: ClassVar[str] = "answering too fast"
@@ -108,7 +108,7 @@ class TooFast(_Times):
     _beyond, _limit = "less than", "at least"
 
     def powerless(self, planned: PlannedStudy) -> Iterator[ParallaxError]:
-        """Yield that no press counts at a time as short as the limit."""
+        """Report that the page accepts no press as early as the limit."""
         yield from super().powerless(planned)
         key = "below_ms" if self.below_ms is not None else "min_median_ms"
         limit, lockout = self.below_ms or self.min_median_ms or 0, planned.study.trial.lockout_ms
@@ -117,7 +117,7 @@ class TooFast(_Times):
 
 
 class TooSlow(_Times):
-    """Excludes participants with too many answers slower than a limit, or too slow a median."""
+    """Excludes participants with too many answers above a time limit, or a too long median."""
 
     name: ClassVar[str] = "too_slow"
     reason: ClassVar[str] = "answering too slowly"

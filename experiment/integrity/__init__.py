@@ -1,1 +1,1 @@
-"""How plausible a session is, by its own records: evidence, never a verdict."""
+"""Evidence of a session's plausibility from its own records, without a verdict."""

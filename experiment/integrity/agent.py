@@ -1,11 +1,11 @@
-"""Evidence that a program took part instead of a person, signal by signal.
+"""Signals that a program took part instead of a person.
 
-A signal speaks or does not. What it is worth where it speaks is estimated, in nats: how much more
-often it speaks of the programs of a bench than of people who answer that way and for that long
-(``rates.py``). It counts only where it speaks against less than one in a hundred of them. What
-does not speak takes nothing away: it can be imitated. The sum passes a logistic function.
-
-Direct evidence is not estimated, always counts, and is never outvoted.
+Each signal either fires or does not. Its weight, in nats, is the estimated log ratio of how often
+it fires for benchmark programs and for people who answer in the same way for the same number of
+trials (``rates.py``). A signal counts only if it fires for fewer than one in a hundred of these
+people. A signal that does not fire reduces nothing, because its absence can be imitated. A logistic
+function turns the sum into a score. Direct evidence has a fixed weight, always counts, and is never
+outvoted.
 """
 
 import math
@@ -25,20 +25,21 @@ from experiment.integrity.observed import (
 )
 from experiment.integrity.rates import weight
 
-# As if one session in a hundred were a program's, whatever the study's length.
+# The prior log-odds: one session in a hundred is a program's, whatever the study's length.
 BASE_NATS = math.log(99)
-# A browser that says that a program drives it, and times that are another session's.
+# Direct evidence: the browser reports that a program drives it, or the times are copied from
+# another session.
 DIRECT: Mapping[str, float] = {"automated": 8.0, "copied": 8.0}
 _FEWEST = 10
 _FEWEST_FOR_SHAPE = 24
-# From this share of the answers on, a signal speaks.
+# The share of answers from which a signal fires.
 _SPEAKS = 0.1
-# Clocks that browsers made so coarse on purpose tell nothing of a press.
+# Browser clocks that are this coarse on purpose reveal nothing about a press.
 _COARSE_MS = 50.0
 
 
 def signals(session: ObservedSession) -> dict[str, bool]:
-    """Return which signals can be told of a session, and whether each of them speaks."""
+    """Return for each signal that can be evaluated whether it fires for a session."""
     if not session.answers:
         return {}
     by_name = {name: signal(session) for name, signal in SIGNALS.items()}
@@ -46,14 +47,14 @@ def signals(session: ObservedSession) -> dict[str, bool]:
 
 
 def counted(session: ObservedSession, told: Mapping[str, bool]) -> dict[str, float]:
-    """Return the nats of those signals that count in the score of a session.
+    """Return the nats of the signals that count in a session's score.
 
     Args:
         session: The session.
-        told: Which signals can be told of it, and whether each of them speaks.
+        told: For each signal that can be evaluated, whether it fires.
 
     Returns:
-        The nats by name; 0 of a signal that does not speak.
+        The nats by name; 0 for a signal that does not fire.
     """
     n, seen = len(session.answers), methods(session)
     worth = {name: DIRECT.get(name) or weight(name, seen, n) for name in told}
@@ -61,12 +62,12 @@ def counted(session: ObservedSession, told: Mapping[str, bool]) -> dict[str, flo
 
 
 def methods(session: ObservedSession) -> frozenset[str]:
-    """Return what the server saw of how somebody answered: key, pointer, touch."""
+    """Return the input methods that the server saw: key, pointer, touch."""
     return frozenset(answer.input_method for answer in session.answers if answer.input_method)
 
 
 def likelihood(nats: Mapping[str, float]) -> float | None:
-    """Return the score from 0 to 1 of the signals that count; None where there is none."""
+    """Return the score, from 0 to 1, of the signals that count; None if there are none."""
     if not nats:
         return None
     return 1 / (1 + math.exp(BASE_NATS - sum(nats.values())))
@@ -77,7 +78,7 @@ def _share(flags: Sequence[bool]) -> float:
 
 
 def _clock(session: ObservedSession) -> bool | None:
-    """More time claimed than passed, or presses that the page does not take."""
+    """Fire if more time is claimed than passed, or presses are too early for the page to accept."""
     excess = excess_ms(session)
     if excess is None:
         return None
@@ -85,7 +86,7 @@ def _clock(session: ObservedSession) -> bool | None:
 
 
 def _measured(session: ObservedSession) -> bool:
-    """Measurements that the page takes with every answer, and that are not there."""
+    """Fire if measurements that the page takes with every answer are missing."""
     missing = [
         answer.trusted is None or not answer.has_onset or answer.pointer_moves is None
         for answer in session.answers
@@ -94,24 +95,24 @@ def _measured(session: ObservedSession) -> bool:
 
 
 def _device(session: ObservedSession) -> bool:
-    """No word of a device, which the page sends by itself, or next to none."""
+    """Fire if at most one of the device facts that the page sends by itself arrived."""
     return session.device_facts <= 1
 
 
 def _automated(session: ObservedSession) -> bool | None:
-    """A browser that says that a program drives it; a laboratory may start its browsers so."""
+    """Fire if a browser reports that a program drives it, as in some laboratories."""
     return session.automated
 
 
 def _copied(session: ObservedSession) -> bool | None:
-    """Times that are another session's."""
+    """Fire if most times are identical to another session's."""
     if session.n_copied is None or len(session.answers) < _FEWEST:
         return None
     return session.n_copied > len(session.answers) / 2
 
 
 def holds_ms(session: ObservedSession) -> list[float]:
-    """Return how long each press lasted, where the clock was fine enough to tell."""
+    """Return how long each press lasted in milliseconds; empty if the clock was too coarse."""
     holds = [answer.hold_ms for answer in session.answers if answer.hold_ms is not None]
     times = [answer.rt_ms for answer in session.answers if answer.rt_ms is not None]
     coarse = times and all(ms % _COARSE_MS == 0 for ms in times)
@@ -119,12 +120,12 @@ def holds_ms(session: ObservedSession) -> list[float]:
 
 
 def crossings(session: ObservedSession) -> list[ObservedAnswer]:
-    """Return the answers for which a mouse had to go from one option to another."""
+    """Return the answers for which a mouse had to move from one option to another."""
     return [answer for before, answer in by_mouse(session) if answer.side != before.side]
 
 
 def by_mouse(session: ObservedSession) -> Iterator[tuple[ObservedAnswer, ObservedAnswer]]:
-    """Yield the answers whose mouse's way is known, each after the one before it."""
+    """Yield pairs of consecutive mouse answers whose pointer path is known."""
     ordered = sorted(session.answers, key=lambda entry: entry.position)
     for before, answer in pairwise(ordered):
         by_mouse = before.input_method == answer.input_method == "pointer"
@@ -134,7 +135,7 @@ def by_mouse(session: ObservedSession) -> Iterator[tuple[ObservedAnswer, Observe
 
 
 def path_variation(session: ObservedSession) -> float | None:
-    """Return the coefficient of variation of the ways from one option to another."""
+    """Return the coefficient of variation of the mouse paths between options."""
     paths = [answer.pointer_path_px or 0.0 for answer in crossings(session)]
     if len(paths) < _FEWEST // 2 or not fmean(paths):
         return None
@@ -148,7 +149,7 @@ def log_rt_sd(session: ObservedSession) -> float | None:
 
 
 def length_correlation(session: ObservedSession) -> float | None:
-    """Return how log reaction times go with the log length of the texts (Pearson)."""
+    """Return the Pearson correlation of log reaction times with the log length of the texts."""
     answers = timed(session)
     if len(answers) < _FEWEST_FOR_SHAPE:
         return None
@@ -157,7 +158,7 @@ def length_correlation(session: ObservedSession) -> float | None:
 
 
 def time_autocorrelation(session: ObservedSession) -> float | None:
-    """Return how log reaction times, without what length explains, go with the last two."""
+    """Return the mean lag-1 and lag-2 autocorrelation of log times, adjusted for text length."""
     times = list(time_residuals(session).values())
     if not times:
         return None
@@ -171,7 +172,7 @@ def _correlation(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def median_hold_ms(session: ObservedSession) -> float | None:
-    """Return how long presses last; None where that is not known."""
+    """Return the median duration of the presses in milliseconds; None if unknown."""
     holds = holds_ms(session)
     return median(holds) if holds else None
 

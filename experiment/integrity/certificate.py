@@ -1,4 +1,4 @@
-"""The certificate of a session: what its records tell, in figures."""
+"""The certificate of a session: figures computed from its records."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -22,44 +22,44 @@ from experiment.integrity.observed import (
     unexplained_ms,
 )
 
-# Fewer intervals tell nothing of a pace.
+# With fewer intervals the pace of a session cannot be judged.
 FEWEST_INTERVALS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What the records of one session tell; None where that cannot be told.
+    """Figures from one session's records; None for a figure that cannot be computed.
 
     Attributes:
-        n_answers: Stored answers.
+        n_answers: The number of stored answers.
         claimed_ms: The sum of the claimed reaction times.
-        elapsed_ms: From the consent to the last arrival, by the server's clock.
-        excess_ms: By how much the claims exceed what passed; negative where there is room left.
-        n_too_early: Answers with times at which the page takes no press.
-        n_intervals: Answers whose claim could be compared with the arrivals.
-        mismatch_share: The share of them that lie more than a second apart.
-        unexplained_ms: The median time between answers that no claim explains.
-        n_untrusted: Presses that the browser did not see itself.
-        n_unmeasured: Answers without the measurements that the page takes.
+        elapsed_ms: The time from the consent to the last arrival, by the server's clock.
+        excess_ms: The claimed time in excess of the time passed; negative if less was claimed.
+        n_too_early: Answers with times at which the page accepts no press.
+        n_intervals: Answers whose claimed time could be compared with the arrivals.
+        mismatch_share: The share of these that differ by more than a second.
+        unexplained_ms: The median time between answers that no claimed time explains.
+        n_untrusted: Presses that the browser did not mark as trusted.
+        n_unmeasured: Answers without the measurements that the page takes with each.
         n_hidden: Answers during which the page was hidden.
-        n_unfocused: Answers during which it lost focus.
-        n_shown_again: Trials that had been on the screen before.
-        seen_before_ms: For how long they had been, together.
-        n_premature: Presses that came too early to be choices.
-        n_pasted: Answers of the questionnaire into which something was pasted.
+        n_unfocused: Answers during which the page lost focus.
+        n_shown_again: Trials that were shown again after a first showing.
+        seen_before_ms: The total time for which these had been shown before.
+        n_premature: Presses too early to be choices.
+        n_pasted: Questionnaire answers into which text was pasted.
         n_devices: Devices on which the session was opened.
-        device_facts: Facts that the first one told, 0 to 4.
-        hold_ms: How long presses last, in the median.
-        path_variation: The coefficient of variation of the mouse's ways between options.
+        device_facts: Facts that the first device reported, 0 to 4.
+        hold_ms: The median duration of a press.
+        path_variation: The coefficient of variation of the mouse paths between options.
         log_rt_sd: The standard deviation of log reaction times, in nats.
-        length_correlation: How log reaction times go with the length of the texts.
-        autocorrelation: How they go with those of the trial before.
-        n_copied: Answers with the very times of an answer that somebody else gave before.
-        signals: The nats of each signal that can be told, 0 where it does not speak or does not
-            count in a session of its kind (docs/integrity.md).
-        counting: The signals that count in the score, in a session of its kind.
-        methods: What the server saw of how somebody answered: key, pointer, touch.
-        agent_likelihood: Their score from 0 to 1; no probability.
+        length_correlation: The correlation of log reaction times with log text length.
+        autocorrelation: The autocorrelation of the adjusted log reaction times.
+        n_copied: Answers with times identical to another session's earlier answer.
+        signals: The nats of each signal that can be evaluated, 0 if it does not fire or does not
+            count in a session of this kind (docs/integrity.md).
+        counting: The signals that count in the score of a session of this kind.
+        methods: The input methods that the server saw: key, pointer, touch.
+        agent_likelihood: The score from 0 to 1, which is not a probability.
     """
 
     n_answers: int

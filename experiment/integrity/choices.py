@@ -1,25 +1,26 @@
-"""A session's choices, item by item, against those of a model and of people."""
+"""A comparison of a session's choices, item by item, with a model's and with people's."""
 
 import math
 from collections.abc import Sequence
 
-# People differ in ability by so much (logits), and one in twenty chooses without reading.
+# The assumed spread of people's ability (logits), and the share who choose without reading.
 _ABILITY_SD = 0.8
 _CARELESS = 0.05
 _ABILITIES = tuple(step / 4 for step in range(-10, 11))
 _SLIP = 0.03
-# The scales (logits a nat) tried for a model that chooses by chance, weighted by its scores.
+# Scales (logits per nat) for a model that chooses by chance in proportion to its scores.
 _SCALES = (0.25, 0.5, 1.0, 2.0, 4.0, math.inf)
 
 
 def people_nats(chose_good: Sequence[bool], accuracy: Sequence[float]) -> float:
-    """Return the log-likelihood of choices as a person's.
+    """Return the log-likelihood of the choices under a model of people.
 
-    Their ability is unknown (normal, in logits around what others do), and a few do not read.
+    The model has an unknown ability (normal, in logits around the others') and a few who do not
+    read.
 
     Args:
-        chose_good: Of each trial, whether the expected option was chosen.
-        accuracy: How often others choose it, 0 to 1.
+        chose_good: For each trial, whether the expected option was chosen.
+        accuracy: For each trial, how often others choose it, 0 to 1.
     """
     logits = [math.log(p / (1 - p)) for p in (min(max(p, 0.01), 0.99) for p in accuracy)]
     weights = [math.exp(-((ability / _ABILITY_SD) ** 2) / 2) for ability in _ABILITIES]
@@ -46,18 +47,18 @@ def _log_sum(terms: Sequence[float]) -> float:
 def model_nats(
     chose_good: Sequence[bool], accuracy: Sequence[float], difference: Sequence[float]
 ) -> float:
-    """Return by how much a model's choices explain a session better than a person's do.
+    """Return how much better a language model explains the choices than a person does, in nats.
 
-    It is conditional on difficulty: what is hard for people, too, says little.
+    The comparison accounts for difficulty: errors on items that people also find hard count little.
 
     Args:
-        chose_good: Of each trial, whether the expected option was chosen.
-        accuracy: How often others choose it, 0 to 1.
-        difference: The model's score of the expected option less that of the other, in nats.
+        chose_good: For each trial, whether the expected option was chosen.
+        accuracy: For each trial, how often others choose it, 0 to 1.
+        difference: The model's score of the expected option minus that of the other, in nats.
 
     Returns:
-        The nats. The model may choose what it scores higher but for a slip, or by chance with odds
-        that grow with the difference; each way counts alike.
+        The nats. The model may choose the higher score except for slips, or choose by chance with
+        odds that grow with the difference; all these ways have equal weight.
     """
     ways = [_by_scale(chose_good, difference, scale) for scale in _SCALES]
     return _log_sum(ways) - math.log(len(ways)) - people_nats(chose_good, accuracy)

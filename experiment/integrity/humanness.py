@@ -1,9 +1,9 @@
-"""A session's answers to trials that people and programs are known to answer differently.
+"""The score of a session's answers to items that people and programs answer differently.
 
-Item by item: whether it was answered as expected, the published shares of people and of programs
-who do so, and their log ratio. Together: how many of the rated items failed, and the published
-shares with as many failures or more. Nothing is fitted here, and nothing of the session is used
-but these answers.
+For each item: whether the answer was the expected one, the published shares of people and of
+programs who answer so, and their log ratio. For the session: the number of failed rated items, and
+the published shares with as many failures or more. Nothing is fitted here, and only these answers
+of the session are used.
 """
 
 import math
@@ -17,14 +17,14 @@ from experiment.studies.study import Study
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswer:
-    """An answer to one item of the block.
+    """The answer to one item of the block.
 
     Attributes:
-        item: Its id.
-        passed: Whether it was answered as expected.
-        people: The published share of people who pass it; None where no rate is known.
-        programs: The published share of programs that pass it, likewise.
-        nats: How much more often programs than people answer so, as a log ratio; likewise.
+        item: The item's id.
+        passed: Whether the answer was the expected one.
+        people: The published share of people who pass the item; None if unknown.
+        programs: The published share of programs that pass the item; None if unknown.
+        nats: The log ratio of programs to people who answer so; None if unknown.
     """
 
     item: str
@@ -36,17 +36,17 @@ class ItemAnswer:
 
 @dataclass(frozen=True, slots=True)
 class HumannessScore:
-    """A session's answers to the block.
+    """The scored answers of a session to the block.
 
     Attributes:
-        answers: Item by item.
-        n_passed: How many were answered as expected.
-        n_rated: How many have published rates.
+        answers: The answers, item by item.
+        n_passed: How many items were answered as expected.
+        n_rated: How many items have published rates.
         n_failed: How many of these were not answered as expected.
-        nats: The sum of their log ratios, as if answers were independent; None without rates.
-        people_as_low: The published share of people with so many failures or more; None where it
+        nats: The sum of the log ratios, assuming independent answers; None without rates.
+        people_as_low: The published share of people with this many failures or more; None if it
             is not published, or not every rated item was answered.
-        programs_as_low: That of programs.
+        programs_as_low: The same share of programs.
     """
 
     answers: tuple[ItemAnswer, ...]
@@ -59,10 +59,10 @@ class HumannessScore:
 
 
 def rates_of(study: Study) -> Rates | None:
-    """Return a study's published rates; None where it names no file of them.
+    """Return a study's published rates; None if the study names no file of rates.
 
     Raises:
-        StudyError: The file is missing, or as ``read_rates`` has it.
+        StudyError: The file is missing or invalid: see ``read_rates``.
     """
     block = study.humanness
     if block is None or not block.rates:
@@ -80,11 +80,11 @@ def rates_of(study: Study) -> Rates | None:
 
 
 def score(passed: Mapping[str, bool], rates: Rates | None) -> HumannessScore:
-    """Return what a session's answers to the block say.
+    """Return the score of a session's answers to the block.
 
     Args:
         passed: Whether each item was answered as expected, by its id.
-        rates: The published rates; None where the study has none.
+        rates: The published rates; None if the study has none.
     """
     by_item = {answer.item: answer for answer in rates.items} if rates else {}
     answers = [_answer(item, right, by_item.get(item)) for item, right in passed.items()]
@@ -123,7 +123,7 @@ def _share(count: Count) -> float:
 
 
 def _log_ratio(people: Count, programs: Count, passed: bool) -> float:
-    """The log ratio of an answer; half a person is added on each side, so that none is infinite."""
+    """Return the log ratio of an answer, with half an observation added so that it stays finite."""
 
     def of(count: Count) -> float:
         k, n = count if passed else (count[1] - count[0], count[1])

@@ -1,4 +1,4 @@
-"""A session as the server saw it: claims beside its clock, and times that texts do not explain."""
+"""A session as the server observed it, with claimed times compared with the server's clock."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -9,27 +9,27 @@ from statistics import fmean, linear_regression, median, stdev
 
 @dataclass(frozen=True, slots=True)
 class ObservedAnswer:
-    """One answer: times claimed by the browser, and its arrival by the server's clock.
+    """One answer: times claimed by the browser, and the arrival by the server's clock.
 
-    What a browser did not tell is None.
+    Values that the browser did not report are None.
 
     Attributes:
-        position: The trial's place in the session, from 1.
+        position: The trial's position in the session, from 1.
         arrived_ms: The server's clock at the arrival, in milliseconds since the consent.
-        rt_ms: From painting to press.
-        release_ms: From painting to the end of the press.
-        waited_ms: From choice to sending, as where there was no connection.
+        rt_ms: The time from painting to press.
+        release_ms: The time from painting to the end of the press.
+        waited_ms: The time from choice to sending, for instance while offline.
         input_method: key, pointer or touch.
-        side: Where the chosen option stood, or the point of the scale.
-        n_characters: How long the texts on the screen were.
-        has_onset: Whether the browser said what it knows the painting from.
-        trusted: Whether the browser itself saw the press.
-        times_shown: How often the trial was on the screen.
-        seen_before_ms: For how long it was, before it was shown again.
+        side: The side of the chosen option, or the point of the scale.
+        n_characters: The length of the texts on the screen.
+        has_onset: Whether the browser reported its source for the painting time.
+        trusted: Whether the browser marked the press as trusted.
+        times_shown: How often the trial was shown.
+        seen_before_ms: How long the trial was shown before it was shown again.
         pointer_moves: Movements of the pointer during the trial.
-        pointer_path_px: How far the pointer went.
+        pointer_path_px: The length of the pointer's path.
         was_hidden: Whether the page was hidden during the trial.
-        lost_focus: Whether it lost focus.
+        lost_focus: Whether the page lost focus.
     """
 
     position: int
@@ -51,7 +51,7 @@ class ObservedAnswer:
 
     @property
     def hold_ms(self) -> float | None:
-        """How long the press lasted."""
+        """The duration of the press; None if unknown."""
         if self.rt_ms is None or self.release_ms is None:
             return None
         return self.release_ms - self.rt_ms
@@ -59,21 +59,21 @@ class ObservedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ObservedSession:
-    """One participant's answers, and what else the server knows of the session.
+    """One participant's answers, with the server's other records of the session.
 
     Attributes:
         answers: The stored answers.
         n_devices: On how many devices the session was opened; 0 if no browser reported one.
-        device_facts: How many facts the first device told (family, refresh rate, time zone,
+        device_facts: How many facts the first device reported (family, refresh rate, time zone,
             language), 0 to 4.
-    automated: Whether one of the browsers says that a program drives it; None if none was reported.
-        n_premature: Presses that came too early to be choices.
-        lockout_ms: For how long after the painting the page takes no press.
+    automated: Whether a browser reported that a program drives it; None if none reported.
+        n_premature: Presses too early to be choices.
+        lockout_ms: How long after the painting the page accepts no press.
         gap_ms: How long the page is empty between two trials.
-        after_pauses: The positions before which another page came.
-        n_pasted: Answers of the questionnaire into which something was pasted.
-        n_copied: How many answers have the very times of an answer that somebody else gave before;
-            None where nobody looked.
+        after_pauses: The positions that follow a pause or another page.
+        n_pasted: Questionnaire answers into which text was pasted.
+        n_copied: How many answers have times identical to another session's earlier answer;
+            None if this was not checked.
     """
 
     answers: tuple[ObservedAnswer, ...]
@@ -89,12 +89,12 @@ class ObservedSession:
 
 
 _FEWEST_TIMES = 24
-# Deviations from the median beyond which a time is drawn in.
+# The number of deviations from the median at which a time is clipped.
 _FARTHEST = 2.0
 
 
 def log_times(answers: Sequence[ObservedAnswer]) -> list[float]:
-    """Return log reaction times, those far off drawn in: somebody was called away."""
+    """Return log reaction times with outliers clipped, for instance after an interruption."""
     times = [math.log(answer.rt_ms) for answer in answers if answer.rt_ms]
     middle = median(times)
     spread = _FARTHEST * 1.4826 * median(abs(time - middle) for time in times)
@@ -102,15 +102,15 @@ def log_times(answers: Sequence[ObservedAnswer]) -> list[float]:
 
 
 def timed(session: ObservedSession) -> list[ObservedAnswer]:
-    """Return the answers of which both the time and the length of the texts are known, in order."""
+    """Return the answers with a known time and a known text length, in order."""
     ordered = sorted(session.answers, key=lambda entry: entry.position)
     return [answer for answer in ordered if answer.rt_ms and answer.n_characters]
 
 
 def time_residuals(session: ObservedSession) -> dict[int, float]:
-    """Return log reaction times without what length explains, in deviations, by positions.
+    """Return standardised log reaction times, adjusted for text length, by position.
 
-    Empty for sessions with few times, and where all are alike.
+    Empty for sessions with few times, or with times that are all alike.
     """
     answers = timed(session)
     if len(answers) < _FEWEST_TIMES:
@@ -125,22 +125,23 @@ def time_residuals(session: ObservedSession) -> dict[int, float]:
     return {a.position: (time - mean) / deviation for a, time in zip(answers, times, strict=True)}
 
 
-# How far a claim and the arrivals may lie apart: networks hold answers up for longer or shorter.
+# The largest accepted difference between claimed times and arrivals: network delays vary.
 TOLERANCE_MS = 1000.0
-# What rounding may do to a time at the very end of the lock-out.
+# The largest effect of rounding on a time at the very end of the lock-out.
 _ROUNDING_MS = 1.0
 
 
 def excess_ms(session: ObservedSession) -> float | None:
-    """Return by how much the claimed times exceed what passed on the server's clock.
+    """Return by how much the claimed times exceed the time that passed on the server's clock.
 
-    One person looks at one trial after the other, and every press comes before its answer arrives.
-    So the claims of all answers that arrived by some moment fit between the consent and that
-    moment, however late a queue delivered them; on several devices, as often as there are devices.
+    A participant sees one trial at a time, and every press precedes the arrival of its answer.
+    So the claimed times of all answers that arrived by some moment fit between the consent and that
+    moment, however late a queue delivered them. For several devices, the time passed is multiplied
+    by their number.
 
     Returns:
-        The greatest excess at any arrival, in milliseconds; negative where there is room left,
-        None where no time is claimed.
+        The greatest excess at any arrival, in milliseconds; negative if less was claimed,
+        None if no time is claimed.
     """
     claimed, greatest = 0.0, None
     for answer in sorted(session.answers, key=lambda later: later.arrived_ms):
@@ -153,7 +154,7 @@ def excess_ms(session: ObservedSession) -> float | None:
 
 
 def n_too_early(session: ObservedSession) -> int:
-    """Return how many answers claim a time at which the page takes no press."""
+    """Return how many answers claim a time at which the page accepts no press."""
     return sum(
         answer.rt_ms is not None and answer.rt_ms < session.lockout_ms - _ROUNDING_MS
         for answer in session.answers
@@ -161,15 +162,15 @@ def n_too_early(session: ObservedSession) -> int:
 
 
 def unexplained_ms(session: ObservedSession) -> list[float]:
-    """Return, for each answer after the first, the time that its claim does not explain.
+    """Return, for each answer after the first, the time that the claimed time does not explain.
 
-    That is the time between two presses by the server's clock (arrival less the time that the
-    answer waited) without the claimed reaction time and the study's gap: about nothing for a page
-    that tells the truth. Answers after a pause, of trials shown twice or hidden, and those of which
-    the browser did not say how long they waited, are left out.
+    This is the time between two presses by the server's clock (arrival minus the time that the
+    answer waited) minus the claimed reaction time and the study's gap: about 0 for a page
+    that reports true times. Answers after a pause, of trials shown twice or hidden, and those for
+    which the browser did not report the waiting time are left out.
 
     Returns:
-        The milliseconds; negative where more is claimed than passed.
+        The milliseconds; negative if more time is claimed than passed.
     """
     ordered = sorted(session.answers, key=lambda answer: answer.position)
     return list(_unexplained(session, ordered))

@@ -1,11 +1,11 @@
-"""How often signals speak against people and of programs, and what each is worth for that.
+"""How often each signal fires for people and for programs, and the weight that follows.
 
-Three tables hold what was counted: ``rates.tsv`` people and devices that were simulated
-(``benchmarks/people_flagged.py``), ``published.tsv`` real people of published data
-(``benchmarks/people_published.py``), ``programs.tsv`` programs that took part
+Three tables hold the counts: ``rates.tsv`` for simulated people and devices
+(``benchmarks/people_flagged.py``), ``published.tsv`` for real people in published data
+(``benchmarks/people_published.py``), and ``programs.tsv`` for programs that took part
 (``benchmarks/agents.py``, ``benchmarks/integrity_weights.py``). A server sees a key, a pointer or a
-touch, and not whether the key was pressed by a switch, a screen reader or a voice. So the rate of
-what it sees is the highest of all ways and all data that look alike.
+touch, but not whether a switch, a screen reader or a voice pressed the key. So the rate for an
+input method is the highest among all ways of answering and all data with that method.
 """
 
 import csv
@@ -16,23 +16,23 @@ from functools import cache
 from importlib.resources import files
 
 SCORE = "score"
-# What a server can tell of how somebody answers.
+# The input methods that a server can distinguish.
 METHODS = ("pointer", "touch", "key")
-# What a signal or the score may do to people at most, where it counts at all.
+# The largest share of people for whom a signal or the score may fire and still count.
 MOST = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How often something speaks against people of one way of answering.
+    """How often a signal fires for people with one way of answering.
 
     Attributes:
         way: The way of answering that was simulated, or the published data.
-        seen: What the server sees of it: pointer, touch or key.
-        n_trials: How many trials a session had.
+        seen: The input method that the server sees: pointer, touch or key.
+        n_trials: The number of trials in a session.
         name: A signal's name, or ``score``.
-        n_flagged: Sessions against which it spoke.
-        n: Sessions.
+        n_flagged: The number of sessions for which the signal fired.
+        n: The number of sessions.
         high: The upper end of the exact 95 % interval of the share.
     """
 
@@ -47,14 +47,14 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """How often a signal speaks of one kind of program.
+    """How often a signal fires for one kind of program.
 
     Attributes:
         kind: The kind of program.
-        n_trials: How many trials of a session were looked at.
+        n_trials: The number of trials examined in a session.
         name: The signal's name.
-        n_speaks: Sessions of which it speaks.
-        n: Sessions.
+        n_speaks: The number of sessions for which the signal fires.
+        n: The number of sessions.
     """
 
     kind: str
@@ -66,7 +66,7 @@ class Told:
 
 @cache
 def measured() -> tuple[Rate, ...]:
-    """Return every rate among people that was counted, simulated ones first."""
+    """Return every measured rate among people, those of simulated people first."""
     return tuple(
         Rate(
             row["way"], row["seen"], int(row["n_trials"]), row["name"], int(row["n_flagged"]),
@@ -79,7 +79,7 @@ def measured() -> tuple[Rate, ...]:
 
 @cache
 def of_programs() -> tuple[Told, ...]:
-    """Return what was counted among programs."""
+    """Return every measured rate among programs."""
     return tuple(
         Told(
             row["kind"], int(row["n_trials"]), row["name"], int(row["n_speaks"]), int(row["n"])
@@ -96,15 +96,15 @@ def _rows(file: str) -> Iterator[dict[str, str]]:
 
 @cache
 def highest(name: str, seen: frozenset[str], n_answers: int) -> float | None:
-    """Return how often something speaks against people, at most, in the worst of the ways.
+    """Return the highest rate at which a signal fires for people, over all ways of answering.
 
     Args:
         name: A signal's name, or ``score``.
-        seen: What the server saw: pointer, touch, key; several where somebody used several.
-        n_answers: How many answers there are; the nearest length measured at or below it counts.
+        seen: The input methods that the server saw: pointer, touch, key.
+        n_answers: The number of answers; the nearest measured length at or below it is used.
 
     Returns:
-        The upper end of the 95 % interval; None where nothing was measured.
+        The upper end of the 95 % interval; None if nothing was measured.
     """
     rates = [rate for rate in measured() if rate.name == name and rate.n_trials <= n_answers]
     if not seen or not rates:
@@ -117,23 +117,23 @@ def highest(name: str, seen: frozenset[str], n_answers: int) -> float | None:
 
 
 def is_safe(name: str, seen: Iterable[str], n_answers: int) -> bool:
-    """Return whether something is known to speak against less than one in a hundred people."""
+    """Return whether a signal is known to fire for fewer than one in a hundred people."""
     high = highest(name, frozenset(seen), n_answers)
     return high is not None and high < MOST
 
 
 def worth(name: str, n_answers: int, people: float, programs: Iterable[Told]) -> float:
-    """Return by how many nats a signal that speaks says a program rather than a person.
+    """Return the evidence, in nats, that a signal gives for a program rather than a person.
 
-    It is the logarithm of how often it speaks of programs, each kind of them counted alike, over
-    how often it does of people.
+    This is the log ratio of how often the signal fires for programs, with equal weight for each
+    kind, and how often it fires for people.
 
     Args:
         name: The signal's name.
-        n_answers: How many answers there are; the nearest length at or below it counts.
-        people: How often it speaks of people. One kind of programs more is counted that does as
-            they do, so that what was seen of few kinds is not taken for more than it is.
-        programs: What was counted among programs.
+        n_answers: The number of answers; the nearest measured length at or below it is used.
+        people: How often the signal fires for people. This rate is also counted as one more kind of
+            program, so that the results of a few kinds are not overestimated.
+        programs: The counts among programs.
 
     Returns:
         The nats, 0 or more.
@@ -149,19 +149,19 @@ def worth(name: str, n_answers: int, people: float, programs: Iterable[Told]) ->
 def weight(
     name: str, seen: frozenset[str], n_answers: int, programs: tuple[Told, ...] | None = None
 ) -> float | None:
-    """Return what a signal is worth in a session (``worth``), in nats.
+    """Return the weight of a signal in a session, in nats (see ``worth``).
 
-    What counts is how often it speaks of people at most (``highest``): what is not known of people
-    is held against the signal.
+    The weight uses the highest rate among people (``highest``), so that uncertainty about people
+    lowers the weight.
 
     Args:
         name: The signal's name.
-        seen: What the server saw of how somebody answered.
-        n_answers: How many answers there are.
-        programs: What was counted among programs; what the product holds where none is given.
+        seen: The input methods that the server saw.
+        n_answers: The number of answers.
+        programs: The counts among programs; by default, the counts that Parallax ships.
 
     Returns:
-        The nats, 0 or more; None where it speaks against too many people, or nobody knows.
+        The nats, 0 or more; None if the signal fires for too many people, or this is unknown.
     """
     high = highest(name, seen, n_answers)
     if high is None or high >= MOST:

@@ -1,1 +1,1 @@
-"""What a trial asks for: one folder for each type of response."""
+"""Response types: what a trial shows and asks; one folder per type."""

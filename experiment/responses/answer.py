@@ -1,4 +1,4 @@
-"""What stands on the screen of a trial, what is answered, and by when."""
+"""Data classes for a trial: its screen, its answer and its deadline."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -14,14 +14,14 @@ Render = Callable[[str], str]
 
 
 class Gives(StrEnum):
-    """What an answer tells, for whatever counts it: rules, checks, bonuses."""
+    """What an answer provides, so that rules, checks and bonuses know what they can count."""
 
     RIGHT = "answers that are right or wrong"
     POINT = "points of a scale"
 
 
 class Balance(StrEnum):
-    """What is balanced over the trials of a session and over the places of a list."""
+    """What the design balances over a session's trials and a list's places (participant slots)."""
 
     SIDES = "the side on which the good one of two options stands"
     PLACES = "the place of each of an item's options"
@@ -30,14 +30,14 @@ class Balance(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the screen shows of one trial.
+    """The contents of one trial's screen.
 
     Attributes:
         first: The first option, or the only text.
-        second: The second option; empty where there is one text alone.
-        prefix: What stands above them; empty where nothing does.
+        second: The second option; empty if the trial has only one text.
+        prefix: The text above the options; empty if there is none.
         more: Further options.
-        besides: What else the page's script needs to show the trial, by name.
+        besides: Further values that the page's script needs, by name.
     """
 
     first: str
@@ -48,18 +48,18 @@ class Shown:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options, in the order of the screen."""
+        """The options, in screen order."""
         return (self.first, *((self.second,) if self.second else ()), *self.more)
 
     @property
     def texts(self) -> tuple[str, str, frozenset[str]]:
-        """The task of a mixed session, and the texts whichever side the options stand on."""
+        """The task of a mixed session, the prefix, and the set of options regardless of side."""
         return str(self.besides.get("task", "")), self.prefix, frozenset(self.options)
 
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """What of an item is on the screen: see the fields of the same names of a ``Trial``."""
+    """How an item is arranged on the screen: see the ``Trial`` fields of the same names."""
 
     good_side: Side | None
     options: tuple[str, ...] = ()
@@ -68,9 +68,9 @@ class Arrangement:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An answer as it is sent and stored: a place on the screen, or a point of a scale.
+    """An answer as the page sends it and the database stores it: a side, or a point of a scale.
 
-    What is read step by step has its steps, and a side only where a question came after it.
+    A step-by-step reading also has its steps; its side is set only if a question followed.
     """
 
     side: Side | None = None
@@ -79,13 +79,13 @@ class Given:
 
     @property
     def place(self) -> str:
-        """The place or the point, in a word."""
+        """The chosen side or point as text; empty if the answer has neither."""
         return str(self.side or self.rating or "")
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What an answer says: see the fields of the same names of a ``Judgment``."""
+    """How an answer was evaluated: see the ``Judgment`` fields of the same names."""
 
     chose_good: bool | None = None
     chosen_side: Side | None = None
@@ -96,18 +96,18 @@ class Judged:
     ratings: tuple[tuple[str, int], ...] = ()
 
     def fields(self) -> dict[str, Any]:
-        """Return them by name."""
+        """Return the fields as a dictionary by name."""
         return {each_field.name: getattr(self, each_field.name) for each_field in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a simulated participant knows of the item on the screen.
+    """What a simulated participant knows about the item on the screen.
 
     Attributes:
         item: The item, with its kind in the list.
         good: The text of its good version, as the screen shows it.
-        accuracy: How often attentive people answer as expected, from 0 to 1.
+        accuracy: How often attentive participants answer as expected, from 0 to 1.
     """
 
     item: Item
@@ -122,15 +122,15 @@ LATE = Column(
     "any step was; empty where no time was measured",
     optional=True,
 )
-# Simulated people hurry: half of their answers come in half of the time that they have.
+# Simulated participants adapt to a deadline: their median time is at most half of it.
 _HURRIED = 0.5
 
 
 class Timed(BaseModel):
-    """What every type of response has of a deadline.
+    """The deadline settings that every response type shares.
 
-    A trial stays until it is answered. So no trial lacks an answer, and whoever needs more time
-    than the deadline gives loses nothing but its being in time.
+    A trial stays on the screen until the participant answers. So no trial lacks an answer, and a
+    participant who exceeds the deadline only has the answer marked as late.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -150,18 +150,18 @@ class Timed(BaseModel):
 
     @property
     def all_columns(self) -> tuple[Column, ...]:
-        """What one answer measures, with whether it was late where there is a deadline."""
+        """The columns that one answer fills, including ``is_late`` if the type has a deadline."""
         return (*self.columns, LATE) if self.deadline_ms is not None else self.columns
 
     def late(self, rt_ms: float | None, steps: Steps | None = None) -> bool | None:
         """Return whether an answer came after the deadline.
 
         Args:
-            rt_ms: Its reaction time in milliseconds.
-            steps: Of what was read step by step, each step; the times of these count alone.
+            rt_ms: The answer's reaction time in milliseconds.
+            steps: The steps of a step-by-step reading; if given, only their times count.
 
         Returns:
-            None where there is no deadline, or no time was measured.
+            None if there is no deadline or no time was measured.
         """
         if self.deadline_ms is None:
             return None
@@ -171,11 +171,11 @@ class Timed(BaseModel):
     def with_lateness(
         self, row: dict[str, object], stored: Mapping[str, object]
     ) -> dict[str, object]:
-        """Return an exported row that says whether it was late.
+        """Return an exported row with the column ``is_late`` added.
 
         Args:
             row: The row.
-            stored: What it was made from: with its reaction time, and its steps if it has any.
+            stored: The stored row, with its reaction time and, if it has any, its steps.
         """
         rt_ms, steps = stored.get("rt_ms"), stored.get("steps")
         return row | {
@@ -183,7 +183,7 @@ class Timed(BaseModel):
         }
 
     def hurried(self, median_ms: float) -> float:
-        """Return the median time of simulated people, in milliseconds, under the deadline."""
+        """Return simulated participants' median time in milliseconds, limited by the deadline."""
         if self.deadline_ms is None:
             return median_ms
         return min(median_ms, self.deadline_ms * _HURRIED)

@@ -1,4 +1,4 @@
-"""What a type of response says of itself; whatever depends on the type asks it here."""
+"""The interface of a response type; all code that depends on the type uses this interface."""
 
 import random
 from abc import ABC, abstractmethod
@@ -38,32 +38,32 @@ __all__ = [
 
 
 class ResponseType(Timed, ABC):
-    """A pydantic model of the type's own parameters, as ``trial.parameters`` gives them.
+    """Base class of all response types: a pydantic model of the parameters in ``trial.parameters``.
 
     Attributes:
-        name: As the registry, study.toml and the page know it.
+        name: The type's name in the registry, in study.toml and on the page.
         family: The name of its analysis, which several types may share.
-        template: The page's part that shows it, below ``webapp/participant/responses/``; of a
+        template: The page fragment for a trial, below ``webapp/participant/responses/``; in a
             package, ``"package:path"``.
-        script: The page's program that reads an answer, likewise.
-        columns: What one answer measures, as the exported table of responses has it.
-        trial_columns: What the exported table of trials has besides, or in another form.
-        step_table: The exported table of what was measured of each word or region, for types
+        script: The script that reads an answer on the page, located likewise.
+        columns: The columns that one answer fills in the exported table of responses.
+        trial_columns: Columns that the exported table of trials adds or redefines.
+        step_table: The exported table of the measurements of each word or region, for types
             that show a sentence step by step; None for all others.
-        default_keys: The keys that choose, where the study names none; empty for the digits from 1.
-        typical_rt_ms: How long people take, in milliseconds; simulated ones do where the study
-            says nothing else.
-        gives: What its answers tell. Rules, checks and bonuses that need something else are
+        default_keys: The answer keys if the study names none; empty for the digits from 1.
+        typical_rt_ms: The typical reaction time in milliseconds; simulated participants use it if
+            the study sets no other.
+        gives: What the answers provide. Rules, checks and bonuses that need anything else are
             refused.
         balance: What the design balances, and the audit checks.
-        alone: Whether an item may have its good version alone.
-        responder_method: What a simulated participant must be able to do.
-        asked: Under which heading ``words.toml`` has the words of a new study: that of its folder.
-        instructions: Which page of instructions a new study gets.
-        comments: What a new study's study.toml says of its parameters, by name.
-        letters_in_place: How many letters of a word a narrow phone has room for, where words are
-            not broken; None where they are.
-        has_context_above: Whether the context stands above the answers, so that it may have a
+        alone: Whether an item may have only a good version.
+        responder_method: The method that a simulated responder must have.
+        asked: The heading in ``words.toml`` with the words of a new study of this type.
+        instructions: The instructions page that a new study gets.
+        comments: The comments on the parameters in a new study's study.toml, by name.
+        letters_in_place: How many letters of a word fit on a narrow phone, if the page does not
+            break words; None if it does.
+        has_context_above: Whether the context is shown above the answers, so that it may have a
             picture.
     """
 
@@ -87,30 +87,30 @@ class ResponseType(Timed, ABC):
     letters_in_place: ClassVar[int | None] = None
     has_context_above: ClassVar[bool] = False
 
-    # Which type a trial is of: a mixed session has several.
+    # The type of each trial: a mixed session has several.
 
     @property
     def types(self) -> Mapping[str, "ResponseType"]:
-        """The types of a session's tasks by the tasks' names; empty where all trials are alike."""
+        """The types of a mixed session's tasks by task name; empty for all other types."""
         return {}
 
     def of_item(self, item: Item) -> "ResponseType":
-        """Return the type that an item's trials are of."""
+        """Return the response type of an item's trials."""
         return self
 
     def task_of(self, item: Item) -> str:
-        """Return the name of an item's task; empty where all trials are alike."""
+        """Return the name of an item's task; empty if the session is not mixed."""
         return ""
 
     def within(self, block_of: Mapping[str, str]) -> Self:
-        """Return it as it is in a design.
+        """Return this type adapted to a design.
 
         Args:
             block_of: The block of each template.
         """
         return self
 
-    # What is shown.
+    # What the screen shows.
 
     @abstractmethod
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
@@ -118,50 +118,50 @@ class ResponseType(Timed, ABC):
 
         Args:
             item: The trial's item.
-            good_side: Where its good option stands; where one version is shown, the good one if
-                this is the first side.
-            render: From plain words to what the screen shows.
+            good_side: The side of the good option. If only one version is shown, the first side
+                means the good one.
+            render: Converts plain words to the text on the screen.
 
         Raises:
             StudyError: The item cannot be shown in this way.
         """
 
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
-        """Return the texts of a trial that has these versions on the screen, in this order."""
+        """Return the texts of a trial that shows these versions in this order."""
         good_first = options[0] == Variant.GOOD
         return self.show(item, Side.FIRST if good_first else Side.SECOND, render)
 
     def show_arranged(self, item: Item, shown: Arrangement, render: Render) -> Shown:
-        """Return the texts of a trial as it is stored."""
+        """Return the texts of a stored trial."""
         if shown.options:
             return self.show_options(item, shown.options, render)
         return self.show(item, shown.good_side or Side.FIRST, render)
 
     def screens(self, item: Item, render: Render) -> tuple[Shown, ...]:
-        """Return every screen that an item can have, up to the options' order; good comes first."""
+        """Return every screen that an item can have with the good option first."""
         return (self.show(item, Side.FIRST, render),)
 
     @property
     def named_scales(self) -> Mapping[str, int]:
-        """The number of points of each scale by its name; empty where trials have one or none."""
+        """The number of points of each scale by name; empty if a trial has at most one scale."""
         return {}
 
     def unbroken_words(self, item: Item) -> Iterator[str]:
-        """Yield the words of an item that a page shows without breaking them."""
+        """Yield an item's words that the page shows without line breaks inside them."""
         yield from ()
 
-    # What is balanced.
+    # What the design balances.
 
     def versions(self, item: Item) -> tuple[str, ...]:
-        """Return the item's versions that may be shown, by name, the good one first.
+        """Return the names of the item's versions that may be shown, the good one first.
 
         Raises:
-            StudyError: The item has too few, or two that are the same.
+            StudyError: The item has too few versions, or two identical ones.
         """
         return (Variant.GOOD, str(item.contrast))
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
-        """Return what is stored of a trial that shows these versions of an item, in this order."""
+        """Return the arrangement to store for a trial that shows these versions in this order."""
         return Arrangement(SIDES[options.index(Variant.GOOD)], options)
 
     def drawn(
@@ -172,79 +172,79 @@ class ResponseType(Timed, ABC):
         *,
         mirrored: bool,
     ) -> Arrangement:
-        """Return an arrangement with what is drawn anew for each participant.
+        """Return an arrangement with the parts that are drawn anew for each participant.
 
         Args:
             item: The item.
-            arranged: Its arrangement as the design balances it.
-            draw: Returns the source of randomness, the same for two neighbouring places.
-            mirrored: Whether it is the second of the two, which gets the opposite.
+            arranged: The item's arrangement as the design balances it.
+            draw: Returns the random generator, the same for two neighbouring places.
+            mirrored: Whether the place is the second of the two, which gets the opposite.
         """
         return arranged
 
     def practised(self, item: Item, good_side: Side) -> Arrangement:
-        """Return what a practice trial shows: the same for everybody.
+        """Return the arrangement of a practice trial, the same for all participants.
 
         Args:
-            item: What is practised.
-            good_side: Where its good option stands.
+            item: The practice item.
+            good_side: The side of the good option.
         """
         return Arrangement(good_side)
 
     @property
     def balanced_over(self) -> int:
-        """Over how many neighbouring places of a list it is balanced."""
+        """The number of neighbouring places of a list over which the design is balanced."""
         return len(PAIR)
 
-    # How an answer is read and checked.
+    # How the server reads and checks an answer.
 
     @property
     def n_answers(self) -> int:
-        """How many answers a trial offers at most; each has a key."""
+        """The largest number of answers that a trial offers; each has a key."""
         return len(PAIR)
 
     def n_offered(self, options: str | None) -> int:
         """Return how many answers a trial offers.
 
         Args:
-            options: The versions on its screen, joined by spaces; None of a pair.
+            options: The versions on the trial's screen, joined by spaces; None for a pair.
         """
         return self.n_answers
 
     def accepts(self, given: Given, options: str | None) -> bool:
-        """Return whether a trial can be answered so; for each answer, so it must be cheap.
+        """Return whether an answer is valid for a trial; called for every answer, so keep it cheap.
 
         Args:
             given: The answer.
-            options: The versions on its screen, joined by spaces; None of a pair.
+            options: The versions on the trial's screen, joined by spaces; None for a pair.
         """
         plain = given.rating is None and given.steps is None
         return plain and given.side in SIDES[: self.n_offered(options)]
 
     def judged(self, shown: Arrangement, given: Given) -> Judged:
-        """Return what an answer says of the trial."""
+        """Return the evaluation of an answer to a trial."""
         return Judged(
             chose_good=given.side == shown.good_side,
             chosen_side=given.side,
         )
 
     def faultless(self, shown: Arrangement) -> Given:
-        """Return what somebody answers who makes no error."""
+        """Return the error-free answer to a trial."""
         return Given(side=shown.good_side)
 
-    # What is exported.
+    # What the export contains.
 
     @property
     def completes_rows(self) -> bool:
-        """Whether ``exported`` does anything: a run may have ten million rows."""
+        """Whether ``exported`` changes rows; if not, the export of a large run skips the call."""
         return False
 
     def exported(self, row: dict[str, object]) -> dict[str, object]:
-        """Return a row of the responses with what follows from its stored columns."""
+        """Return a row of responses with the columns that are derived from the stored ones."""
         return row
 
     def completed(self, row: dict[str, object]) -> dict[str, object]:
-        """Return a row of the responses with all that follows from its stored columns."""
+        """Return a row of responses with all derived columns, including lateness."""
         if self.deadline_ms is None:
             return self.exported(row) if self.completes_rows else row
         done = self.exported(dict(row)) if self.completes_rows else row
@@ -253,43 +253,43 @@ class ResponseType(Timed, ABC):
     def is_late(
         self, shown: Arrangement, rt_ms: float | None, steps: Steps | None = None
     ) -> bool | None:
-        """Return whether a trial's answer came after its deadline: see ``late``."""
+        """Return whether an answer came after the trial's deadline: see ``late``."""
         return self.late(rt_ms, steps)
 
     def step_rows(
         self, item: Item, shown: Arrangement, given: Given
     ) -> Iterator[dict[str, object]]:
-        """Yield the rows of ``step_table`` that an answer gives, without whose and where.
+        """Yield an answer's rows of ``step_table``, without the columns that identify the trial.
 
         Args:
-            item: What was read.
-            shown: What was on the screen of it.
+            item: The item that was read.
+            shown: The trial's arrangement on the screen.
             given: The answer.
         """
         yield from ()
 
-    # How an item is checked.
+    # How items are checked.
 
     def flaws(self, items: Sequence[Item]) -> Iterator[tuple[Item, StudyError]]:
-        """Yield what is wrong with items beside each other, each with the item it is about."""
+        """Yield the faults that appear when items are compared, each with the item concerned."""
         yield from ()
 
     def unbalanced(self, shown: Sequence[Arrangement]) -> Iterator[str]:
-        """Yield what of a session's trials is not balanced beyond ``balance``."""
+        """Yield a session's imbalances that ``balance`` does not cover."""
         yield from ()
 
-    # How it is simulated.
+    # How answers are simulated.
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
     ) -> Given:
-        """Return what a simulated participant answers.
+        """Return the answer of a simulated participant.
 
         Args:
-            responder: How they answer.
-            known: What they know of the item.
+            responder: The simulated participant's way of answering.
+            known: What the participant knows about the item.
             options: The texts on the screen.
-            rng: The source of randomness.
+            rng: The random generator.
         """
         sides, good_side = SIDES[: len(options)], SIDES[options.index(known.good)]
         kind = known.item.kind
@@ -297,15 +297,15 @@ class ResponseType(Timed, ABC):
             return Given(responder.choose(kind, good_side, known.accuracy, rng))
         return Given(responder.choose(kind, good_side, known.accuracy, rng, sides=sides))
 
-    # How a table becomes a study of it.
+    # How a table of items becomes a new study of this type.
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
-        """Return whether it is what a table's items ask for, where their author names none.
+        """Return whether this type suits a table's items, if their author names no type.
 
         Args:
             items: The items.
-            against: The columns that stand against good, where these are two or more.
+            against: The columns of the other options, if there are two or more.
         """
         return False
 
@@ -313,32 +313,32 @@ class ResponseType(Timed, ABC):
     def proposed(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
-        """Return the parameters of a new study, and what was decided in a sentence.
+        """Return the parameters of a new study, and a sentence that explains the decision.
 
         Args:
             items: The items.
-            against: The columns that stand against good, where these are two or more.
+            against: The columns of the other options, if there are two or more.
             ends: The words for the two ends of a scale, in the study's language.
         """
         return {}, ""
 
-    # How a new study's rules are proposed.
+    # How exclusion rules for a new study are proposed.
 
     def proposed_rules(self, catch: Sequence[CatchTrials]) -> Iterator[str]:
-        """Yield the lines of a new study.toml about who is excluded.
+        """Yield the lines about exclusion for a new study.toml.
 
         Args:
             catch: The constructions whose items are all catch trials.
         """
         yield from rules_of_errors(catch) if Gives.RIGHT in self.gives else no_rule()
 
-    # How it is said.
+    # How an answer is described in words.
 
     def said(self, shown: Arrangement, given: Given) -> str:
-        """Return an answer in a word or two, for the researcher's page of a participant."""
+        """Return an answer in a word or two, for the researcher's page about a participant."""
         return str(given.side)
 
     @property
     def example_note(self) -> str:
-        """What `parallax study show` says above its examples."""
+        """The note that `parallax study show` prints above its examples."""
         return "the expected option has a + before it"

@@ -1,4 +1,4 @@
-"""Types of response to one sentence alone: one of an item's versions is on the screen."""
+"""Base class of response types that show only one of an item's versions."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -12,8 +12,8 @@ from experiment.tables.schemas import OPTIONS_COLUMN, RATED_SIDE_COLUMN
 class OneVersion(ResponseType):
     """Shows one version of an item as a whole sentence.
 
-    Of an item with two versions a participant sees one: the good one in half of the trials, and
-    over the places of a list each as often as the other. An item may have the good one alone.
+    If an item has two versions, a participant sees one: the good one in half of the trials, and
+    each equally often over the places of a list. An item may have only a good version.
     """
 
     trial_columns: ClassVar[tuple[Column, ...]] = (RATED_SIDE_COLUMN, OPTIONS_COLUMN)
@@ -21,20 +21,20 @@ class OneVersion(ResponseType):
     alone: ClassVar[bool] = True
 
     def versions(self, item: Item) -> tuple[str, ...]:
-        """Return the versions of an item that may be shown, the good one first."""
+        """Return the names of the item's versions that may be shown, the good one first."""
         return (Variant.GOOD, str(item.contrast)) if item.alternative else (Variant.GOOD,)
 
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
-        """Return the good version where its side is the first, else the other, if there is one."""
+        """Return the good version if its side is the first, otherwise the other version, if any."""
         versions = self.versions(item)
         return self.show_options(
             item, versions[:1] if good_side is Side.FIRST else versions[-1:], render
         )
 
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
-        """Return the version that is on the screen, as a whole sentence."""
+        """Return the shown version as a whole sentence."""
         return Shown(render(f"{item.context} {item.version(options[0])}".strip()))
 
     def screens(self, item: Item, render: Render) -> tuple[Shown, ...]:
-        """Return the screen of each version."""
+        """Return one screen per version."""
         return tuple(self.show_options(item, (name,), render) for name in self.versions(item))

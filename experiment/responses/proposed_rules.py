@@ -1,4 +1,4 @@
-"""What a new study.toml says of who is excluded."""
+"""The exclusion rules that a new study.toml proposes."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ class CatchTrials:
 
 
 def rules_of_errors(catch: Sequence[CatchTrials]) -> Iterator[str]:
-    """Yield a rule that counts errors on catch trials, or how one would look."""
+    """Yield a rule that counts errors on catch trials, or a commented example of one."""
     for construction in catch:
         yield (
             f"# Participants with more errors than this on the {construction.trials} catch trials "
@@ -42,7 +42,7 @@ def rules_of_errors(catch: Sequence[CatchTrials]) -> Iterator[str]:
 
 
 def no_rule() -> Iterator[str]:
-    """Yield that nobody is excluded, and how a rule would look."""
+    """Yield a comment that no participant is excluded, and an example of a rule."""
     yield "# No one is excluded, because no answer is right or wrong. You could write, for example:"
     yield "# [[exclusion]]"
     yield '# rule = "same_side" # the same answer'

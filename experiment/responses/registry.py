@@ -1,4 +1,4 @@
-"""The types of response by name, and the one that a study asks for."""
+"""The registry of response types, and the type that a study uses."""
 
 from collections.abc import Mapping
 from typing import cast
@@ -12,7 +12,7 @@ from experiment.studies.study import Study
 from experiment.tables.column import TableSchema
 from experiment.tables.schemas import EXPORT_TABLES, RESPONSES, TRIALS
 
-# In the order in which a new study's items are asked which of them suits.
+# In the order in which ``suits`` is tried on a new study's items.
 RESPONSE_TYPES = Registry(
     "type of response",
     {
@@ -33,15 +33,15 @@ RESPONSE_TYPES = Registry(
 
 
 def response_class(name: str, *, own_code: bool = True) -> type[ResponseType]:
-    """Return the class of a type of response.
+    """Return the class of a response type.
 
     Args:
-        name: A registered name, or ``"module:Class"`` for one of the user's own.
-        own_code: Whether one of the user's own may be imported.
+        name: A registered name, or ``"module:Class"`` for the user's own type.
+        own_code: Whether the user's own code may be imported.
 
     Raises:
-        UnknownNameError: No type of response is registered under the name.
-        PluginError: It cannot be imported, is no type of response, or must not be imported.
+        UnknownNameError: No response type is registered under the name.
+        PluginError: The class cannot or must not be imported, or is not a response type.
     """
     return cast(type[ResponseType], RESPONSE_TYPES.load(name, own_code=own_code))
 
@@ -49,17 +49,17 @@ def response_class(name: str, *, own_code: bool = True) -> type[ResponseType]:
 def load_response(
     name: str, parameters: Mapping[str, object], *, own_code: bool = True
 ) -> ResponseType:
-    """Return the type of response that a study names, with its parameters checked.
+    """Return a study's response type with validated parameters.
 
     Args:
-        name: A registered name, or ``"module:Class"`` for one of the user's own.
+        name: A registered name, or ``"module:Class"`` for the user's own type.
         parameters: The table ``trial.parameters`` of the study.
-        own_code: Whether one of the user's own may be imported.
+        own_code: Whether the user's own code may be imported.
 
     Raises:
-        UnknownNameError: No type of response is registered under the name.
-        PluginError: It cannot be imported, is no type of response, or must not be imported.
-        StudyError: A parameter is unknown or wrong.
+        UnknownNameError: No response type is registered under the name.
+        PluginError: The class cannot or must not be imported, or is not a response type.
+        StudyError: A parameter is unknown or invalid.
     """
     make = response_class(name, own_code=own_code)
     try:
@@ -73,7 +73,7 @@ def load_response(
 
 
 def response_of(study: Study, *, own_code: bool = True) -> ResponseType:
-    """Return what a study's trials ask for; see ``load_response``."""
+    """Return the response type of a study's trials; see ``load_response``."""
     asked = load_response(study.response, study.trial.parameters, own_code=own_code)
     return asked.within(study.design.block_of)
 
@@ -81,14 +81,14 @@ def response_of(study: Study, *, own_code: bool = True) -> ResponseType:
 def answer_keys(study: Study, response: ResponseType) -> tuple[str, ...]:
     """Return the keys that choose the first answer, the second, and so on.
 
-    They are those of the study; where it names none, the type's own, or the digits from 1.
+    The study's keys take precedence, then the type's default keys, then the digits from 1.
 
     Raises:
-        StudyError: The study names fewer keys, or more, than there are answers.
+        StudyError: The number of the study's keys differs from the number of answers.
     """
     n, keys = response.n_answers, study.trial.keys
     if response.types:
-        # Each task has its own; these stand for as many as the page can need.
+        # Each task has its own keys; return as many digits as the page can need.
         return tuple(map(str, range(1, n + 1)))
     if "keys" not in study.trial.model_fields_set:
         keys = response.default_keys or tuple(map(str, range(1, n + 1)))
@@ -103,12 +103,12 @@ def answer_keys(study: Study, response: ResponseType) -> tuple[str, ...]:
 
 
 def export_tables(response: ResponseType) -> tuple[TableSchema, ...]:
-    """Return every table of an export, as a type of response fills them."""
+    """Return every table of an export, with the columns of a response type."""
     shown = {table.name: table for table in tables_shown(response)}
     steps = (response.step_table,) if response.step_table else ()
     return (*(shown.get(table.name, table) for table in EXPORT_TABLES), *steps)
 
 
 def tables_shown(response: ResponseType) -> tuple[TableSchema, TableSchema]:
-    """Return the tables of trials and of responses as a type of response fills them."""
+    """Return the tables of trials and of responses with the columns of a response type."""
     return TRIALS.with_columns(response.trial_columns), RESPONSES.with_columns(response.all_columns)

@@ -1,1 +1,1 @@
-"""Participants that are programs."""
+"""Simulated participants."""

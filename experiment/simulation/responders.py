@@ -1,4 +1,4 @@
-"""Simulated participants: who takes part, how accurate and fast they are, how each chooses."""
+"""Simulated participants: how they are drawn, how accurately and how fast they answer."""
 
 import math
 import random
@@ -11,7 +11,7 @@ from experiment.records import PAIR, Kind, Side
 from experiment.seeds import generator
 from experiment.studies.published import Published
 
-# The standard deviation of ratings around their centre, as a share of the scale; chosen.
+# The standard deviation of ratings as a share of the scale; chosen, not estimated.
 _RATING_SPREAD = 0.15
 
 RESPONDERS = Registry(
@@ -30,7 +30,7 @@ RESPONDERS = Registry(
 class Responder(Protocol):
     """Answers one trial.
 
-    Studies of pairs never give ``sides``. For ratings there is ``rate``: see ``Rater``.
+    Studies of pairs never pass ``sides``. A responder that rates also has ``rate``: see ``Rater``.
     """
 
     def choose(
@@ -41,14 +41,14 @@ class Responder(Protocol):
         rng: random.Random,
         sides: Sequence[Side] = PAIR,
     ) -> Side:
-        """Return the side chosen.
+        """Return the chosen side.
 
         Args:
             kind: The item's kind in the participant's list.
-            good_side: Where the good option stands.
-            accuracy: The probability with which attentive people choose it, 0 to 1.
-            rng: The source of randomness.
-            sides: Where options stand.
+            good_side: The side of the good option.
+            accuracy: The probability that attentive participants choose it, 0 to 1.
+            rng: The random generator.
+            sides: The sides that have an option.
         """
 
 
@@ -65,22 +65,22 @@ class Rater(Protocol):
             kind: The item's kind in the participant's list.
             points: How many points the scale has.
             is_good: Whether the good version is rated.
-            accuracy: How far apart attentive people rate the versions: at 1 at the scale's two
-                ends, at one half alike.
-            rng: The source of randomness.
+            accuracy: How far apart attentive participants rate the versions: at 1, at the scale's
+                two ends; at one half, alike.
+            rng: The random generator.
         """
 
 
 def load_responder(name: str, *, own_code: bool = True) -> Responder:
-    """Return the responder of that name.
+    """Return a responder by name.
 
     Args:
-        name: A registered name, or ``"module:Class"`` for one of the user's own.
-        own_code: Whether one of the user's own may be imported.
+        name: A registered name, or ``"module:Class"`` for the user's own responder.
+        own_code: Whether the user's own code may be imported.
 
     Raises:
-        UnknownNameError: There is no such responder.
-        PluginError: It cannot be imported, is no responder, or must not be imported.
+        UnknownNameError: No responder has this name.
+        PluginError: The class cannot or must not be imported, or is not a responder.
     """
     return cast(type[Responder], RESPONDERS.load(name, own_code=own_code))()
 
@@ -96,7 +96,7 @@ class Accurate:
         rng: random.Random,
         sides: Sequence[Side] = PAIR,
     ) -> Side:
-        """Return the good side with probability ``accuracy``, else one of the others."""
+        """Return the good side with probability ``accuracy``, otherwise one of the other sides."""
         if rng.random() < accuracy:
             return good_side
         others = [side for side in sides if side is not good_side]
@@ -105,7 +105,7 @@ class Accurate:
     def rate(
         self, kind: Kind, points: int, is_good: bool, accuracy: float, rng: random.Random
     ) -> int:
-        """Return a point around one that is the higher, the better the version is."""
+        """Return a normally distributed point, higher for good versions than for others."""
         centre = 1 + (points - 1) * (accuracy if is_good else 1 - accuracy)
         return min(points, max(1, round(rng.gauss(centre, points * _RATING_SPREAD))))
 
@@ -121,13 +121,13 @@ class Guessing:
         rng: random.Random,
         sides: Sequence[Side] = PAIR,
     ) -> Side:
-        """Return any side with the same probability."""
+        """Return one of the sides with equal probability."""
         return rng.choice(sides)
 
     def rate(
         self, kind: Kind, points: int, is_good: bool, accuracy: float, rng: random.Random
     ) -> int:
-        """Return any point with the same probability."""
+        """Return one of the points with equal probability."""
         return rng.randint(1, points)
 
 
@@ -153,9 +153,9 @@ class AlwaysFirst:
 
 
 class Careless:
-    """Answers catch trials by chance, and all others accurately.
+    """Answers catch trials by chance, and all other trials accurately.
 
-    So a careless participant's errors show where an exclusion rule looks for them, while the
+    So a careless participant makes errors where an exclusion rule counts them, while the
     rest of the session looks attentive.
     """
 
@@ -167,13 +167,13 @@ class Careless:
         rng: random.Random,
         sides: Sequence[Side] = PAIR,
     ) -> Side:
-        """Return any side in a catch trial, else the good one with probability ``accuracy``."""
+        """Return a random side in a catch trial, otherwise the side that ``Accurate`` chooses."""
         return _careless(kind).choose(kind, good_side, accuracy, rng, sides)
 
     def rate(
         self, kind: Kind, points: int, is_good: bool, accuracy: float, rng: random.Random
     ) -> int:
-        """Return any point in a catch trial, else one as accurate people do."""
+        """Return a random point in a catch trial, otherwise the point that ``Accurate`` chooses."""
         return _careless(kind).rate(kind, points, is_good, accuracy, rng)
 
 
@@ -187,9 +187,9 @@ RT_SPREAD = 0.5
 def assign_responders(
     mix: Mapping[str, float], number_of_participants: int, seed: int
 ) -> list[str]:
-    """Return the responder of each participant: the mix's exact shares in a random order.
+    """Return the responder of each participant: the mix's exact shares, in random order.
 
-    Shares that are no whole number of participants are rounded by the largest remainder.
+    Fractional numbers of participants are rounded by the largest-remainder method.
 
     Raises:
         StudyError: The shares are negative or do not sum to 1.
@@ -232,11 +232,11 @@ def accuracy_of(published: Iterable[Published]) -> Callable[[str, str], float]:
     """Return a function from (construction, condition) to the published accuracy of people.
 
     If no accuracy is published for the condition, the construction's is used. The function raises a
-    StudyError for a construction of which nothing is published.
+    StudyError for a construction without published results.
 
     Args:
-        published: The study's published results. Rows of other judges are passed over; the
-            first of several rows on one cell counts.
+        published: The study's published results. Rows of other judges are ignored; the
+            first of several rows for one cell counts.
     """
     accuracies: dict[tuple[str, str], float] = {}
     for row in published:

@@ -1,1 +1,1 @@
-"""Judges that take a whole session: what they are shown and asked, without any model."""
+"""Model participants: the prompts and questions of a whole session, without any model."""

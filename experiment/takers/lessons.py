@@ -1,4 +1,4 @@
-"""Prompts with their right answers, from which a small model can learn to answer prompts."""
+"""Training prompts with right answers, from which a small model can learn to answer prompts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ from experiment.takers.readings.base import Reading, Situation
 from experiment.takers.session import Screens, TakerTrial
 from experiment.takers.words import LABEL_SETS
 
-# How often each context is drawn: instructions are long, and the same words each time.
+# Relative frequency of each context: instructions are long and always the same.
 _CONTEXTS = {
     Context.ZERO_SHOT: 100,
     Context.INSTRUCTIONS: 1,
     Context.PRACTICE: 1,
     Context.HISTORY: 2,
 }
-# How many trials a prompt with a history shows before the one that is asked.
+# The most earlier trials that a prompt with a history shows.
 _MOST_EARLIER = 6
-# The reply that makes an answer certain, and the one of answers that are not it, in nats.
+# Log-probabilities, in nats, of the assumed reply and of the other answers.
 _SAID, _NOT_SAID = 0.0, -9.0
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A prompt and the answer that a perfect judge gives."""
+    """A prompt and its error-free answer."""
 
     ask: Ask
     answer: str
@@ -38,11 +38,11 @@ class Lessons:
     """Draws prompts about items of a study that are in none of its lists.
 
     Args:
-        screens: What makes trials ready.
-        prompter: Writes prompts.
-        readings: The prompted readings that ask.
-        items: The items; those of pairs.
-        rng: What draws them.
+        screens: Prepares trials.
+        prompter: Writes the prompts.
+        readings: The prompted readings to draw from.
+        items: The items to draw from.
+        rng: The random generator.
 
     Raises:
         StudyError: There are too few items, or no item has a right answer.
@@ -65,7 +65,7 @@ class Lessons:
             )
 
     def draw(self) -> Iterator[Lesson]:
-        """Yield a trial's prompts, in a way that is drawn, without end."""
+        """Yield the prompts of randomly drawn trials and ways of asking, without end."""
         while True:
             reading = self._rng.choice(self._readings)
             trials = [self._trial(item) for item in self._rng.sample(self._items, _MOST_EARLIER)]
@@ -83,10 +83,10 @@ class Lessons:
             yield from answered(reading, last, situation, self._right(last))
 
     def verdicts(self) -> Iterator[Lesson]:
-        """Yield questions whether a text is acceptable, answered by yes or no, without end.
+        """Yield yes/no questions whether a text is acceptable, with answers, without end.
 
-        Labels hide what is asked: the same text is right under one label and, in the other order,
-        under another. Here a text has one answer, so that what makes it right is learned sooner.
+        Labels obscure the task: the same text is right under one label and, in the other order,
+        under another. Here each text has one answer, so that a model learns acceptability sooner.
         """
         words = self._prompter.words
         question = f"{words.accept.partition('?')[0].rstrip()}?"
@@ -117,12 +117,12 @@ class Lessons:
 def answered(
     reading: Reading, trial: TakerTrial, situation: Situation, right: Given
 ) -> Iterator[Lesson]:
-    """Yield every prompt of a trial with the answer that speaks most for the right one.
+    """Yield every prompt of a trial with the answer that most favours the right one.
 
     Args:
-        reading: The reading that asks.
+        reading: The reading that writes the prompts.
         trial: The trial.
-        situation: In what it is asked.
+        situation: The situation in which the trial is asked.
         right: The trial's right answer.
     """
     asks, place = reading.asks(trial, situation), trial.answers.index(right)
@@ -132,7 +132,7 @@ def answered(
             said = [[_SAID] * len(one.answers) for one in asks]
             said[number] = [_SAID if one == answer else _NOT_SAID for one in ask.answers]
             found = reading.weights(trial, situation, said)
-            # A text that was asked about alone speaks for itself or against itself.
+            # A text in a prompt of its own counts for or against itself.
             own = number if len(asks) > 1 else place
             return found[own] if own == place else -found[own]
 

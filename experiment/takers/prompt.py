@@ -1,4 +1,4 @@
-"""Prompts: what a model reads before it answers, from the study's texts and the session so far."""
+"""Prompts for model participants, from the study's texts and the session so far."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _EMPHASIS = re.compile(r"(\*{1,3}|`)(\S.*?)\1", re.DOTALL)
 
 
 class Context(StrEnum):
-    """What stands before a trial in its prompt; each has all that the one before has."""
+    """What precedes a trial in its prompt; each context contains all of the previous ones."""
 
     ZERO_SHOT = "zero_shot"  # the question alone
     INSTRUCTIONS = "instructions"  # what people read, word for word
@@ -29,28 +29,28 @@ class Context(StrEnum):
 
     @property
     def has_instructions(self) -> bool:
-        """Whether the instructions stand there."""
+        """Whether the prompt contains the instructions."""
         return self is not Context.ZERO_SHOT
 
     @property
     def has_practice(self) -> bool:
-        """Whether the practice trials stand there, so that prompts hold answers."""
+        """Whether the prompt contains the practice trials, and so example answers."""
         return self in (Context.PRACTICE, Context.HISTORY, Context.YOKED)
 
     @property
     def has_session(self) -> bool:
-        """Whether earlier trials stand there."""
+        """Whether the prompt contains earlier trials."""
         return self in (Context.HISTORY, Context.YOKED)
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One cell of the crossed factors in which a reading asks.
+    """One cell of the crossed factors that define how a reading asks.
 
     Attributes:
-        context: What stands before the trial.
-        labels: The set of labels that the answers have; empty for readings without a prompt.
-        swapped: Whether the answers stand in the opposite order.
+        context: What precedes the trial.
+        labels: The set of labels for the answers; empty for readings without a prompt.
+        swapped: Whether the answers are in reverse order.
         thinking: Whether the model may think before it answers.
     """
 
@@ -61,17 +61,17 @@ class Way:
 
     @property
     def order(self) -> str:
-        """The order of the answers, in a word."""
+        """The order of the answers as a word."""
         return "swapped" if self.swapped else "listed"
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a model is asked: how probable each of these texts is after the prompt.
+    """A question to a model: how probable each of these texts is after the prompt.
 
     Attributes:
-        prompt: What stands before; empty for a sentence by itself.
-        answers: The texts, of which one is to follow.
+        prompt: The preceding text; empty for a sentence by itself.
+        answers: The possible continuations.
     """
 
     prompt: str
@@ -83,7 +83,7 @@ class Prompter:
 
     Args:
         study: The study.
-        screens: What makes its trials ready.
+        screens: Prepares the study's trials.
     """
 
     def __init__(self, study: Study, screens: Screens) -> None:
@@ -93,7 +93,7 @@ class Prompter:
         self._told = Gives.RIGHT in screens.response.gives
 
     def with_instructions(self, instructions: str) -> "Prompter":
-        """Return one that shows other instructions, as those of a level are."""
+        """Return a prompter with other instructions, for instance those of a level."""
         if instructions == self.instructions:
             return self
         other = copy(self)
@@ -112,10 +112,10 @@ class Prompter:
         """Return a whole prompt.
 
         Args:
-            way: How it is asked.
+            way: The way of asking.
             question: The question, with ``{labels}``.
             trial: The trial's own lines.
-            labels: The labels that can be answered, in the order shown.
+            labels: The labels of the possible answers, in the order shown.
             earlier: The lines and the answer of each earlier trial.
             practice: The lines, the answer (empty for none) and the feedback of practice trials.
         """
@@ -131,7 +131,7 @@ class Prompter:
         return "\n\n".join([*blocks, f"{trial}\n{self.words.answer}"])
 
     def practised(self, way: Way) -> list[tuple[TakerTrial, Given | None, str]]:
-        """Return the practice trials that stand in a prompt: trial, right answer, feedback."""
+        """Return the practice trials of a prompt: trial, right answer, feedback."""
         if not way.context.has_practice:
             return []
         return [
@@ -146,18 +146,18 @@ class Prompter:
 
 
 def instructions_of(study: Study) -> str:
-    """Return what people read first, without the marks of its layout."""
+    """Return the participants' instructions as plain text, without Markdown."""
     text = _HEADING.sub("", study.text("instructions").strip())
     return _EMPHASIS.sub(r"\2", text)
 
 
 def option_lines(trial: TakerTrial, labels: Sequence[str], order: Sequence[int]) -> str:
-    """Return a trial's options one below the other, each behind its label.
+    """Return a trial's options one per line, each after its label.
 
     Args:
         trial: The trial.
         labels: The labels in the order shown.
-        order: Which option stands in each place.
+        order: The index of the option on each line.
     """
     listed = [
         f"{label}. {trial.shown.options[place]}" for label, place in zip(labels, order, strict=True)

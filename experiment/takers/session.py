@@ -1,4 +1,4 @@
-"""The sessions that takers take: those of the people's lists, sides and orders."""
+"""Sessions for model participants, with the lists, sides and orders of human participants."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Render = Callable[[str], str]
 
 
 class Form(StrEnum):
-    """What a trial asks for, whatever its type of response is called."""
+    """The form of answer that a trial asks for, independent of the response type's name."""
 
     CHOOSE = "one of several texts"
     ACCEPT = "yes or no about one text"
@@ -25,15 +25,15 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TakerTrial:
-    """One trial of a session, ready to be asked.
+    """One trial of a session, prepared for a model.
 
     Attributes:
-        trial: The trial, as a person in this place has it.
+        trial: The trial that a person in this place (participant slot) has.
         entry: The item and its kind in the list.
-        form: What it asks for.
-        shown: What stands on a person's screen.
+        form: The form of answer.
+        shown: The contents of a person's screen.
         sentences: Each text on the screen as a whole sentence, in the model's own rendering.
-        answers: What can be answered: the sides, or the points of the scale from the lowest.
+        answers: The possible answers: the sides, or the points of the scale from the lowest.
     """
 
     trial: Trial
@@ -45,13 +45,13 @@ class TakerTrial:
 
     @property
     def arrangement(self) -> Arrangement:
-        """What is on the screen, as types of response judge it."""
+        """The trial's arrangement, as response types evaluate it."""
         return Arrangement(self.trial.good_side, self.trial.options, self.trial.points)
 
 
 @dataclass(frozen=True, slots=True)
 class TakerSession:
-    """A session: its number, its place in the design, and its trials in their order."""
+    """A session: its number, its list and place, and its trials in order."""
 
     number: int
     list_: int
@@ -60,12 +60,12 @@ class TakerSession:
 
 
 class Screens:
-    """Makes trials ready to be asked.
+    """Prepares trials for a model.
 
     Args:
         study: The study.
-        to_people: How people read its texts.
-        to_model: How the model reads a sentence.
+        to_people: Renders texts as people read them.
+        to_model: Renders sentences for the model.
     """
 
     def __init__(self, study: Study, to_people: Render, to_model: Render) -> None:
@@ -103,7 +103,7 @@ class Screens:
 
 
 def form_of(response: ResponseType, shown: Shown) -> Form:
-    """Return what a trial asks for, by what is on its screen and what its answers tell."""
+    """Return a trial's form, from the number of texts and the type's answers."""
     if len(shown.options) > 1:
         return Form.CHOOSE
     return Form.RATE if Gives.POINT in response.gives else Form.ACCEPT
@@ -124,15 +124,15 @@ def _answers(form: Form, response: ResponseType, shown: Shown) -> tuple[Given, .
 def taker_sessions(
     study: Study, built: BuiltLists, screens: Screens, n: int
 ) -> Iterator[TakerSession]:
-    """Yield ``n`` sessions, lists in turn; each is that of the person who has its list and place.
+    """Yield ``n`` sessions, taking lists in turn; each equals a person's with that list and place.
 
-    They go on beyond the places of the design: a taker takes no person's place.
+    Places continue beyond those of the design: a model participant occupies no person's place.
 
     Args:
         study: The study.
         built: Its lists.
-        screens: What makes trials ready.
-        n: How many.
+        screens: Prepares trials.
+        n: The number of sessions.
     """
     for index in range(n):
         place, list_ = divmod(index, len(built.lists))

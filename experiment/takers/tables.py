@@ -1,4 +1,4 @@
-"""The tables that a taker's folder has beside those of an export."""
+"""The tables in a model participant's folder that an export of a run does not have."""
 
 from experiment.tables.column import JUDGE, Column, TableSchema
 from experiment.tables.schemas import PARTICIPANTS
@@ -7,7 +7,7 @@ _PARTICIPANT = Column("participant", "string", "the sitting: a session taken in 
 _POSITION = Column("position", "integer", "the trial's place in the session, from 1")
 OUTCOMES = ("answered", "tie", "unreadable", "refused", "cut")
 
-# A sitting stands where a participant does.
+# A sitting takes the role of a participant.
 SITTINGS = PARTICIPANTS.with_columns(
     (
         Column("model", "string", "the model's name"),

@@ -1,4 +1,4 @@
-"""What a prompt says besides the study's own texts: words in its language, and labels."""
+"""The words of prompts beyond the study's own texts: sentences in each language, and labels."""
 
 import tomllib
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from experiment.plugins import unknown_name
 from experiment.records import SIDES
 
 _FILE = Path(__file__).with_name("words.toml")
-# As many as a trial can have answers.
+# Each set has as many labels as a trial can have answers.
 LABEL_SETS: dict[str, tuple[str, ...]] = {
     "numbers": tuple("123456789"),
     "letters": tuple("ABCDEFGHI"),
@@ -23,17 +23,17 @@ assert all(len(labels) == len(SIDES) for labels in LABEL_SETS.values())
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The sentences of a prompt.
+    """The sentences of a prompt in one language.
 
     Attributes:
-        choose: The question about several texts; ``{labels}`` are those to answer with.
+        choose: The question about several texts; ``{labels}`` stands for the labels.
         accept: The question whether one text is acceptable.
-        rate: The question for a point of a scale; it also names its ends.
-        or_: Stands before the last of several labels.
-        answer: Stands where the answer follows.
-        yes: Says that a text is acceptable.
-        no: Says that it is not.
-        right: What is said after a practice trial that has no words of its own.
+        rate: The question for a point of a scale; it also names the scale's ends.
+        or_: The word before the last of several labels.
+        answer: The word after which the answer follows.
+        yes: The answer that a text is acceptable.
+        no: The answer that a text is not acceptable.
+        right: The feedback after a practice trial that has none of its own.
     """
 
     choose: str
@@ -46,7 +46,7 @@ class Words:
     right: str
 
     def listed(self, labels: tuple[str, ...]) -> str:
-        """Return labels as a sentence names them: "A, B or C"."""
+        """Return labels listed as in a sentence: "A, B or C"."""
         *others, last = labels
         return f"{', '.join(others)} {self.or_} {last}" if others else last
 
@@ -58,10 +58,10 @@ def _languages() -> dict[str, Words]:
 
 
 def words_of(language: str) -> Words:
-    """Return the words of a language.
+    """Return the prompt words of a language.
 
     Raises:
-        StudyError: Prompts have no words in it.
+        StudyError: The language has no prompt words.
     """
     known = _languages()
     if language not in known:
@@ -78,7 +78,7 @@ def labels_of(name: str, n: int) -> tuple[str, ...]:
     """Return the first ``n`` labels of a set.
 
     Raises:
-        UnknownNameError: There is no such set.
+        UnknownNameError: No set has this name.
     """
     if name not in LABEL_SETS:
         raise unknown_name("set of labels", name, LABEL_SETS)

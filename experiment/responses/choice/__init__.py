@@ -1,1 +1,1 @@
-"""An option is chosen: of a pair, of two completions, of three or more."""
+"""Response types in which the participant chooses among two or more options."""

@@ -1,4 +1,4 @@
-"""Three options or more: the good one and its alternatives."""
+"""A choice among several options: the good one and its alternatives."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
@@ -20,7 +20,7 @@ _FEWEST = 2
 
 
 class Options(ResponseType):
-    """What every type has that shows three options or more, each on its place."""
+    """Base class of the types that show several options, each in its own position."""
 
     columns: ClassVar[tuple[Column, ...]] = CHOICE_OF_SEVERAL_COLUMNS
     trial_columns: ClassVar[tuple[Column, ...]] = (SEVERAL_SIDES_COLUMN, OPTIONS_COLUMN)
@@ -31,26 +31,26 @@ class Options(ResponseType):
 
     @property
     def balanced_over(self) -> int:
-        """Over so many neighbouring places each option stands once in each place."""
+        """The number of options: over as many places each option appears once in each position."""
         return self.n_answers
 
     def n_offered(self, options: str | None) -> int:
-        """Return how many options a trial has: an item may lack some."""
+        """Return how many options a trial has: an item may lack some of them."""
         return self.n_answers if options is None else len(options.split())
 
     @property
     def completes_rows(self) -> bool:
-        """The version that was chosen follows from its place."""
+        """True: the chosen version is derived from its position."""
         return True
 
     def exported(self, row: dict[str, object]) -> dict[str, object]:
-        """Return a row of the responses with the version that was chosen."""
+        """Return a row of responses with the chosen version."""
         place = SIDES.index(Side(str(row["chosen_side"])))
         return row | {"version": str(row["version"]).split()[place]}
 
 
 class OptionList(Options):
-    """Shows an item's context, where it has one, and below it the options, each on its place."""
+    """Shows an item's context, if it has one, and below it the options, each in its position."""
 
     name: ClassVar[str] = "option_list"
     template: ClassVar[str] = "choice/option_list.html"
@@ -82,19 +82,19 @@ class OptionList(Options):
 
     @property
     def n_answers(self) -> int:
-        """How many options a trial has at most."""
+        """The largest number of options in a trial."""
         return 1 + len(self.against)
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
-        """Return whether more than one text stands against the good one."""
+        """Return whether the items have several alternatives to the good option."""
         return bool(against)
 
     @classmethod
     def proposed(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
-        """Return the columns of the other options."""
+        """Return the columns of the other options as parameters."""
         columns = (Variant.BAD, Variant.DISTRACTOR)
         others = list(against) or [
             str(name) for name in columns if any(item.version(name) for item in items)
@@ -103,10 +103,10 @@ class OptionList(Options):
         return {"against": others}, note
 
     def versions(self, item: Item) -> tuple[str, ...]:
-        """Return the item's options by name, the good one first.
+        """Return the names of the item's options, the good one first.
 
         Raises:
-            StudyError: Nothing stands against the good one, or two options are the same.
+            StudyError: The good option has no alternative, or two options are identical.
         """
         names = (Variant.GOOD, *(name for name in self.against if item.version(name)))
         texts = [item.version(name) for name in names]
@@ -120,14 +120,14 @@ class OptionList(Options):
         return tuple(map(str, names))
 
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
-        """Return the options with the good one on its place, the others in their order."""
+        """Return the options with the good one in its position, the others in their given order."""
         versions = list(self.versions(item))
         place = min(SIDES.index(good_side), len(versions) - 1)
         versions.insert(place, versions.pop(0))
         return self.show_options(item, versions, render)
 
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
-        """Return the options in this order."""
+        """Return the texts of the options in this order."""
         texts = [item.version(name) for name in options]
         if self.whole_sentences or not item.context:
             first, second, *more = (render(f"{item.context} {text}".strip()) for text in texts)

@@ -1,4 +1,4 @@
-"""The beginning of a sentence, and below it two ways to go on."""
+"""A choice between two continuations of a sentence's beginning."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -13,7 +13,7 @@ from experiment.tables.schemas import CHOICE_COLUMNS
 
 
 class PrefixCompletion(ResponseType):
-    """Shows an item's context once and asks which option goes on better."""
+    """Shows an item's context once and asks which option continues it better."""
 
     name: ClassVar[str] = "prefix_completion"
     template: ClassVar[str] = "choice/prefix_completion.html"
@@ -25,11 +25,11 @@ class PrefixCompletion(ResponseType):
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
-        """Return whether every item has a beginning."""
+        """Return whether every item has a context."""
         return all(item.context for item in items)
 
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
-        """Return the beginning without a full stop that rendering added, and the options as words.
+        """Return the context without the full stop that rendering added, and the options as words.
 
         Raises:
             StudyError: The item has no context.

@@ -1,4 +1,4 @@
-"""Two whole sentences, one above the other."""
+"""A choice between two whole sentences, shown one above the other."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -10,7 +10,7 @@ from experiment.tables.schemas import CHOICE_COLUMNS
 
 
 class SentencePair(ResponseType):
-    """Shows both sentences whole; a context is read as the beginning of each."""
+    """Shows both sentences in full; an item's context becomes the beginning of each."""
 
     name: ClassVar[str] = "sentence_pair"
     template: ClassVar[str] = "choice/sentence_pair.html"
@@ -19,11 +19,11 @@ class SentencePair(ResponseType):
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
-        """Return that two sentences can always be shown."""
+        """Return True: any item with two versions can be shown as a pair."""
         return True
 
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
-        """Return the two sentences as a participant reads them."""
+        """Return the two sentences as the participant reads them."""
         good, other = (
             render(f"{item.context} {option}".strip()) for option in (item.good, item.alternative)
         )
@@ -31,5 +31,5 @@ class SentencePair(ResponseType):
 
 
 def on_sides(good: str, other: str, good_side: Side) -> tuple[str, str]:
-    """Return the first and the second of two options, the good one where it belongs."""
+    """Return two options in screen order, with the good one on its side."""
     return (good, other) if good_side is Side.FIRST else (other, good)

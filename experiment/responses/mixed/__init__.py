@@ -1,1 +1,1 @@
-"""Sessions of two tasks or more: each trial is of the type that its item's task names."""
+"""Sessions of two or more tasks, in which each trial has the response type of its item's task."""

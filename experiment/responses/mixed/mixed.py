@@ -1,4 +1,4 @@
-"""Sessions of several tasks: whatever is asked of a trial is asked of its own task's type."""
+"""The response type of sessions with several tasks; it delegates each trial to its task's type."""
 
 import math
 import random
@@ -30,9 +30,9 @@ from experiment.tables.column import Column, TableSchema
 
 
 class Mixed(ResponseType):
-    """Shows each trial as the task of its item.
+    """Shows each trial as its item's task requires.
 
-    A trial is stored with its task's name before what the task's own type stores of it.
+    A stored trial has the task's name in front of the values that the task's own type stores.
     """
 
     name: ClassVar[str] = "mixed"
@@ -40,7 +40,7 @@ class Mixed(ResponseType):
     template: ClassVar[str] = "mixed/mixed.html"
     script: ClassVar[str] = "mixed/mixed.js"
     typical_rt_ms: ClassVar[float] = 3500.0
-    # Each task asks it of its own items: see ``of_item``.
+    # Each task checks this for its own items: see ``of_item``.
     alone: ClassVar[bool] = True
     asked: ClassVar[str] = "mixed"
     instructions: ClassVar[str] = "instructions_mixed"
@@ -51,13 +51,13 @@ class Mixed(ResponseType):
     )
     _templates: Mapping[str, str] = PrivateAttr(default_factory=dict)
 
-    # Which task a trial is of.
+    # The task of a trial.
 
     def within(self, block_of: Mapping[str, str]) -> Self:
-        """Return it with the tasks of the design's blocks.
+        """Return this type with tasks assigned to the design's blocks.
 
         Raises:
-            StudyError: Two tasks name one block, or a task names a block that is not there.
+            StudyError: Two tasks name one block, or a task names an unknown block.
         """
         named = [(block, task) for task, of_task in self.tasks.items() for block in of_task.blocks]
         of_block = dict(named)
@@ -80,10 +80,10 @@ class Mixed(ResponseType):
         return placed
 
     def task_of(self, item: Item) -> str:
-        """Return the name of an item's task: what its own column says, else its block's.
+        """Return the name of an item's task, from the item's own column or else from its block.
 
         Raises:
-            StudyError: Neither says it, or the column names no task.
+            StudyError: Neither names a task, or the column names an unknown one.
         """
         named = dict(item.extra).get(self.column, "").strip()
         task = named or self._templates.get(item.template, "")
@@ -101,48 +101,48 @@ class Mixed(ResponseType):
 
     @cached_property
     def types(self) -> dict[str, ResponseType]:
-        """The type of each task, by name."""
+        """The response type of each task, by task name."""
         return {name: task.type for name, task in self.tasks.items()}
 
     def of_item(self, item: Item) -> ResponseType:
-        """Return the type of an item's task."""
+        """Return the response type of an item's task."""
         return self.tasks[self.task_of(item)].type
 
     def part_of(self, shown: Arrangement) -> tuple[str, Arrangement]:
-        """Return the task of a trial, and the trial as the task's own type has it."""
+        """Return the task of a stored trial, and the trial as the task's own type stores it."""
         return shown.options[0], replace(shown, options=shown.options[1:])
 
     def whole(self, task: str, shown: Arrangement) -> Arrangement:
-        """Return a task's trial as it is stored."""
+        """Return a task's trial in the form in which it is stored."""
         return replace(shown, options=(task, *shown.options))
 
     def _named(self, options: str | None) -> tuple[ResponseType, str | None]:
         task, _, rest = (options or "").partition(" ")
         return self.tasks[task].type, rest or None
 
-    # What its tables have.
+    # The columns of the tables.
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
-        """What the answers to any of its tasks measure."""
+        """The columns of the answers to all tasks."""
         return united({name: type_.all_columns for name, type_ in self.types.items()}, (TASK,))
 
     @cached_property
     def trial_columns(self) -> tuple[Column, ...]:  # type: ignore[override]
-        """What the tasks' trials have besides."""
+        """The columns that the tasks add to the table of trials."""
         return united({name: type_.trial_columns for name, type_ in self.types.items()}, (TASK,))
 
     @cached_property
     def step_table(self) -> TableSchema | None:  # type: ignore[override]
-        """The table of steps of those tasks that are read step by step."""
+        """The table of steps of the tasks that are read step by step."""
         return united_table({name: type_.step_table for name, type_ in self.types.items()})
 
     @cached_property
     def gives(self) -> frozenset[Gives]:  # type: ignore[override]
-        """What the answers to some task tell."""
+        """Everything that the answers to any of the tasks provide."""
         return frozenset().union(*(type_.gives for type_ in self.types.values()))
 
-    # What is shown.
+    # What the screen shows.
 
     def show(self, item: Item, good_side: Side, render: Render) -> Shown:
         """Return the texts of a trial, and its task."""
@@ -154,11 +154,11 @@ class Mixed(ResponseType):
         type_ = self.tasks[task].type
         if rest:
             return self._of_task(item, type_.show_options(item, rest, render))
-        # A pair stores no options, and the side that counts is the caller's to give.
+        # A pair stores no options; the caller sets the side that counts.
         return self.show(item, Side.FIRST, render)
 
     def show_arranged(self, item: Item, shown: Arrangement, render: Render) -> Shown:
-        """Return the texts of a trial as it is stored, and its task."""
+        """Return the texts of a stored trial, and its task."""
         task, part = self.part_of(shown)
         return self._of_task(item, self.tasks[task].type.show_arranged(item, part, render))
 
@@ -172,27 +172,27 @@ class Mixed(ResponseType):
         return replace(shown, besides={**shown.besides, "task": self.task_of(item)})
 
     def versions(self, item: Item) -> tuple[str, ...]:
-        """Return the item's versions that its task may show."""
+        """Return the names of the item's versions that its task may show."""
         return self.of_item(item).versions(item)
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
-        """Return what is stored of a trial."""
+        """Return the arrangement to store for a trial."""
         return self.whole(self.task_of(item), self.of_item(item).arrangement(item, options))
 
     def practised(self, item: Item, good_side: Side) -> Arrangement:
-        """Return what a practice trial of the item's task shows."""
+        """Return the arrangement of a practice trial of the item's task."""
         return self.whole(self.task_of(item), self.of_item(item).practised(item, good_side))
 
     @property
     def balanced_over(self) -> int:
-        """Over how many places of a list all tasks are balanced."""
+        """The number of places over which all tasks are balanced (least common multiple)."""
         return math.lcm(*(type_.balanced_over for type_ in self.types.values()))
 
-    # How an answer is read and checked.
+    # How the server reads and checks an answer.
 
     @property
     def n_answers(self) -> int:
-        """The most answers that a task offers."""
+        """The largest number of answers that any task offers."""
         return max(type_.n_answers for type_ in self.types.values())
 
     def n_offered(self, options: str | None) -> int:
@@ -201,17 +201,17 @@ class Mixed(ResponseType):
         return type_.n_offered(rest)
 
     def accepts(self, given: Given, options: str | None) -> bool:
-        """Return whether a trial's task can be answered so."""
+        """Return whether an answer is valid for the trial's task."""
         type_, rest = self._named(options)
         return type_.accepts(given, rest)
 
     def judged(self, shown: Arrangement, given: Given) -> Judged:
-        """Return what an answer says to the trial's task."""
+        """Return the evaluation of an answer by the trial's task."""
         task, part = self.part_of(shown)
         return self.tasks[task].type.judged(part, given)
 
     def faultless(self, shown: Arrangement) -> Given:
-        """Return what somebody answers who makes no error in the trial's task."""
+        """Return the error-free answer to the trial's task."""
         task, part = self.part_of(shown)
         return self.tasks[task].type.faultless(part)
 
@@ -222,15 +222,15 @@ class Mixed(ResponseType):
         task, part = self.part_of(shown)
         return self.tasks[task].type.is_late(part, rt_ms, steps)
 
-    # What is exported.
+    # What the export contains.
 
     @property
     def completes_rows(self) -> bool:
-        """The task stands before what the tasks store."""
+        """True: the stored columns begin with the task's name, which the export separates."""
         return True
 
     def exported(self, row: dict[str, object]) -> dict[str, object]:
-        """Return a row of the responses as the trial's task completes it."""
+        """Return a row of responses with the columns that the trial's task derives."""
         task, _, rest = str(row["task"]).partition(" ")
         type_ = self.tasks[task].type
         steps = row.pop("steps", None)
@@ -240,7 +240,7 @@ class Mixed(ResponseType):
 
     @cached_property
     def _alien(self) -> dict[str, dict[str, None]]:
-        """What rows of each task have empty, for it is other tasks' alone."""
+        """The columns that stay empty in each task's rows because only other tasks have them."""
         names = {
             task: {column.name for column in type_.all_columns}
             for task, type_ in self.types.items()
@@ -250,7 +250,7 @@ class Mixed(ResponseType):
 
     @cached_property
     def _alien_steps(self) -> dict[str, dict[str, None]]:
-        """Likewise, of the table of steps."""
+        """The same for the columns of the table of steps."""
         tables = {task: type_.step_table for task, type_ in self.types.items()}
         names = {
             task: set(table.column_names) if table else set() for task, table in tables.items()
@@ -261,39 +261,39 @@ class Mixed(ResponseType):
     def step_rows(
         self, item: Item, shown: Arrangement, given: Given
     ) -> Iterator[dict[str, object]]:
-        """Yield the rows of steps that the trial's task gives."""
+        """Yield the rows of steps from the trial's task."""
         task, part = self.part_of(shown)
         response = self.tasks[task].type
         for row in response.step_rows(item, part, given):
             yield {**self._alien_steps[task], **row}
 
-    # How an item is checked.
+    # How items are checked.
 
     def flaws(self, items: Sequence[Item]) -> Iterator[tuple[Item, StudyError]]:
-        """Yield what is wrong with the items of each task beside each other."""
+        """Yield the faults that appear when each task's items are compared."""
         for name, type_ in self.types.items():
             yield from type_.flaws([item for item in items if self.task_of(item) == name])
 
-    # How it is simulated.
+    # How answers are simulated.
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
     ) -> Given:
-        """Return what a simulated participant answers to the item's task."""
+        """Return the answer of a simulated participant to the item's task."""
         return self.of_item(known.item).simulate(responder, known, options, rng)
 
-    # How a table becomes a study of it.
+    # How a table of items becomes a new study of this type.
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
-        """Return whether a column ``task`` names two types of response or more."""
+        """Return whether a column ``task`` names two or more response types."""
         return len(_by_type(items)) > 1
 
     @classmethod
     def proposed(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
-        """Return a task for each type of response that the column ``task`` names.
+        """Return a task for each response type that the column ``task`` names.
 
         Raises:
             StudyError: There is no such column, or it names fewer than two types.
@@ -321,14 +321,14 @@ class Mixed(ResponseType):
 
     @property
     def example_note(self) -> str:
-        """What `parallax study show` says above its examples."""
+        """The note that `parallax study show` prints above its examples."""
         return "each trial is of its item's task: " + "; ".join(
             f"{name}: {type_.example_note}" for name, type_ in self.types.items()
         )
 
 
 def _by_type(items: Sequence[Item]) -> dict[str, list[Item]]:
-    """Return items by the type that their column ``task`` names; none where one names no type."""
+    """Return items by the type in their column ``task``; empty if any item names no known type."""
     by_type: dict[str, list[Item]] = {}
     for item in items:
         by_type.setdefault(dict(item.extra).get("task", "").strip(), []).append(item)

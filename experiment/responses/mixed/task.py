@@ -1,4 +1,4 @@
-"""One of several tasks of a session, as study.toml has it, and the columns of all in one table."""
+"""One task of a mixed session, as study.toml defines it, and the union of all tasks' columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -33,7 +33,7 @@ class Task(BaseModel):
     def _load(self) -> "Task":
         if self.response == "mixed":
             raise ValueError('a task of "mixed" cannot be mixed itself')
-        # What a study's own folder brings is not imported here: a task is built in or installed.
+        # A study's own code is not imported here: a task's type must be built in or installed.
         self._type = load_response(self.response, self.parameters, own_code=False)
         n = self._type.n_answers
         if self.keys and len(self.keys) != n:
@@ -42,17 +42,17 @@ class Task(BaseModel):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The keys of its type, as ``trial.parameters`` has them in a study of this task alone."""
+        """The parameters of the task's type, as ``trial.parameters`` would contain them."""
         return dict(self.model_extra or {})
 
     @property
     def type(self) -> ResponseType:
-        """Its type of response."""
+        """The task's response type."""
         return self._type
 
     @property
     def chosen_by(self) -> tuple[str, ...]:
-        """The keys that choose its first answer, its second, and so on."""
+        """The keys that choose the first answer, the second, and so on."""
         digits = tuple(map(str, range(1, self._type.n_answers + 1)))
         return self.keys or self._type.default_keys or digits
 
@@ -60,17 +60,17 @@ class Task(BaseModel):
 def united(
     by_task: Mapping[str, Sequence[Column]], leading: Iterable[Column] = ()
 ) -> tuple[Column, ...]:
-    """Return the columns of all tasks, each once, in the order of the first that has it.
+    """Return the columns of all tasks, each once, in order of first appearance.
 
-    A column that some task lacks may be empty; where tasks say different things of it, all of them
-    stand in its description.
+    A column that some task lacks may be empty. If the tasks' descriptions of a column differ, the
+    result contains all of them.
 
     Args:
         by_task: Each task's columns, by its name.
-        leading: What stands before them.
+        leading: Columns to put first.
 
     Raises:
-        StudyError: Tasks measure different things under one name.
+        StudyError: Tasks measure different quantities under one name.
     """
     of_tasks: dict[str, dict[str, Column]] = {}
     for task, columns in by_task.items():
@@ -84,14 +84,14 @@ def united(
 
 
 def united_table(tables: Mapping[str, TableSchema | None]) -> TableSchema | None:
-    """Return the table of steps of all tasks that have one; None where none has."""
+    """Return the table of steps of all tasks that have one; None if no task does."""
     known = {task: table for task, table in tables.items() if table}
     if not known:
         return None
     first = next(iter(known.values()))
     columns = united({task: table.columns for task, table in known.items()})
     about = " ".join(dict.fromkeys(table.description for table in known.values()))
-    # Keys come first, as tables have them.
+    # Primary-key columns come first, as in every table.
     keys = sorted(columns, key=lambda column: column.name not in first.primary_key)
     return TableSchema(first.name, about, first.primary_key, tuple(keys))
 

@@ -1,1 +1,1 @@
-"""A sentence is rated on a scale."""
+"""Response types in which the participant rates a sentence on a scale."""

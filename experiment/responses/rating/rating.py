@@ -1,4 +1,4 @@
-"""One sentence, and below it a scale on which it is rated."""
+"""The rating of one sentence on the scale below it."""
 
 import json
 import random
@@ -16,7 +16,7 @@ from experiment.simulation.responders import Rater, Responder
 from experiment.tables.column import Column
 from experiment.tables.schemas import RATING_COLUMNS
 
-# A scale's parameters, and under which headers tables bring them.
+# A scale's parameters, and the table headers recognised for each.
 _SCALE: Mapping[str, tuple[str, ...]] = {
     "points": ("points", "scale", "scale_points", "n_points"),
     "lowest": ("lowest", "left_label", "left_comment", "left", "low_label"),
@@ -27,12 +27,12 @@ SCALE_COMMENTS: Mapping[str, str] = {
     "points": "of the scale",
     "lowest": "the labels of its two ends",
 }
-# With fewer catch trials, one bad sentence that somebody likes would exclude them.
+# With fewer catch trials, a single bad sentence that a participant likes would exclude them.
 _FEWEST_FOR_A_GAP = 4
 
 
 class Scale(OneVersion):
-    """What every type has that asks for a point of a scale; it says how many ``points`` it has."""
+    """Base class of the types that ask for a point of a scale with ``points`` points."""
 
     family: ClassVar[str] = "rating"
     script: ClassVar[str] = "rating/rating.js"
@@ -44,21 +44,21 @@ class Scale(OneVersion):
 
     @property
     def n_answers(self) -> int:
-        """How many answers there are: the scale's points."""
+        """The number of answers: the scale's points."""
         return int(vars(self).get("points", 0))
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
-        """Return the version with its scale; only a good one has a side."""
+        """Return the version with its scale; only a good version has a side."""
         is_good = options[0] == Variant.GOOD
         return Arrangement(Side.FIRST if is_good else None, options, self.n_answers)
 
     def accepts(self, given: Given, options: str | None) -> bool:
-        """Return whether it is a point of the scale."""
+        """Return whether the answer is a point of the scale."""
         plain = given.side is None and given.steps is None
         return plain and given.rating in range(1, self.n_answers + 1)
 
     def judged(self, shown: Arrangement, given: Given) -> Judged:
-        """Return the point; no rating is right or wrong."""
+        """Return the chosen point; no rating is right or wrong."""
         return Judged(
             rating=given.rating,
             version=shown.options[0],
@@ -66,13 +66,13 @@ class Scale(OneVersion):
         )
 
     def faultless(self, shown: Arrangement) -> Given:
-        """Return the highest point for a good version, the lowest for another."""
+        """Return the highest point for a good version, the lowest for any other."""
         return Given(rating=self.n_answers if shown.good_side else 1)
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
     ) -> Given:
-        """Return the point that a simulated participant gives."""
+        """Return the rating of a simulated participant."""
         is_good = options[0] == known.good
         rater = cast(Rater, responder)
         return Given(
@@ -80,16 +80,16 @@ class Scale(OneVersion):
         )
 
     def proposed_rules(self, catch: Sequence[CatchTrials]) -> Iterator[str]:
-        """Yield a rule about the catch trials that have two versions, or how one would look."""
+        """Yield a rule for the catch trials that have two versions, or an example of a rule."""
         yield from rules_of_ratings(catch)
 
     def said(self, shown: Arrangement, given: Given) -> str:
-        """Return the point and the scale's points."""
+        """Return the chosen point and the number of points."""
         return f"{given.rating} of {shown.points}"
 
     @property
     def example_note(self) -> str:
-        """What `parallax study show` says above its examples."""
+        """The note that `parallax study show` prints above its examples."""
         return f"a trial shows one of the texts, and asks for a point from 1 to {self.n_answers}"
 
 
@@ -120,7 +120,7 @@ class Points(BaseModel):
 
     @classmethod
     def proposed_scale(cls, items: Sequence[Item], ends: tuple[str, str]) -> dict[str, object]:
-        """Return a scale: what the items' own columns say of it, or one of seven points."""
+        """Return the scale that the items' own columns define, or a scale of seven points."""
         scale = dict(_scale(items))
         points = int(scale.pop("points", _POINTS))
         return {"points": points, "lowest": ends[0], "highest": ends[1], **scale}
@@ -143,13 +143,13 @@ class Rating(Points, Scale):
     def proposed(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
-        """Return a scale: what the items' own columns say of it, or one of seven points."""
+        """Return the scale that the items' own columns define, or a scale of seven points."""
         named = cls.proposed_scale(items, ends)
         return named, f"Each sentence is rated on a scale of {named['points']} points."
 
 
 def rules_of_ratings(catch: Sequence[CatchTrials]) -> Iterator[str]:
-    """Yield a rule about the catch trials that have two versions, or how one would look."""
+    """Yield a rule for the catch trials that have two versions, or an example of a rule."""
     names = [
         construction.name
         for construction in catch
@@ -175,7 +175,7 @@ def rules_of_ratings(catch: Sequence[CatchTrials]) -> Iterator[str]:
 
 
 def _scale(items: Sequence[Item]) -> Iterator[tuple[str, str]]:
-    """Yield what the items' own columns say of the scale, the same in every row."""
+    """Yield the scale's parameters from the items' own columns that are the same in every row."""
     for header, first in items[0].extra:
         if {dict(item.extra).get(header, "") for item in items} != {first} or not first:
             continue

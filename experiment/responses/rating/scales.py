@@ -1,4 +1,4 @@
-"""One sentence, and below it two scales or more on which it is rated."""
+"""The rating of one sentence on two or more scales below it."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,8 +29,8 @@ class OneScale(Points):
 class Scales(Scale):
     """Shows one version of an item and asks for a point of each scale.
 
-    An answer is one number that has a digit for each scale, in their order: a scale has nine
-    points at most. Exclusion rules read the scale that they name, or all of them.
+    An answer is one number with one digit per scale, in their order. So a scale has at most nine
+    points. Exclusion rules use the scale that they name, or all scales.
     """
 
     name: ClassVar[str] = "scales"
@@ -47,7 +47,7 @@ class Scales(Scale):
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:  # type: ignore[override]
-        """What an answer measures: the first scale's point, and that of each scale by its name."""
+        """The columns of an answer: the first scale's point, and each scale's point by name."""
         named = (
             Column(f"{PREFIX}{name}", "integer", f"the point of the scale {name}, from 1: "
                    f"{scale.question}", unit="point")
@@ -65,30 +65,30 @@ class Scales(Scale):
 
     @property
     def named_scales(self) -> Mapping[str, int]:
-        """The number of points of each scale by its name."""
+        """The number of points of each scale, by name."""
         return {name: scale.points for name, scale in self.scales.items()}
 
     @property
     def most_points(self) -> list[int]:
-        """How many points each scale has."""
+        """The number of points of each scale, in order."""
         return [scale.points for scale in self.scales.values()]
 
     @property
     def points(self) -> int:
-        """How many points the first scale has, whose point archives read."""
+        """The number of points of the first scale, whose point archives use."""
         return self.most_points[0]
 
     @property
     def n_answers(self) -> int:
-        """The most points that a scale has; each has a key."""
+        """The largest number of points of any scale; each point has a key."""
         return max(self.most_points)
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
-        """Return the version with the first scale's points; only a good one has a side."""
+        """Return the version with the first scale's points; only a good version has a side."""
         return replace(super().arrangement(item, options), points=self.points)
 
     def accepts(self, given: Given, options: str | None) -> bool:
-        """Return whether it has a point of each scale."""
+        """Return whether the answer has a valid point for each scale."""
         if given.side is not None or given.steps is not None or given.rating is None:
             return False
         points = str(given.rating)
@@ -97,27 +97,27 @@ class Scales(Scale):
         )
 
     def points_of(self, rating: int) -> dict[str, int]:
-        """Return the point of each scale that an answer's number tells."""
+        """Return the point of each scale that an answer's number encodes."""
         return dict(zip(self.scales, map(int, str(rating)), strict=True))
 
     def judged(self, shown: Arrangement, given: Given) -> Judged:
-        """Return the first scale's point and that of each; no rating is right or wrong."""
+        """Return the first scale's point and each scale's point; no rating is right or wrong."""
         points = self.points_of(given.rating or 0)
         first = next(iter(points.values()))
         of_first = super().judged(shown, replace(given, rating=first))
         return replace(of_first, ratings=tuple(points.items()))
 
     def faultless(self, shown: Arrangement) -> Given:
-        """Return the highest points for a good version, the lowest for another."""
+        """Return the highest points for a good version, the lowest for any other."""
         return _together(self.most_points if shown.good_side else [1] * len(self.scales))
 
     @property
     def completes_rows(self) -> bool:
-        """Each scale's point stands in a column of its own."""
+        """True: each scale's point gets its own column."""
         return True
 
     def exported(self, row: dict[str, object]) -> dict[str, object]:
-        """Return a row of the responses with a column for each scale."""
+        """Return a row of responses with a column for each scale."""
         points = self.points_of(int(str(row["rating"])))
         named = {f"{PREFIX}{name}": point for name, point in points.items()}
         return row | {"rating": next(iter(points.values()))} | named
@@ -125,7 +125,7 @@ class Scales(Scale):
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
     ) -> Given:
-        """Return the points that a simulated participant gives, each scale by itself."""
+        """Return the ratings of a simulated participant, drawn independently for each scale."""
         rater, is_good = cast(Rater, responder), options[0] == known.good
         return _together(
             rater.rate(known.item.kind, most, is_good, known.accuracy, rng)
@@ -136,7 +136,7 @@ class Scales(Scale):
     def proposed(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
-        """Return two scales whose questions their author writes."""
+        """Return two example scales whose questions the author must write."""
         scale = Points.proposed_scale(items, ends)
         named = {name: {"question": name.capitalize(), **scale}
                  for name in ("acceptability", "plausibility")}  # fmt: skip
@@ -146,13 +146,13 @@ class Scales(Scale):
         )
 
     def said(self, shown: Arrangement, given: Given) -> str:
-        """Return each scale's point."""
+        """Return the point of each scale."""
         points = self.points_of(given.rating or 0)
         return ", ".join(f"{name} {point}" for name, point in points.items())
 
     @property
     def example_note(self) -> str:
-        """What `parallax study show` says above its examples."""
+        """The note that `parallax study show` prints above its examples."""
         scales = ", ".join(
             f"{name} from 1 to {scale.points}" for name, scale in self.scales.items()
         )

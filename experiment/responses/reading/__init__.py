@@ -1,1 +1,1 @@
-"""Types of response in which a sentence is read step by step, and each step is timed."""
+"""Response types in which a participant reads a sentence in timed steps."""

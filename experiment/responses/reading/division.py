@@ -1,4 +1,4 @@
-"""How a sentence is divided into what is shown one after the other."""
+"""Division of a sentence into the steps that are shown one after another."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from experiment.materials.formats.regions import BAR, SPACELESS
 from experiment.records import Item, Variant
 
 Unit = Literal["word", "region", "sentence"]
-# More of their letters in one stretch are more than one word.
+# In scripts without spaces, a longer stretch of letters is more than one word.
 _LONGEST_WORD = 6
 FEWEST_STEPS, MOST_STEPS = 2, 150
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A word or region, as the item has it.
+    """A word or region of the item.
 
     Attributes:
-        text: It.
-        region: The number of its region, from 1; its own number where the item names no regions.
+        text: The word or region.
+        region: The region's number, from 1; the step's own number if the item names no regions.
     """
 
     text: str
@@ -28,12 +28,12 @@ class Step:
 
 
 def sentence_of(item: Item, version: str) -> str:
-    """Return the whole sentence of a version, with its context."""
+    """Return the whole sentence of a version, including the item's context."""
     return f"{item.context} {item.version(version)}".strip()
 
 
 def barred(item: Item, version: str) -> str:
-    """Return a version's sentence with bars between its regions; empty where it names none."""
+    """Return a version's sentence with bars between its regions; empty if it names no regions."""
     columns = dict(item.extra)
     with_bars = columns.get(f"{version}_regions", "")
     return with_bars or (columns.get("regions", "") if version == Variant.GOOD else "")
@@ -43,7 +43,7 @@ def divided(item: Item, version: str, unit: Unit) -> tuple[Step, ...]:
     """Return the steps in which a version of an item is read.
 
     Raises:
-        StudyError: Its regions are not its sentence, or it cannot be divided into two steps.
+        StudyError: The regions do not match the sentence, or the sentence has fewer than two steps.
     """
     text, marked = sentence_of(item, version), barred(item, version)
     if BAR in text:
@@ -91,16 +91,16 @@ def _refuse_undivided(item: Item, version: str, steps: Sequence[Step]) -> None:
 
 
 def as_shown(item: Item, steps: Sequence[Step], rendered: str) -> tuple[str, ...]:
-    """Return the texts of the steps as a rendering of the whole sentence has them.
+    """Return the texts of the steps as they appear in the rendered sentence.
 
     Args:
-        item: Whose steps they are.
-        steps: They.
-        rendered: The sentence as the screen shows it: the same letters, but for capitals, and a
-            mark at the end that may be added.
+        item: The item that is read.
+        steps: The item's steps.
+        rendered: The sentence as the screen shows it: the same letters except for capitals, and
+            possibly an added final mark.
 
     Raises:
-        StudyError: The rendering changes more than that.
+        StudyError: The rendering makes any other change.
     """
     places = [place for place, letter in enumerate(rendered) if not letter.isspace()]
     sizes = [len(_letters(step.text)) for step in steps]
@@ -121,7 +121,7 @@ def as_shown(item: Item, steps: Sequence[Step], rendered: str) -> tuple[str, ...
 
 
 def flaw(item: Item, problem: str, expected: str, remedy: str = "") -> StudyError:
-    """Return the error of an item that cannot be read step by step."""
+    """Return the error for an item that cannot be read step by step."""
     return StudyError(f'the item "{item.item_id}": {problem}', expected=expected, remedy=remedy)
 
 

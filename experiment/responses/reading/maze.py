@@ -1,4 +1,4 @@
-"""The Maze: at every word its reader chooses the one that goes on the sentence.
+"""The Maze task: at each word the reader chooses which of two words continues the sentence.
 
 Forster, K. I., Guerrera, C. & Elliot, L. (2009). The maze task: Measuring forced incremental
 sentence processing time. Behavior Research Methods, 41(1).
@@ -21,18 +21,19 @@ from experiment.simulation.responders import Responder
 from experiment.tables.column import Column, TableSchema
 from experiment.tables.observation_tables import READINGS, STEP_KEYS, STEP_TIMES
 
-# What stands beside the first word, as the field writes it.
+# The conventional placeholder shown next to the first word.
 NO_WORD = "x-x-x"
 LEFT, RIGHT = "l", "r"
 _SIDES = {LEFT: "left", RIGHT: "right"}
 _OTHER = {LEFT: RIGHT, RIGHT: LEFT}
 _LONGEST_RUN = 3
-# Of a word alone: whoever answers nine of ten sentences rightly chooses most words rightly.
+# The error rate per word: a participant who answers nine of ten sentences correctly chooses most
+# words correctly.
 _ERRORS_A_WORD = 0.2
 _MARKS = ".,;:!?…。、،؟"
 
 
-# What was chosen word by word against a distractor.
+# The table of each word's choice against its distractor.
 _WORDS = TableSchema(
     READINGS.name,
     "The Maze: one row per word that was chosen. Exported where trials are a Maze.",
@@ -56,7 +57,7 @@ _WORDS = TableSchema(
 
 
 class Maze(Questioned, Read):
-    """Shows each word of a version beside a distractor that does not go on the sentence."""
+    """Shows each word of a version next to a distractor that does not continue the sentence."""
 
     name: ClassVar[str] = "maze"
     family: ClassVar[str] = "maze"
@@ -67,7 +68,7 @@ class Maze(Questioned, Read):
         Column("is_finished", "boolean", "whether the sentence was read to its end"),
     )
     step_table: ClassVar[TableSchema | None] = _WORDS
-    # Half a line, as measured with the page's own style: two words stand side by side.
+    # Half a line, measured with the page's own style: the two words are shown side by side.
     letters_in_place: ClassVar[int | None] = 13
     default_keys: ClassVar[tuple[str, ...]] = ("f", "j")
     typical_rt_ms: ClassVar[float] = 9000.0
@@ -95,14 +96,14 @@ class Maze(Questioned, Read):
 
     @property
     def unit(self) -> Unit:
-        """A step is a word."""
+        """The unit of a step: a word."""
         return "word"
 
     def distractors(self, item: Item, version: str) -> tuple[str, ...]:
         """Return the distractor of each word of a version, with its punctuation.
 
         Raises:
-            StudyError: A word has none, or its own word as one.
+            StudyError: A word has no distractor, or is its own distractor.
         """
         columns = dict(item.extra)
         text = columns.get(f"{version}_distractors", "")
@@ -130,7 +131,7 @@ class Maze(Questioned, Read):
         return tuple(written)
 
     def versions(self, item: Item) -> tuple[str, ...]:
-        """Return the versions of an item that may be shown, the good one first.
+        """Return the names of the item's versions that may be shown, the good one first.
 
         Raises:
             StudyError: A word has no distractor.
@@ -141,7 +142,7 @@ class Maze(Questioned, Read):
         return versions
 
     def plan(self, item: Item, version: str) -> str:
-        """Return on which side each right word stands where nobody's session says it."""
+        """Return the default side of each right word, for use outside a participant's session."""
         return sides(
             len(self.steps(item, version)), generator(0, "maze sides", item.item_id, version)
         )
@@ -154,13 +155,13 @@ class Maze(Questioned, Read):
         *,
         mirrored: bool,
     ) -> Arrangement:
-        """Return the sides of this participant's words: over two places each word stands on both.
+        """Return the sides of a participant's words; over two places each word is on both sides.
 
         Args:
             item: The item.
-            arranged: Its version and plan.
-            draw: Returns the source of randomness, the same for two neighbouring places.
-            mirrored: Whether it is the second of the two, which gets the opposite sides.
+            arranged: The item's version and plan.
+            draw: Returns the random generator, the same for two neighbouring places.
+            mirrored: Whether the place is the second of the two, which gets the opposite sides.
         """
         version, plan, *asked = arranged.options
         drawn = sides(len(plan), draw())
@@ -169,9 +170,9 @@ class Maze(Questioned, Read):
         return replace(arranged, options=(version, drawn, *asked))
 
     def page(self, item: Item, version: str, texts: Sequence[str], plan: str) -> dict[str, object]:
-        """Return each word with its distractor, and where the right one stands.
+        """Return each word with its distractor, and the side of the right word.
 
-        The page must know it: it says at once that a choice was wrong.
+        The page needs the right side because it reports a wrong choice at once.
         """
         distractors = self.distractors(item, version)
         if self.punctuation and texts[-1] != self.steps(item, version)[-1].text:
@@ -185,7 +186,7 @@ class Maze(Questioned, Read):
         }
 
     def fits(self, steps: Steps, plan: str) -> bool:
-        """Return whether every word was chosen, or the last one wrongly where that ends."""
+        """Return whether each word was chosen, or a wrong choice ended the sentence if it may."""
         n = len(steps.onset_ms)
         if len(steps.wrong) != n or not 0 < n <= len(plan):
             return False
@@ -194,12 +195,12 @@ class Maze(Questioned, Read):
         return not any(steps.wrong[:-1]) and (n == len(plan) or bool(steps.wrong[-1]))
 
     def is_finished(self, steps: Steps, plan: str) -> bool:
-        """Return whether no error ended the sentence."""
+        """Return whether the sentence was read to its end, without an error that ended it."""
         whole = len(steps.onset_ms) == len(plan)
         return whole and (self.on_error != "end" or not any(steps.wrong))
 
     def steady(self, plan: str) -> Steps:
-        """Return steps of 800 ms each, all right."""
+        """Return steps of 800 ms each, all chosen correctly."""
         n = len(plan)
         times = (800.0,) * n
         onsets = tuple(800.0 * k for k in range(n))
@@ -208,7 +209,7 @@ class Maze(Questioned, Read):
     def simulated(
         self, responder: Responder, known: Known, version: str, rng: random.Random
     ) -> Steps:
-        """Return choices that are mostly right, in times that grow with the words."""
+        """Return mostly correct choices, with times that grow with word length."""
         accuracy = 1 - (1 - known.accuracy) * _ERRORS_A_WORD
         onsets, times, wrong, done = [0.0], [], [], []
         for step in self.steps(known.item, version):
@@ -227,7 +228,7 @@ class Maze(Questioned, Read):
         )
 
     def unbalanced(self, shown: Sequence[Arrangement]) -> Iterator[str]:
-        """Yield trials whose right words stand more on one side, or on one four times running."""
+        """Yield trials whose right words favour one side, or repeat a side four times in a row."""
         for number, arranged in enumerate(shown, start=1):
             plan = arranged.options[1]
             lefts = plan.count(LEFT)
@@ -235,10 +236,10 @@ class Maze(Questioned, Read):
             if lefts not in (len(plan) // 2, len(plan) - len(plan) // 2) or runs:
                 yield f"trial {number}: {plan}"
 
-    # What is exported.
+    # What the export contains.
 
     def exported(self, row: dict[str, object]) -> dict[str, object]:
-        """Return a row of the responses with how many words were chosen wrongly."""
+        """Return a row of responses with the number of words chosen wrongly."""
         steps = row.get("steps")
         plan = f"{row['version']} ".split(" ")[1]
         assert isinstance(steps, Steps | None)
@@ -250,7 +251,7 @@ class Maze(Questioned, Read):
     def step_columns(
         self, item: Item, shown: Arrangement, steps: Steps, index: int
     ) -> Mapping[str, object]:
-        """Return the distractor, the sides and the choice."""
+        """Return a step's distractor, the side of the right word, and the choice."""
         return {
             "distractor": self.distractors(item, shown.options[0])[index],
             "side": _SIDES[shown.options[1][index]],
@@ -269,12 +270,12 @@ class Maze(Questioned, Read):
     def proposed(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
-        """Return that errors are corrected."""
+        """Return parameters with which errors must be corrected."""
         return {"on_error": "correct"}, "Each sentence is a Maze: word by word, errors corrected."
 
 
 def sides(n: int, rng: random.Random) -> str:
-    """Return on which side each of n right words stands: half on each, none four times running."""
+    """Return the side of each of n right words: half per side, no side four times in a row."""
     left = n // 2 + (rng.choice((0, 1)) if n % 2 else 0)
     drawn = ""
     while len(drawn) < n:
@@ -283,7 +284,7 @@ def sides(n: int, rng: random.Random) -> str:
             if drawn.endswith(side * _LONGEST_RUN):
                 rest[side] = 0
         if not any(rest.values()):
-            # The end would be a run of the same side: drawn again from the beginning.
+            # Only a run on one side could complete the sequence: start again from the beginning.
             drawn = ""
             continue
         drawn += rng.choices((LEFT, RIGHT), (rest[LEFT], rest[RIGHT]))[0]
@@ -303,7 +304,7 @@ def _bare(word: str) -> str:
 
 
 def _punctuated(distractor: str, word: str) -> str:
-    """Return a distractor with the marks that end the word beside it."""
+    """Return a distractor with the final punctuation of the word next to it."""
     if distractor == NO_WORD:
         return distractor
     bare = word.rstrip(_MARKS)

@@ -1,4 +1,4 @@
-"""The question that may follow a sentence: its answers, and which of them is right."""
+"""The optional question after a sentence: its answers, and which answer is right."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +11,7 @@ from experiment.records import PAIR, Item, Side
 from experiment.responses.reading.division import flaw
 
 QUESTION, ANSWER, ANSWERS = "question", "answer", "answers"
-# What an answer may be called where the answers are yes and no, whose words the page has.
+# Accepted spellings of yes and no; the page has its own words for them.
 _YES_NO = {"yes": Side.FIRST, "y": Side.FIRST, "1": Side.FIRST, "true": Side.FIRST,
            "no": Side.SECOND, "n": Side.SECOND, "0": Side.SECOND, "false": Side.SECOND}  # fmt: skip
 
@@ -22,8 +22,8 @@ class Question:
 
     Attributes:
         text: What is asked.
-        answers: Two answers, in the order of the screen; none for yes and no.
-        right: Where the right one stands.
+        answers: Two answers, in the order of the screen; empty for yes and no.
+        right: The side of the right answer.
     """
 
     text: str
@@ -32,7 +32,7 @@ class Question:
 
 
 class Questioned(BaseModel):
-    """The parameters of types that may ask a question after a sentence."""
+    """The parameters of the types that may ask a question after a sentence."""
 
     wrong_answers: Literal["keep", "drop"] = Field(
         default="keep",
@@ -47,7 +47,7 @@ def question_of(item: Item) -> Question | None:
     """Return the question after an item, from its columns question, answers and answer.
 
     Raises:
-        StudyError: It does not say which answer is right.
+        StudyError: The item does not name the right answer.
     """
     columns = dict(item.extra)
     text = columns.get(QUESTION, "").strip()

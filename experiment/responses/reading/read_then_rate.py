@@ -1,4 +1,4 @@
-"""A sentence is read at one's own pace, and rated once it has gone."""
+"""Self-paced reading of a sentence, followed by a rating after the sentence has disappeared."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,28 +51,28 @@ class ReadThenRate(Points, Paced):
     }
 
     def question(self, item: Item) -> Question | None:
-        """Return None: the scale follows every item."""
+        """Return None: this type asks for a rating instead of a question."""
         return None
 
     @property
     def n_answers(self) -> int:
-        """How many answers there are: the scale's points."""
+        """The number of answers: the scale's points."""
         return self.points
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
-        """Return the version with its plan and its scale; only a good one has a side."""
+        """Return the version with its plan and scale; only a good version has a side."""
         side = Side.FIRST if options[0] == Variant.GOOD else None
         return replace(super().arrangement(item, options), good_side=side, points=self.points)
 
     def accepts(self, given: Given, options: str | None) -> bool:
-        """Return whether the steps are those of the trial, with a point of the scale."""
+        """Return whether the steps match the trial and the rating is a point of the scale."""
         if given.side is not None or given.steps is None or not given.steps.is_whole:
             return False
         _, _, plan = (options or " ").partition(" ")
         return given.rating in range(1, self.points + 1) and self.fits(given.steps, plan)
 
     def judged(self, shown: Arrangement, given: Given) -> Judged:
-        """Return the point and what was read; no rating is right or wrong."""
+        """Return the chosen point and the steps; no rating is right or wrong."""
         return Judged(
             rating=given.rating,
             version=shown.options[0],
@@ -81,19 +81,19 @@ class ReadThenRate(Points, Paced):
         )
 
     def faultless(self, shown: Arrangement) -> Given:
-        """Return steady reading, and the highest point for a good version."""
+        """Return evenly timed steps, with the highest point for a good version, else the lowest."""
         answer = super().faultless(shown)
         return replace(answer, side=None, rating=self.points if shown.good_side else 1)
 
     def exported(self, row: dict[str, object]) -> dict[str, object]:
-        """Return a row of the responses with what follows from its steps."""
+        """Return a row of responses with the columns that are derived from its steps."""
         done = super().exported(row)
         return done | {"rating_rt_ms": done.pop("question_rt_ms")}
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
     ) -> Given:
-        """Return the times of a simulated reader, and the point that they give."""
+        """Return the reading times and the rating of a simulated participant."""
         is_good = options[0] == known.good
         version = Variant.GOOD if is_good else str(known.item.contrast)
         steps = with_question(self.simulated(responder, known, version, rng), rng)
@@ -103,14 +103,14 @@ class ReadThenRate(Points, Paced):
 
     @classmethod
     def suits(cls, items: Sequence[Item], against: Sequence[str]) -> bool:
-        """Return False: no table says that its sentences go before they are rated."""
+        """Return False: a table cannot indicate that sentences disappear before the rating."""
         return False
 
     @classmethod
     def proposed(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
-        """Return how it is read, and a scale."""
+        """Return the parameters of the reading and of the scale."""
         reading, _ = super().proposed(items, against, ends)
         scale = cls.proposed_scale(items, ends)
         return (
@@ -120,15 +120,15 @@ class ReadThenRate(Points, Paced):
         )
 
     def proposed_rules(self, catch: Sequence[CatchTrials]) -> Iterator[str]:
-        """Yield a rule about the catch trials that have two versions, or how one would look."""
+        """Yield a rule for the catch trials that have two versions, or an example of a rule."""
         yield from rules_of_ratings(catch)
 
     def said(self, shown: Arrangement, given: Given) -> str:
-        """Return how long the sentence was read, and the point."""
+        """Return the total reading time and the chosen point."""
         read = super().said(shown, given)
         return ", ".join(filter(None, [read, f"{given.rating} of {shown.points}"]))
 
     @property
     def example_note(self) -> str:
-        """What `parallax study show` says above its examples."""
+        """The note that `parallax study show` prints above its examples."""
         return f"a trial shows one of the texts, and then a scale from 1 to {self.points}"

@@ -1,4 +1,4 @@
-"""What every type has in which a sentence is read step by step."""
+"""Base class of the response types in which a sentence is read step by step."""
 
 import math
 import random
@@ -28,7 +28,8 @@ from experiment.tables.schemas import MEASURED_COLUMNS
 
 ASKED = "question"
 _MS_A_DAY = 24 * 60 * 60 * 1000
-# Simulated readers: log-normal times, whose median grows with the word; chosen, not estimated.
+# Simulated reading times are log-normal, with a median that grows with word length; the values are
+# chosen, not estimated.
 _WORD_MS, _LETTER_MS, _SPREAD = 280.0, 14.0, 0.3
 
 PLAN = Column(
@@ -77,7 +78,7 @@ _ANSWERED = (
     ),
     Column("n_steps", "integer", "how many words or regions were read", unit="step"),
 )
-# What both types store of a trial; those of the sentence stand in the place of a choice's own.
+# The columns that both types store per trial; the sentence's own columns replace those of a choice.
 READ_COLUMNS = (
     *_ANSWERED,
     *(column for column in MEASURED_COLUMNS if column.name != "rt_ms"),
@@ -87,21 +88,21 @@ READ_COLUMNS = (
 class Read(OneVersion):
     """Shows one version of an item step by step, and may ask a question about it.
 
-    A trial is stored with the version, with its plan (how many steps it has, or on which sides the
-    right words stand) and with whether a question follows.
+    A stored trial has the version, its plan (the number of steps, or the sides of the right words),
+    and a mark if a question follows.
     """
 
     script: ClassVar[str] = "reading/reading.js"
     columns: ClassVar[tuple[Column, ...]] = READ_COLUMNS
     trial_columns: ClassVar[tuple[Column, ...]] = (ASKED_SIDE, PLAN)
     responder_method: ClassVar[str] = "choose"
-    # A whole line, as measured with the page's own style.
+    # A whole line, measured with the page's own style.
     letters_in_place: ClassVar[int | None] = 23
 
-    # What is shown.
+    # What the screen shows.
 
     def unbroken_words(self, item: Item) -> Iterator[str]:
-        """Yield the words of every version that may be read."""
+        """Yield the words of every version that may be shown."""
         for version in self.versions(item):
             for step in self.steps(item, version):
                 yield from step.text.split()
@@ -109,17 +110,17 @@ class Read(OneVersion):
     @property
     @abstractmethod
     def unit(self) -> Unit:
-        """Whether a step is a word or a region."""
+        """The unit of a step: a word, a region or the whole sentence."""
 
     @abstractmethod
     def plan(self, item: Item, version: str) -> str:
-        """Return how a version is read, in a word: the same for everybody."""
+        """Return a version's plan (how it is read) as one word, the same for all participants."""
 
     def question(self, item: Item) -> Question | None:
-        """Return the question that follows an item, if one does.
+        """Return the question that follows an item, or None.
 
         Raises:
-            StudyError: It does not say which answer is right.
+            StudyError: The item does not name the right answer.
         """
         return question_of(item)
 
@@ -127,15 +128,15 @@ class Read(OneVersion):
         """Return the steps in which a version is read.
 
         Raises:
-            StudyError: It cannot be divided.
+            StudyError: The version cannot be divided.
         """
         return divided(item, version, self.unit)
 
     def versions(self, item: Item) -> tuple[str, ...]:
-        """Return the versions of an item that may be shown, the good one first.
+        """Return the names of the item's versions that may be shown, the good one first.
 
         Raises:
-            StudyError: One cannot be read step by step, or its question has no right answer.
+            StudyError: A version cannot be read step by step, or the question has no right answer.
         """
         self.question(item)
         versions = super().versions(item)
@@ -144,17 +145,17 @@ class Read(OneVersion):
         return versions
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
-        """Return the version with its plan, and where the right answer to a question stands."""
+        """Return the version with its plan, and the side of the right answer to its question."""
         question, version = self.question(item), options[0]
         parts = (version, self.plan(item, version), *((ASKED,) if question else ()))
         return Arrangement(question.right if question else None, parts)
 
     def practised(self, item: Item, good_side: Side) -> Arrangement:
-        """Return the good version, as every practice trial shows it."""
+        """Return the good version, which every practice trial shows."""
         return self.arrangement(item, (Variant.GOOD,))
 
     def show_options(self, item: Item, options: Sequence[str], render: Render) -> Shown:
-        """Return the version that is on the screen, and what the page needs to show its steps."""
+        """Return the shown version, and the values that the page needs to show its steps."""
         version = options[0]
         text = render(sentence_of(item, version))
         steps = self.steps(item, version)
@@ -165,19 +166,19 @@ class Read(OneVersion):
 
     @abstractmethod
     def page(self, item: Item, version: str, texts: Sequence[str], plan: str) -> dict[str, object]:
-        """Return what the page's script needs to show a version.
+        """Return the values that the page's script needs to show a version.
 
         Args:
             item: The item.
             version: The version.
             texts: The steps' texts as the screen shows them.
-            plan: How it is read.
+            plan: The plan: how the version is read.
         """
 
-    # How an answer is read and checked.
+    # How the server reads and checks an answer.
 
     def accepts(self, given: Given, options: str | None) -> bool:
-        """Return whether the steps are those of the trial, and a question has its answer."""
+        """Return whether the steps match the trial, and a question that was asked has an answer."""
         if given.rating is not None or given.steps is None or not given.steps.is_whole:
             return False
         _, plan, *asked = (options or " ").split(" ")
@@ -186,14 +187,14 @@ class Read(OneVersion):
 
     @abstractmethod
     def fits(self, steps: Steps, plan: str) -> bool:
-        """Return whether steps can be those of a trial with this plan."""
+        """Return whether the steps are possible for a trial with this plan."""
 
     def is_finished(self, steps: Steps, plan: str) -> bool:
-        """Return whether the sentence was read to its end, so that a question followed."""
+        """Return whether the sentence was read to its end, so that its question was shown."""
         return True
 
     def judged(self, shown: Arrangement, given: Given) -> Judged:
-        """Return what was read, and whether a question was answered rightly."""
+        """Return the steps, and whether the question was answered correctly."""
         asked = given.side is not None and shown.good_side is not None
         return Judged(
             chose_good=given.side == shown.good_side if asked else None,
@@ -204,23 +205,23 @@ class Read(OneVersion):
         )
 
     def faultless(self, shown: Arrangement) -> Given:
-        """Return the times of somebody who reads steadily, and the right answer."""
+        """Return evenly timed steps and the right answer."""
         steps = self.steady(shown.options[1] if len(shown.options) > 1 else "2")
         return Given(side=shown.good_side, steps=steps)
 
     @abstractmethod
     def steady(self, plan: str) -> Steps:
-        """Return the steps of somebody who takes as long for each, and makes no error."""
+        """Return error-free steps of equal duration."""
 
-    # What is exported.
+    # What the export contains.
 
     @property
     def completes_rows(self) -> bool:
-        """The version, and the times of the question, follow from what is stored."""
+        """True: the version and the question's time are derived from the stored values."""
         return True
 
     def exported(self, row: dict[str, object]) -> dict[str, object]:
-        """Return a row of the responses with what follows from its steps."""
+        """Return a row of responses with the columns that are derived from its steps."""
         steps = row.pop("steps", None)
         assert isinstance(steps, Steps | None)
         return row | {
@@ -252,10 +253,10 @@ class Read(OneVersion):
     def step_columns(
         self, item: Item, shown: Arrangement, steps: Steps, index: int
     ) -> Mapping[str, object]:
-        """Return what the table of steps has of one besides."""
+        """Return a step's further columns of the table of steps."""
         return {}
 
-    # How an item is checked.
+    # How items are checked.
 
     def flaws(self, items: Sequence[Item]) -> Iterator[tuple[Item, StudyError]]:
         """Yield conditions of one frame whose regions do not align."""
@@ -282,12 +283,12 @@ class Read(OneVersion):
                         ),
                     )
 
-    # How it is simulated.
+    # How answers are simulated.
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
     ) -> Given:
-        """Return the times of a simulated reader, and their answer to the question."""
+        """Return a simulated reader's times, and their answer to the question."""
         version = Variant.GOOD if options[0] == known.good else str(known.item.contrast)
         steps = self.simulated(responder, known, version, rng)
         question = self.question(known.item)
@@ -303,25 +304,25 @@ class Read(OneVersion):
         """Return the steps of a simulated reader."""
 
     def word_ms(self, word: str, rng: random.Random, times: float = 1) -> float:
-        """Return how long a simulated reader takes for a word, in milliseconds.
+        """Return a simulated reader's time for a word, in milliseconds.
 
         Args:
             word: The word.
-            rng: The source of randomness.
-            times: How much longer than to read it alone.
+            rng: The random generator.
+            times: A factor on the time for reading the word alone.
         """
         median = self.hurried(times * (_WORD_MS + _LETTER_MS * len(word)))
         return min(round(rng.lognormvariate(math.log(median), _SPREAD), 1), _MS_A_DAY)
 
     def said(self, shown: Arrangement, given: Given) -> str:
-        """Return how long the sentence was read, and the answer to its question."""
+        """Return the total reading time, and the answer to the question."""
         total = given.steps.total_ms if given.steps else None
         read = "" if total is None else f"read in {total / 1000:.1f} s"
         return ", ".join(filter(None, [read, str(given.side or "")]))
 
     @property
     def example_note(self) -> str:
-        """What `parallax study show` says above its examples."""
+        """The note that `parallax study show` prints above its examples."""
         return "a trial shows one of the texts, step by step"
 
 
@@ -329,7 +330,7 @@ _SOURCES = {"p": "presentation", "f": "frames"}
 
 
 def with_question(steps: Steps, rng: random.Random) -> Steps:
-    """Return a simulated reader's steps with the time of what is asked after them."""
+    """Return a simulated reader's steps with a response time for the question or scale."""
     return replace(steps, question_ms=round(rng.lognormvariate(7.4, 0.4), 1))
 
 

@@ -1,4 +1,4 @@
-"""Self-paced reading: a press shows the next word or region, and hides the one before it."""
+"""Self-paced reading: each key press shows the next word or region and hides the previous one."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from experiment.tables.observation_tables import READINGS
 
 
 class Paced(Read):
-    """What both types have in which a press shows the next step."""
+    """Base class of the types in which a key press shows the next step."""
 
     step_table: ClassVar[TableSchema | None] = READINGS
     typical_rt_ms: ClassVar[float] = 4000.0
@@ -39,11 +39,11 @@ class Paced(Read):
 
     @property
     def unit(self) -> Unit:
-        """Whether a step is a word or a region."""
+        """The unit of a step, from the parameter ``by``."""
         return self.by
 
     def plan(self, item: Item, version: str) -> str:
-        """Return how many steps a version has."""
+        """Return the number of a version's steps as text."""
         return str(len(self.steps(item, version)))
 
     def page(self, item: Item, version: str, texts: Sequence[str], plan: str) -> dict[str, object]:
@@ -62,7 +62,7 @@ class Paced(Read):
     def simulated(
         self, responder: Responder, known: Known, version: str, rng: random.Random
     ) -> Steps:
-        """Return times that grow with the words."""
+        """Return reading times that grow with word length."""
         times = [self.word_ms(step.text, rng) for step in self.steps(known.item, version)]
         onsets = [round(ms, 1) for ms in accumulate(times[:-1], initial=0.0)]
         n = len(times)
@@ -72,7 +72,7 @@ class Paced(Read):
     def proposed(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
-        """Return to read by region where every item names its regions, else by word."""
+        """Return parameters for reading by region if every item names regions, else by word."""
         named = all(
             dict(item.extra).get("regions") or dict(item.extra).get("good_regions")
             for item in items

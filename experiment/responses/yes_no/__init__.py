@@ -1,1 +1,1 @@
-"""A sentence is judged acceptable or not."""
+"""The response type in which a sentence is judged acceptable or unacceptable."""

@@ -1,4 +1,4 @@
-"""One sentence, and below it yes and no."""
+"""A yes/no judgment of one sentence."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -18,15 +18,15 @@ from experiment.tables.schemas import MEASURED_COLUMNS, OPTIONS_COLUMN
 
 YES, NO = PAIR
 _WORDS = {YES: "yes", NO: "no"}
-# Where nobody can know what is expected, simulated people say yes as often as no.
+# If no answer is expected, simulated participants say yes half of the time.
 _UNDECIDED = 0.5
 
 
 class YesNo(OneVersion):
     """Shows one version of an item and asks whether it is acceptable.
 
-    Of an item with two versions the good one is acceptable and the other is not. Of one that has a
-    single version, a column of the study's own may say what is expected.
+    If an item has two versions, the good one is acceptable and the other is not. If an item has a
+    single version, one of the study's own columns may give the expected answer.
     """
 
     name: ClassVar[str] = "yes_no"
@@ -70,10 +70,10 @@ class YesNo(OneVersion):
     )
 
     def expected_side(self, item: Item, version: str) -> Side | None:
-        """Return the answer that is expected to a version of an item; None where none is.
+        """Return the expected answer to a version of an item; None if no answer is expected.
 
         Raises:
-            StudyError: The item's own column says neither yes nor no.
+            StudyError: The item's own column contains neither yes nor no.
         """
         if item.alternative:
             return YES if version == Variant.GOOD else NO
@@ -89,24 +89,24 @@ class YesNo(OneVersion):
         return YES if expected.lower() in GOOD_WORDS else NO
 
     def versions(self, item: Item) -> tuple[str, ...]:
-        """Return the versions of an item that may be shown, the good one first.
+        """Return the names of the item's versions that may be shown, the good one first.
 
         Raises:
-            StudyError: The item's own column says neither yes nor no.
+            StudyError: The item's own column contains neither yes nor no.
         """
         self.expected_side(item, Variant.GOOD)
         return super().versions(item)
 
     def arrangement(self, item: Item, options: tuple[str, ...]) -> Arrangement:
-        """Return the version, with the side of the answer that is expected to it."""
+        """Return the version, with the side of its expected answer."""
         return Arrangement(self.expected_side(item, options[0]), options)
 
     def n_offered(self, options: str | None) -> int:
-        """Return that every trial offers both answers."""
+        """Return 2: every trial offers both answers."""
         return len(PAIR)
 
     def judged(self, shown: Arrangement, given: Given) -> Judged:
-        """Return the answer, which is right or wrong where one is expected."""
+        """Return the judgment, which is right or wrong only if an answer is expected."""
         side = given.side or NO
         return Judged(
             chose_good=None if shown.good_side is None else side == shown.good_side,
@@ -116,28 +116,28 @@ class YesNo(OneVersion):
         )
 
     def faultless(self, shown: Arrangement) -> Given:
-        """Return the expected answer; yes where none is."""
+        """Return the expected answer, or yes if none is expected."""
         return Given(side=shown.good_side or YES)
 
     @property
     def completes_rows(self) -> bool:
-        """What was said follows from the side."""
+        """True: the column ``said_yes`` is derived from the side."""
         return True
 
     def exported(self, row: dict[str, object]) -> dict[str, object]:
-        """Return a row of the responses with what was said."""
+        """Return a row of responses with the column ``said_yes``."""
         return row | {"said_yes": row["chosen_side"] == YES}
 
     def simulate(
         self, responder: Responder, known: Known, options: Sequence[str], rng: random.Random
     ) -> Given:
-        """Return what a simulated participant says: the expected answer as often as they are right.
+        """Return a simulated participant's answer, correct with the item's accuracy.
 
         Args:
-            responder: How they answer.
-            known: What they know of the item.
+            responder: The simulated participant's way of answering.
+            known: What the participant knows about the item.
             options: The text on the screen.
-            rng: The source of randomness.
+            rng: The random generator.
         """
         version = Variant.GOOD if options[0] == known.good else known.item.contrast
         side = self.expected_side(known.item, version)
@@ -148,7 +148,7 @@ class YesNo(OneVersion):
     def proposed(
         cls, items: Sequence[Item], against: Sequence[str], ends: tuple[str, str]
     ) -> tuple[dict[str, object], str]:
-        """Return the column that says what is expected of single sentences, where there is one."""
+        """Return the column with the expected answers to single sentences, if there is one."""
         note = "Each sentence is judged acceptable or not."
         for header, _ in items[0].extra:
             answers = {dict(item.extra).get(header, "").strip().lower() for item in items} - {""}
@@ -162,5 +162,5 @@ class YesNo(OneVersion):
 
     @property
     def example_note(self) -> str:
-        """What `parallax study show` says above its examples."""
+        """The note that `parallax study show` prints above its examples."""
         return "a trial shows one of the texts, and asks whether it is acceptable"

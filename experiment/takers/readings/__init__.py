@@ -1,1 +1,1 @@
-"""Ways of asking a model: each one a file."""
+"""Readings: the ways of asking a model, one file each."""

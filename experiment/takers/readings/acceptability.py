@@ -1,4 +1,4 @@
-"""Whether a text is acceptable, yes or no, by a prompt that shows it alone."""
+"""The reading that asks in a separate prompt whether a text is acceptable."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -13,7 +13,7 @@ _N = 2
 
 
 class Acceptability(Reading):
-    """Asks of each text whether it is acceptable; of several, the likeliest yes is chosen."""
+    """Asks for each text whether it is acceptable; among several, the likeliest yes wins."""
 
     name: ClassVar[str] = "acceptability"
     prompted: ClassVar[bool] = True
@@ -42,7 +42,7 @@ class Acceptability(Reading):
     def weights(
         self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
     ) -> tuple[float, ...]:
-        """Return log-odds of yes for each text; of one alone, log-probabilities of yes and no."""
+        """Return log-odds of yes per text, or log-probabilities of yes and no for a single text."""
         order = displayed(_N, swapped=situation.way.swapped)
         said = [placed(order, reply) for reply in replies]
         if trial.form is Form.ACCEPT:
@@ -51,7 +51,7 @@ class Acceptability(Reading):
 
 
 def _lines(trial: TakerTrial, way: Way, words: Words) -> Iterator[str]:
-    """Yield for each text its lines: the text, then yes and no behind their labels."""
+    """Yield the lines for each text: the text, then yes and no after their labels."""
     order, said = displayed(_N, swapped=way.swapped), (words.yes, words.no)
     answers = [
         f"{label}. {said[place]}"

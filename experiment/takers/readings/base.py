@@ -1,4 +1,4 @@
-"""What a way of asking says of itself."""
+"""The interface of a reading (a way of asking a model)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ Earlier = Sequence[tuple[TakerTrial, Given]]
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """In what a trial is asked.
+    """The circumstances in which a trial is asked.
 
     Attributes:
         way: The cell of the crossed factors.
         prompter: Writes prompts; None for readings that need none.
-        instructions: The text that people read first.
-        earlier: The trials before this one with their answers, where the prompt shows them.
+        instructions: The participants' instructions.
+        earlier: The earlier trials with their answers, if the prompt shows them.
     """
 
     way: Way
@@ -31,20 +31,20 @@ class Situation:
 
     @property
     def writes(self) -> Prompter:
-        """What writes prompts, which prompted readings have."""
+        """The prompter, which every prompted reading has."""
         assert self.prompter is not None, "a prompted reading is given a prompter"
         return self.prompter
 
 
 class Reading(ABC):
-    """A way of asking a model what a trial asks a person.
+    """A way of asking a model the question that a trial asks a participant.
 
     Attributes:
-        name: As the command and the tables know it.
-        prompted: Whether it asks by a prompt, in every way that ``Way`` crosses; if not, it needs
+        name: The reading's name in the command and in the tables.
+        prompted: Whether the reading uses prompts, in every cell of ``Way``; if not, it needs
             the log-probabilities of whole texts.
-        forms: What trials may ask for.
-        native: The forms whose answer it gives itself, so that earlier answers can be shown.
+        forms: The forms of trial that the reading supports.
+        native: The forms that the reading answers directly, so that earlier answers can be shown.
         probabilistic: Whether the weights are log-probabilities up to a constant.
     """
 
@@ -56,22 +56,22 @@ class Reading(ABC):
 
     @abstractmethod
     def asks(self, trial: TakerTrial, situation: Situation) -> tuple[Ask, ...]:
-        """Return what the model is asked about a trial."""
+        """Return the questions to the model about a trial."""
 
     @abstractmethod
     def weights(
         self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
     ) -> tuple[float, ...]:
-        """Return one number for each answer of the trial; the highest is the answer.
+        """Return one weight for each answer of the trial; the highest is chosen.
 
         Args:
             trial: The trial.
-            situation: In what it was asked.
-            replies: For each thing asked, the log-probability of each of its answers in nats.
+            situation: The situation in which the trial was asked.
+            replies: For each question, the log-probability of each of its answers in nats.
         """
 
     def refusal(self, form: Form, context: Context) -> str:
-        """Return why trials of a form cannot be asked so in a context; empty where they can."""
+        """Return why a form cannot be asked in a context; empty if it can."""
         if form not in self.forms:
             return f"trials of this study ask for {form}, which it cannot read from a model"
         if context.has_practice and form not in self.native:
@@ -80,11 +80,11 @@ class Reading(ABC):
 
 
 def displayed(n: int, *, swapped: bool) -> tuple[int, ...]:
-    """Return which answer stands in each place of a prompt."""
+    """Return the answer's index at each position of a prompt."""
     return tuple(range(n))[::-1] if swapped else tuple(range(n))
 
 
 def placed(order: Sequence[int], found: Sequence[float]) -> tuple[float, ...]:
-    """Return what was found of each place as the answers have it."""
+    """Return values that were found per position in the order of the answers."""
     by_answer = dict(zip(order, found, strict=True))
     return tuple(by_answer.get(answer, -inf) for answer in range(len(order)))

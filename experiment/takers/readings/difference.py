@@ -1,4 +1,4 @@
-"""The probability of the words in which the sentences differ, after what they share."""
+"""The reading that compares only the words in which sentences differ."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -9,7 +9,7 @@ from experiment.takers.session import Form, TakerTrial
 
 
 class Difference(Reading):
-    """Compares the differing words alone; what follows them is not read."""
+    """Compares the probabilities of the differing words, without the words that follow them."""
 
     name: ClassVar[str] = "difference"
     forms: ClassVar[frozenset[Form]] = frozenset({Form.CHOOSE})
@@ -22,15 +22,15 @@ class Difference(Reading):
     def weights(
         self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
     ) -> tuple[float, ...]:
-        """Return the log-probability of each."""
+        """Return the log-probability of each sentence's differing words."""
         return tuple(replies[0])
 
 
 def differing(sentences: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the words that all sentences begin with, and what each has until they agree again.
+    """Return the words that all sentences begin with, and each sentence's differing words.
 
-    Where one sentence has a word more, the next word belongs to the difference, so that every
-    sentence has at least one.
+    If one sentence has an additional word, the next word belongs to the difference, so that every
+    sentence has at least one differing word.
     """
     words = [sentence.split() for sentence in sentences]
     shortest = min(map(len, words))
@@ -41,7 +41,7 @@ def differing(sentences: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def _shared(words: Sequence[Sequence[str]], most: int) -> int:
-    """Return how many first words all have in common, at most ``most``."""
+    """Return how many initial words all sequences share, at most ``most``."""
     n = 0
     while n < most and len({own[n] for own in words}) == 1:
         n += 1

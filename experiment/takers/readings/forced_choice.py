@@ -1,4 +1,4 @@
-"""The trial as a prompt: all texts, each behind a label, and the label of the better one."""
+"""The reading that shows all texts of a trial with labels and asks for the best one's label."""
 
 from collections.abc import Sequence
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""A point of a scale for a text, by a prompt that shows it alone."""
+"""The reading that asks for a rating of each text in a separate prompt."""
 
 from collections.abc import Sequence
 from math import exp, inf
@@ -10,14 +10,15 @@ from experiment.takers.readings.base import Reading, Situation, displayed, place
 from experiment.takers.session import Form, TakerTrial
 from experiment.takers.words import labels_of
 
-# Of trials that have no scale of their own.
+# The scale for trials that have no scale of their own.
 _POINTS = 7
 
 
 class Rating(Reading):
-    """Asks for a rating of each text; of several, the one with the highest mean is chosen.
+    """Asks for a rating of each text; among several, the highest mean rating wins.
 
-    The mean is over the points' probabilities. In the swapped order the first label is the best.
+    The mean is weighted by the points' probabilities. In the swapped order the first label is the
+    best.
     """
 
     name: ClassVar[str] = "rating"
@@ -50,14 +51,14 @@ class Rating(Reading):
     def weights(
         self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
     ) -> tuple[float, ...]:
-        """Return the log-probability of each point, or the mean rating of each of several texts."""
+        """Return each point's log-probability, or for several texts each one's mean rating."""
         order = displayed(_points(trial), swapped=situation.way.swapped)
         said = [placed(order, reply) for reply in replies]
         return said[0] if trial.form is Form.RATE else tuple(map(mean_point, said))
 
 
 def mean_point(logprobs_nats: Sequence[float]) -> float:
-    """Return the mean point of a scale, from 1, under log-probabilities that need not sum to 1."""
+    """Return the mean point, from 1, under log-probabilities that need not sum to 1."""
     most = max(logprobs_nats)
     if most == -inf:
         return -inf

@@ -1,4 +1,4 @@
-"""The readings by name."""
+"""The registry of readings."""
 
 from typing import cast
 
@@ -21,13 +21,13 @@ READINGS = Registry(
 
 
 def load_reading(name: str) -> Reading:
-    """Return a reading.
+    """Return a reading by name.
 
     Args:
-        name: A registered name, or ``"module:Class"`` for one of the user's own.
+        name: A registered name, or ``"module:Class"`` for the user's own reading.
 
     Raises:
-        UnknownNameError: There is no reading of that name.
-        PluginError: It cannot be imported, or is none.
+        UnknownNameError: No reading has this name.
+        PluginError: The class cannot be imported, or is not a reading.
     """
     return cast(type[Reading], READINGS.load(name))()

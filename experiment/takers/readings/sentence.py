@@ -1,4 +1,4 @@
-"""The probability of each sentence: as a whole, or after the text that people read first."""
+"""Readings of whole sentences' probabilities, alone or after the instructions."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -9,24 +9,24 @@ from experiment.takers.session import Form, TakerTrial
 
 
 class AfterInstructions(Reading):
-    """Sums over the sentence, given the instructions word for word."""
+    """Scores the whole sentence after the word-for-word instructions."""
 
     name: ClassVar[str] = "after_instructions"
     forms: ClassVar[frozenset[Form]] = frozenset({Form.CHOOSE})
 
     def asks(self, trial: TakerTrial, situation: Situation) -> tuple[Ask, ...]:
-        """Return every sentence on the screen, behind the instructions."""
+        """Return every sentence on the screen, preceded by the instructions."""
         return (Ask(situation.instructions, trial.sentences),)
 
     def weights(
         self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
     ) -> tuple[float, ...]:
-        """Return the log-probability of each."""
+        """Return the log-probability of each sentence."""
         return tuple(replies[0])
 
 
 class Sentence(Reading):
-    """Sums over the sentence, which nothing precedes."""
+    """Scores the whole sentence without preceding text."""
 
     name: ClassVar[str] = "sentence"
     forms: ClassVar[frozenset[Form]] = frozenset({Form.CHOOSE})
@@ -38,5 +38,5 @@ class Sentence(Reading):
     def weights(
         self, trial: TakerTrial, situation: Situation, replies: Sequence[Sequence[float]]
     ) -> tuple[float, ...]:
-        """Return the log-probability of each."""
+        """Return the log-probability of each sentence."""
         return tuple(replies[0])
