@@ -1,1 +1,1 @@
-"""Joining people and models: tables in, tables, figures and a report out."""
+"""Compare participants with models: read tables, and write tables, figures and a report."""

@@ -1,4 +1,4 @@
-"""People compared with models in one command.
+"""Compare participants with models in one command.
 
 python analysis/compare.py --run EXPORT_DIR [--scores scores.parquet ...] --out DIR
 """
@@ -15,7 +15,7 @@ import click
 import pandas as pd
 from tqdm import tqdm
 
-# Run as a script, this folder comes first and hides the standard library's ``statistics``: last.
+# As a script, this folder is first on the path and hides the standard ``statistics``: move it last.
 sys.path.sort(key=lambda entry: Path(entry).resolve() == Path(__file__).parent)
 
 from analysis import comparison
@@ -48,18 +48,18 @@ def compare(
     *,
     figures: bool = True,
 ) -> Comparison:
-    """Compare the people of a run with models, and write what was found.
+    """Compare a run's participants with models, and write the results.
 
     Args:
         run: The export folder, or judgments read from elsewhere (see ``analysis.readers``).
-        scores: Score files, one per model; none for the people's half alone.
+        scores: Score files, one per model; none for participants alone.
         out: The folder to write; an earlier comparison there is replaced.
-        options: What to hold and how to compute it.
+        options: The contents of the comparison and how to compute it.
         figures: Whether figures are drawn.
 
     Raises:
-        ParallaxError: An input is missing or unsound, inputs do not belong together, or the
-            folder cannot be written; nothing is written then.
+        ParallaxError: An input is missing or invalid, inputs do not belong together, or the folder
+            cannot be written. Nothing is written in these cases.
     """
     refuse_overwrite(out, written_before(out))
     exported = load_run(run) if isinstance(run, Path) else run
@@ -187,7 +187,7 @@ def command(
 
     The folder OUT holds tables, figures and a report.
     """
-    # The other options bear the names of the fields that they fill.
+    # The other options have the same names as the fields that they set.
     options = ComparisonOptions(
         corpus=_word_counts(corpus) if corpus else None,
         about=read_about(about) if about else None,
@@ -198,7 +198,7 @@ def command(
     if takers:
         options = replace(options, takers=load_all_taken(takers, people))
     if judgments and not accept_low_accuracy:
-        # Readers of other programs' data may be left out of an installation.
+        # An installation may lack the readers of other programs' data.
         from analysis.readers.plausibility import check_accuracy
 
         check_accuracy(people)
@@ -206,7 +206,7 @@ def command(
         scores = _of_all_parts(people, scores, Path(merged, "scores"))
         options = replace(options, unigram=_unigram(people, unigram, Path(merged, "unigram")))
         for part, folder in parts(people, task, out):
-            # Of several tasks, surprisals are of those that are read step by step.
+            # With several tasks, surprisals apply only to tasks that are read step by step.
             read = part is people or part.readings is not None
             if folder != out:
                 click.echo(f"{folder.name}\n")
@@ -215,7 +215,7 @@ def command(
 
 
 def _of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tuple[Path, ...]:
-    """Return score files of all that a run's people judged, written below a folder if need be."""
+    """Return score files for all items of the run; combined ones are written below a folder."""
     if not run.of_parts:
         return tuple(files)
     folder.mkdir()
@@ -262,7 +262,7 @@ def _people(
 
 
 def _bits(path: Path) -> pd.DataFrame:
-    """Return a table of surprisals, in bits."""
+    """Return a surprisal table in bits."""
     frame, unit = read_surprisal(path)
     bits = frame[unit] if unit == "surprisal_bits" else frame[unit] / math.log(2)
     return frame.assign(surprisal_bits=bits)[["text_id", "position", "text", "surprisal_bits"]]

@@ -1,4 +1,4 @@
-"""From a run and models' scores to everything that a report shows, without files."""
+"""Compute everything that a report shows from a run and models' scores, without files."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,7 @@ from analysis.scores.metrics import FULL, with_metric
 from analysis.tables.provenance import ModelFacts, Provenance
 
 Result = TypeVar("Result")
-# Of fewer, the slow findings take less time than a copy of this process: a fifth of a second.
+# With fewer, the slow findings take less time than forking this process (0.2 s).
 _WORTH_A_PROCESS = 500
 _pending: list[Callable[[], object]] = []
 
@@ -36,17 +36,17 @@ _pending: list[Callable[[], object]] = []
 def compare(
     run: ExportedRun, scores: Sequence[Scores], options: ComparisonOptions, *, code_version: str
 ) -> Comparison:
-    """Compare the people of a run with models in every way that the report shows.
+    """Compare a run's participants with models in every way that the report shows.
 
     Args:
         run: The exported run.
-        scores: One entry per model, as read from the files; none for people alone.
-        options: What to hold and how to compute it.
-        code_version: What the tables are to say about the code that compared.
+        scores: One entry per model, as read from the files; none for participants alone.
+        options: The contents of the comparison and how to compute it.
+        code_version: The code version that the tables state.
 
     Raises:
         AnalysisError: The scores are not of the run's items, the tables contradict each other,
-            the formula cannot be used, or something of models is asked for and there are none.
+            the formula cannot be used, or an option about models is set without any model.
     """
     if not scores:
         _refuse_of_models(options)
@@ -62,7 +62,7 @@ def compare(
 
 
 def _found(findings: Sequence[Finding], given: Given) -> list[Findings]:
-    """Return what is found, in the findings' order, a large run's slow ones in a second process."""
+    """Run the findings, in their order; for large runs the slow ones run in a second process."""
     slow = [one for one in findings if one.slow]
     worth_it = _WORTH_A_PROCESS <= len(given.run.responses) <= MOST_RESPONSES
     with in_second_process(
@@ -132,7 +132,7 @@ def _repeated(judgments: pd.DataFrame) -> int:
 
 
 def _model_facts(scores: Scores, decisions: pd.DataFrame | None) -> ModelFacts:
-    """Return what is said of a model; without decisions it is counted in the scores."""
+    """Return the facts about a model; without decisions they are counted from its scores."""
     counted = scores.frame if decisions is None else decisions
     return ModelFacts(
         facts=scores.facts,
@@ -162,21 +162,21 @@ def _refuse_of_models(options: ComparisonOptions) -> None:
 def in_second_process(
     work: Callable[[], Result], *, room: bool = True
 ) -> Iterator[Callable[[], Result]]:
-    """Start work on what this process holds; what is given waits for its result or its error.
+    """Start work on data in this process; the yielded function waits for its result or error.
 
-    The copy sees all memory as it is, and only the result is sent back. Where processes cannot be
-    copied safely, or there is no room, the work is done in this one, when its result is asked for.
+    The forked process sees the current memory, and only the result is sent back. If forking is not
+    safe, or memory is short, the work runs in this process when its result is requested.
 
     Args:
-        work: Done once; its result and its errors can be pickled.
-        room: Whether there is memory for both at a time, and work enough.
+        work: Called once; its result and errors must be picklable.
+        room: Whether memory suffices for both processes, and the work is worth a fork.
     """
-    # Two processes whose libraries each use every core would wait for one another.
+    # If the libraries of both processes used every core, they would block each other.
     with threadpool_limits(1):
         if not room or sys.platform != "linux":
             yield work
             return
-        # The initializer's arguments reach a forked process without being pickled.
+        # A forked process gets the initializer's arguments without pickling.
         with ProcessPoolExecutor(1, get_context("fork"), _pending.append, (work,)) as pool:
             yield cast(Callable[[], Result], pool.submit(_run_pending).result)
 

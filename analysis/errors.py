@@ -1,4 +1,4 @@
-"""The errors of comparing people and models."""
+"""Errors of comparing participants with models."""
 
 from experiment.errors import ParallaxError
 

@@ -1,4 +1,4 @@
-"""What whoever compares may choose."""
+"""Options of a comparison."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,21 +13,22 @@ from experiment.studies.publication import About
 
 @dataclass(frozen=True, slots=True)
 class ComparisonOptions:
-    """What a comparison is to hold and how it is to be computed.
+    """The contents of a comparison, and how to compute it.
 
     Attributes:
         resamples: How many times to resample for each interval.
         seed: The seed of the resampling.
-        metric: How a model's log-probabilities become one score (see ``analysis.scores.metrics``).
-        unigram: A unigram model's scores, for the metrics that weigh against them.
-        corpus: How often each word occurs in the models' training text.
-        curves: Whether log-probabilities are drawn word by word.
-        curve_items: The ids of items to draw each by itself, in place of averages.
-        formula: The mixed model's fixed and random effects; None for the usual ones.
-        margin: Differences of accuracies smaller than this count as none; None for the study's.
-        takers: What models answered that took the run's sessions.
-        about: What archives and the checklist ask, in place of what the study declares.
-        surprisal: By model, the surprisals of the words that were read, in bits: text_id, position,
+        metric: The metric that turns a model's log-probabilities into one score (see
+            ``analysis.scores.metrics``).
+        unigram: A unigram model's scores, for metrics that correct for frequency.
+        corpus: Word counts of the models' training text.
+        curves: Whether to draw log-probabilities word by word.
+        curve_items: The ids of items to draw individually, instead of averages.
+        formula: The mixed model's fixed and random effects; None for the default.
+        margin: Smaller accuracy differences count as no difference; None for the study's margin.
+        takers: The answers of model participants who took the run's sessions.
+        about: Declarations for archives and the checklist; they replace those of the study.
+        surprisal: By model, the surprisals of the words read, in bits: text_id, position,
             text, surprisal_bits.
     """
 

@@ -1,1 +1,1 @@
-"""An export in the forms that archives, benchmarks and their validators want."""
+"""Convert an export to the formats of archives, benchmarks and their validators."""

@@ -1,4 +1,4 @@
-"""An export's rows without what may lead back to a person; the export itself is not touched."""
+"""Coarsen an export: remove what may identify participants; the export itself is not changed."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -24,11 +24,11 @@ Rows = Callable[[TableSchema], Iterator[Row]]
 
 
 def rows_without(package: Package, study: Study, kinds: Collection[Kind]) -> Rows:
-    """Return how to read the tables without the traces of these kinds.
+    """Return a function that reads each table without the identifying traces of these kinds.
 
-    Free text is left out, exact times keep their day, what describes a device is emptied, windows
-    are rounded to 100 pixels, and of rare combinations as many answers are left out as needed for
-    every combination that remains to be shared by at least ``K`` people.
+    Free text is removed, exact times are cut to their day, columns that describe a device are
+    emptied, and window sizes are rounded to 100 pixels. From rare combinations of answers, answers
+    are removed until at least ``K`` participants share every remaining combination.
     """
     answers = list(package.rows(ANSWERS))
     free = free_text_fields(study, answers)
@@ -74,10 +74,10 @@ def _day(time: datetime) -> datetime:
 def _rare_answers(
     given: Mapping[str, tuple[tuple[str, str], ...]],
 ) -> set[tuple[str, str]]:
-    """Return which answers (participant, field) to leave out.
+    """Return the answers to remove, as pairs (participant, field).
 
-    Of people with a rare combination, the field of the most different answers goes first. Who is
-    left in too small a group with nothing answered is joined by the smallest other group.
+    Among participants with a rare combination, the field with the most distinct answers is removed
+    first. If too few participants are left without any answer, the smallest other group joins them.
     """
     kept = {person: dict(pairs) for person, pairs in given.items()}
     spread = Counter(field for field, _ in {pair for pairs in given.values() for pair in pairs})

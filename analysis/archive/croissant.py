@@ -1,4 +1,4 @@
-"""Croissant 1.1: the tables as record sets, for programs that train and test models.
+"""Write Croissant 1.1 metadata: the tables as record sets for machine-learning programs.
 
 The specification: https://docs.mlcommons.org/croissant/docs/croissant-spec-1.1.html
 """
@@ -61,7 +61,7 @@ _TYPES = {
 
 
 def write_croissant(package: Package, about: Metadata, data: Path) -> None:
-    """Write the description of the tables beside them.
+    """Write the description of the tables into their folder.
 
     Args:
         package: The export.
@@ -94,7 +94,7 @@ def _doi(about: Metadata) -> str:
 
 
 def _three_numbers(version: str) -> str:
-    """Return a version of three numbers, as Croissant wants it; any other as it is."""
+    """Return a version in Croissant's three-number form; return other versions unchanged."""
     parts = version.split(".")
     if all(part.isdecimal() for part in parts) and len(parts) < 3:
         return ".".join([*parts, *["0"] * (3 - len(parts))])

@@ -1,4 +1,4 @@
-"""What Zenodo and Dataverse ask of a deposit, as the files that their interfaces take."""
+"""Write deposit metadata for Zenodo and Dataverse, as the files that their interfaces accept."""
 
 import json
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ ZENODO, DATAVERSE = "zenodo.json", "dataverse.json"
 
 
 def write_deposits(about: Metadata, folder: Path) -> None:
-    """Write both files into a new folder."""
+    """Write both metadata files into a new folder."""
     folder.mkdir()
     for name, content in ((ZENODO, _zenodo(about)), (DATAVERSE, _dataverse(about))):
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -1,8 +1,8 @@
-"""The export as packages of tables that say what they hold: Frictionless 2, and Psych-DS.
+"""Write the export as self-describing packages of tables: Frictionless 2 and Psych-DS.
 
-A Data Package has licence and contributors. Psych-DS wants one CSV file for each table, and a
-description of every column (https://psychds-docs.readthedocs.io); its names of files are keywords
-and values.
+A Data Package has a licence and contributors. Psych-DS requires one CSV file per table and a
+description of every column (https://psychds-docs.readthedocs.io); its file names consist of
+keywords and values.
 """
 
 import json
@@ -32,7 +32,7 @@ means. Participants appear under random references.
 
 
 def write_frictionless(package: Package, rows: Rows, about: Metadata, folder: Path) -> None:
-    """Write every table as CSV and Parquet, the study, and the package's description."""
+    """Write every table as CSV and Parquet, the study folder, and the package's description."""
     folder.mkdir()
     for table in package.tables:
         for suffix in MEDIA_TYPES:

@@ -1,4 +1,4 @@
-"""What every archive's metadata are made from: the run, the study and what was declared."""
+"""Collect the metadata that all archives share: the run, the study and its declarations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,20 +8,20 @@ from analysis.errors import AnalysisError
 from experiment.studies.publication import Contributor, Publication
 from experiment.studies.study import Study
 
-# Archives refuse a data set without these; none has a default.
+# Archives reject a data set without these fields; they have no defaults.
 NEEDED = ("description", "license", "contributors", "date_published")
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """A data set as catalogues describe it.
+    """The metadata of a data set, as catalogues need them.
 
     Attributes:
-        name: Its name without spaces.
-        title: Its title.
-        about: What was declared for archives.
+        name: The name, without spaces.
+        title: The title.
+        about: The declarations for archives.
         study: The study.
-        provenance: Where the data come from.
+        provenance: The origin of the data.
     """
 
     name: str
@@ -32,24 +32,24 @@ class Metadata:
 
     @property
     def description(self) -> str:
-        """What the data are; of simulated data that programs answered comes first."""
+        """The description of the data set; its first sentence marks simulated data."""
         if self.provenance["simulated"]:
             return f"Simulated: programs answered here, not people. {self.about.description}"
         return self.about.description
 
     @property
     def license_url(self) -> str:
-        """The licence's page at SPDX."""
+        """The address of the licence's page at SPDX."""
         return f"https://spdx.org/licenses/{self.about.license}"
 
     @property
     def creators(self) -> tuple[Contributor, ...]:
-        """Who made it."""
+        """The creators of the data set."""
         return self.about.contributors
 
     @property
     def keywords(self) -> list[str]:
-        """What somebody would search for."""
+        """The keywords under which the data set can be found."""
         return list(self.about.keywords)
 
     @property
@@ -59,14 +59,14 @@ class Metadata:
 
     @property
     def citation(self) -> str:
-        """How to cite the data: the names, the year, the title, and where they are."""
+        """The recommended citation: creators, year, title and location."""
         names = "; ".join(f"{one.family_name}, {one.given_name}" for one in self.creators)
         doi = f" https://doi.org/{self.about.doi}" if self.about.doi else ""
         return f"{names} ({self.about.date_published[:4]}). {self.title} [data set].{doi}"
 
     @property
     def statements(self) -> dict[str, str]:
-        """Ethics, funding, availability and registration, as far as they were declared."""
+        """The declared statements on ethics, funding, availability and registration."""
         found = {
             "Ethics": self.study.study.ethics,
             "Funding": self.about.funding,
@@ -80,7 +80,7 @@ def metadata_of(package: Package, study: Study, about: Publication) -> Metadata:
     """Return the metadata of an export.
 
     Raises:
-        AnalysisError: Something that every archive asks for was not declared.
+        AnalysisError: A declaration that every archive requires is missing.
     """
     lacking = [key for key in NEEDED if not getattr(about, key)]
     if lacking:
@@ -95,7 +95,7 @@ def metadata_of(package: Package, study: Study, about: Publication) -> Metadata:
 
 
 def person(one: Contributor) -> dict[str, object]:
-    """Return a contributor as schema.org has a person."""
+    """Return a contributor as a schema.org Person."""
     found: dict[str, object] = {
         "@type": "Person",
         "name": one.name,

@@ -1,4 +1,4 @@
-"""Packing: data, scores, results, versions and a manifest with the hash of every file."""
+"""Pack a capsule: data, scores, results, versions, and a manifest with the hash of every file."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ from experiment.version import DISTRIBUTION, code_version
 VERSION = 1
 MANIFEST, LOCK, README = "capsule.json", "requirements.lock", "README.md"
 RUN, SCORES, RESULTS, ABOUT = "run", "scores", "results", "about.toml"
-# ZIP files hold times; one that never changes keeps the bytes the same.
+# ZIP entries have a time stamp; a constant one keeps the bytes reproducible.
 _TIME = (1980, 1, 1, 0, 0, 0)
 _README = """\
 # A capsule of Parallax
@@ -40,13 +40,13 @@ and compares the bytes.
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How the comparison is computed.
+    """The settings of the comparison.
 
     Attributes:
         resamples: How many resamples each interval uses.
         seed: The seed of the resampling.
-        metric: How log-probabilities become one score.
-        margin: Differences smaller than this count as none; None for the study's.
+        metric: The metric that turns log-probabilities into one score.
+        margin: Smaller differences count as no difference; None for the study's margin.
     """
 
     resamples: int
@@ -55,7 +55,7 @@ class Choices:
     margin: float | None
 
     def options(self, about: Path | None) -> ComparisonOptions:
-        """Return the options of a comparison."""
+        """Return the settings as the options of a comparison."""
         return ComparisonOptions(
             resamples=self.resamples,
             seed=self.seed,
@@ -68,10 +68,10 @@ class Choices:
 def pack(
     export: Path, scores: Sequence[Path], about: Path | None, choices: Choices, out: Path
 ) -> str:
-    """Compare, and write the capsule.
+    """Run the comparison and write the capsule.
 
     Args:
-        export: The run's export; its checksums are compared first.
+        export: The run's export; its checksums are verified first.
         scores: Score files.
         about: A file with [publication] and [baseline], if any.
         choices: How the comparison is computed.
@@ -81,7 +81,7 @@ def pack(
         The SHA-256 of the manifest, to be registered.
 
     Raises:
-        ParallaxError: An input is unsound or was changed, or the file cannot be written.
+        ParallaxError: An input is invalid or was changed, or the file cannot be written.
     """
     read_package(export)
     with TemporaryDirectory() as name:
@@ -103,7 +103,7 @@ def pack(
 
 
 def recompute(folder: Path, choices: Choices, out: Path) -> None:
-    """Make the results of a capsule's inputs, which lie in a folder."""
+    """Compute the results again from the capsule's inputs in a folder."""
     about = folder / ABOUT
     compare(
         folder / RUN,
@@ -115,7 +115,7 @@ def recompute(folder: Path, choices: Choices, out: Path) -> None:
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file below a folder by its name there."""
+    """Return the SHA-256 of every file in a folder and its subfolders, by relative path."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): sha256(path) for path in paths}
 
@@ -135,7 +135,7 @@ def _manifest(folder: Path, choices: Choices) -> Mapping[str, object]:
 
 @cache
 def lock() -> str:
-    """Return every installed distribution with its version, Parallax itself excepted."""
+    """Return every installed distribution with its version, except Parallax itself."""
     found = {one.metadata["Name"].lower(): one.version for one in distributions()}
     found.pop(DISTRIBUTION, None)
     return "".join(f"{name}=={version}\n" for name, version in sorted(found.items()))
@@ -149,7 +149,7 @@ def _readme() -> str:
 
 
 def zipped(folder: Path, path: Path) -> None:
-    """Write a folder as a ZIP file, with the same bytes from the same files."""
+    """Write a folder as a ZIP file; the same files always give the same bytes."""
     with zipfile.ZipFile(path, "w") as archive:
         for name in hashes(folder):
             entry = zipfile.ZipInfo(name, _TIME)

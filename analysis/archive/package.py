@@ -1,4 +1,4 @@
-"""An export folder as a package of tables: read, and compared with what it says of itself."""
+"""Read an export folder as a package of tables and verify it against its own description."""
 
 import hashlib
 import json
@@ -19,14 +19,14 @@ Row = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """An export whose files are as they were written.
+    """An export whose files match their checksums.
 
     Attributes:
-        folder: Where it lies.
+        folder: The export folder.
         name: The package's name.
         title: The package's title.
-        provenance: Where the data come from.
-        tables: The tables with their own columns, in the export's order.
+        provenance: The origin of the data.
+        tables: The schemas of the tables, with the study's own columns, in the export's order.
     """
 
     folder: Path
@@ -37,19 +37,19 @@ class Package:
 
     @property
     def simulated(self) -> bool:
-        """Whether programs answered in place of people."""
+        """Whether the participants were simulated."""
         return bool(self.provenance["simulated"])
 
     def rows(self, table: TableSchema) -> Iterator[Row]:
-        """Return a table's rows, every text as it was given."""
+        """Yield a table's rows, with every value as the text in the file."""
         return read_table(table, self.folder / f"{table.name}.parquet")
 
 
 def read_package(folder: Path) -> Package:
-    """Read an export's description, and compare every file with its checksum.
+    """Read an export's description, and verify every file against its checksum.
 
     Raises:
-        AnalysisError: The folder is no export, a file is missing, or one was changed since.
+        AnalysisError: The folder is not an export, or a file is missing or was changed.
     """
     path = folder / DESCRIPTION
     if not path.is_file():
@@ -98,7 +98,7 @@ def _compare(path: Path, written: str) -> None:
 
 
 def sha256(path: Path) -> str:
-    """Return a file's SHA-256 in hexadecimal digits."""
+    """Return a file's SHA-256 as hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -117,7 +117,7 @@ def _column(field: Mapping[str, Any]) -> Column:
     constraints = field.get("constraints", {})
     typed = cast(ColumnType, field["type"])
     values = tuple(constraints.get("enum", ()))
-    # Texts are never required, because an empty one is a value: ``experiment.tables.codebook``.
+    # Text is never required, since empty text is a value: ``experiment.tables.codebook``.
     optional = not constraints.get("required", False) and (typed != "string" or bool(values))
     return Column(
         str(field["name"]),
@@ -131,7 +131,7 @@ def _column(field: Mapping[str, Any]) -> Column:
 
 
 def media_type(name: str) -> str:
-    """Return a file's media type by its suffix."""
+    """Return the media type for a file name's suffix."""
     known = {
         **MEDIA_TYPES,
         ".json": "application/json",

@@ -1,4 +1,4 @@
-"""Making a capsule's results again: every file is compared, by its hash and by recomputation."""
+"""Reproduce a capsule: verify the hash of every file and compute the results again."""
 
 import hashlib
 import json
@@ -24,18 +24,18 @@ from experiment.errors import why_unread
 from experiment.studies.load import load_study
 from experiment.version import code_version
 
-# No capsule of a study is larger; a file that says it is would fill the disk.
+# A size limit on unpacked capsules, so that a malicious file cannot fill the disk.
 _MOST_BYTES = 8 * 1024**3
 
 
 @dataclass(frozen=True, slots=True)
 class Reproduced:
-    """What was found.
+    """The outcome of a reproduction.
 
     Attributes:
-        files: How many files of results are the same, byte for byte.
+        files: The number of result files that are identical byte for byte.
         sha256: The manifest's hash.
-        plan: The hash of the frozen plan; None where none was frozen.
+        plan: The hash of the frozen plan; None if no plan was frozen.
     """
 
     files: int
@@ -46,17 +46,17 @@ class Reproduced:
 def reproduce(
     capsule: Path, registered: str = "", plan: str = "", *, other_code: bool = False
 ) -> Reproduced:
-    """Compare a capsule with its manifest, and its results with those made again.
+    """Verify a capsule against its manifest, and compare its results with recomputed ones.
 
     Args:
         capsule: The file.
-        registered: The manifest's SHA-256 as it was registered; empty where it was not.
-        plan: The plan's SHA-256 as it was registered at the freeze; empty where it was not.
-        other_code: Whether results made by another version of Parallax are made again all the same.
+        registered: The registered SHA-256 of the manifest; empty if none was registered.
+        plan: The SHA-256 of the plan, registered at the freeze; empty if none was registered.
+        other_code: Whether to recompute results even if another version of Parallax made them.
 
     Raises:
-        AnalysisError: The file is no capsule, is of a newer version or other code, was changed, or
-            its results are not those of its data.
+        AnalysisError: The file is not a capsule, comes from a newer version or other code, was
+            changed, or its results do not follow from its data.
     """
     with TemporaryDirectory() as name:
         folder = Path(name) / "capsule"

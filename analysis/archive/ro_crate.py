@@ -1,4 +1,4 @@
-"""RO-Crate 1.2: every file of the archive, who made it, from which run, with which program."""
+"""Write RO-Crate 1.2 metadata: every file of the archive, its creators, run and software."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ _PROGRAM = "#parallax"
 
 
 def write_ro_crate(about: Metadata, folder: Path) -> None:
-    """Write the description of all files of a folder into it."""
+    """Write the description of all files in a folder into that folder."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     files = [_file(path, folder) for path in paths if path.name != FILE]
     people = [_person(about, number) for number in range(len(about.creators))]
@@ -102,7 +102,7 @@ def _person(about: Metadata, number: int) -> dict[str, object]:
     if one.affiliation:
         found["affiliation"] = {"@id": _place(one.affiliation)}
     if one.roles:
-        # The taxonomy's names, as CRediT writes them.
+        # The role names of the CRediT taxonomy.
         found["description"] = f"CRediT: {', '.join(one.roles)}"
     return found
 

@@ -1,4 +1,4 @@
-"""Each version of each item as people read it, and how people answered each item."""
+"""Collect each version of each item as participants read it, and the answers to each item."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from experiment.tables.schemas import ITEMS
 
 
 def shown_texts(package: Package, study: Study) -> Iterator[Row]:
-    """Yield item_id, version and text for each version, the context among them."""
+    """Yield item_id, version and text (with its context) for each version."""
     way = render(study.materials.shown_to_people, own_code=False)
     apart = study.response == "prefix_completion"
     own = [one.name for one in _items(package).columns if one.name not in ITEMS.column_names]
@@ -37,17 +37,17 @@ def _items(package: Package) -> TableSchema:
 
 @dataclass(frozen=True, slots=True)
 class JudgedItem:
-    """An item of two options with what people chose.
+    """An item with two options and the participants' choices.
 
     Attributes:
-        item_id: The item.
+        item_id: The item's id.
         construction: Its construction.
         condition: Its condition.
-        context: The words before the options as models are given them; empty for sentences.
+        context: The words before the options, as models get them; empty for whole sentences.
         good: The expected option.
-        other: The option against it.
-        n: How many people judged it.
-        share: The share of these who chose the expected option.
+        other: The alternative to the expected option.
+        n: The number of participants who judged the item.
+        share: The share of those participants who chose the expected option.
     """
 
     item_id: str
@@ -61,12 +61,12 @@ class JudgedItem:
 
     @property
     def ceiling(self) -> float:
-        """How often a judge who always gives one answer can agree with single people, at most."""
+        """The highest possible agreement of a constant choice with single participants' choices."""
         return max(self.share, 1 - self.share)
 
 
 def judged_items(package: Package, study: Study) -> list[JudgedItem]:
-    """Return every item that anybody judged who is kept, in the order of the items."""
+    """Return every item that a kept participant judged, in the order of the items."""
     tables = {one.name: one for one in package.tables}
     kept = {row["participant"] for row in package.rows(tables["verdicts"]) if row["kept"]}
     right: Counter[str] = Counter()
@@ -90,7 +90,7 @@ def _judged(
     distractor = row["contrast"] == Variant.DISTRACTOR
     options = [str(row["good"]), str(row["distractor" if distractor else "bad"])]
     if context:
-        # What follows the context is a part of the same rendered sentence.
+        # The option continues the rendered sentence after the context.
         before = without_added_stop(context, way)
         whole = [way(f"{context} {option}") for option in options]
         follows = all(text.startswith(f"{before} ") for text in whole)

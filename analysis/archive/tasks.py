@@ -1,6 +1,6 @@
-"""The judged items as tasks of two programs that test models, each with what people chose.
+"""Write the judged items as tasks for two evaluation programs, with participants' choices.
 
-lm-evaluation-harness gets a task of two choices by log-likelihood, Inspect one by prompt.
+The task for lm-evaluation-harness compares two log-likelihoods; the task for Inspect is a prompt.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from analysis.archive.metadata import Metadata
 from analysis.archive.shown import JudgedItem
 
 DATA = "items.jsonl"
-# What each item of both tasks says of people.
+# The fields about participants in each item of both tasks.
 _INSPECT = '''\
 """The items of {name} as a task of Inspect: inspect eval {name}.py --model MODEL.
 
@@ -49,7 +49,7 @@ def {name}() -> Task:
 
 
 def write_tasks(items: Sequence[JudgedItem], about: Metadata, folder: Path) -> None:
-    """Write both tasks, each into a folder of its own with its data."""
+    """Write both tasks with their data, each into its own folder."""
     simulated = bool(about.provenance["simulated"])
     _write_lm_eval(items, about.study.name, folder / "lm_eval", simulated=simulated)
     _write_inspect(items, about, folder / "inspect", simulated=simulated)
@@ -71,8 +71,8 @@ def _write_lm_eval(
     items: Sequence[JudgedItem], name: str, folder: Path, *, simulated: bool
 ) -> None:
     folder.mkdir()
-    # The expected option is second: of equal scores the harness takes the first, which is wrong
-    # as a tie is here.
+    # The expected option comes second: if scores are equal, the harness takes the first
+    # option, so a tie counts as wrong, as in Parallax.
     rows = [
         {
             **_people(item, simulated=simulated),
@@ -111,7 +111,7 @@ def _write_inspect(
     question = f"{about.study.study.title}\n\nAnswer by the letter of one option."
     rows = []
     for item in items:
-        # Half of the items, chosen by their ids, have the expected option first.
+        # In half of the items, selected by id, the expected option comes first.
         first = hashlib.sha256(item.item_id.encode()).digest()[0] % 2 == 0
         choices = [item.good, item.other] if first else [item.other, item.good]
         before = f"{item.context} ...\n\n" if item.context else ""

@@ -1,4 +1,4 @@
-"""What in an export may lead back to a person: found and shown before anything is archived."""
+"""Find and list what may identify participants in an export, before it is archived."""
 
 import re
 from collections import Counter
@@ -10,24 +10,24 @@ from analysis.archive.package import Package, Row
 from experiment.studies.study import Study
 from experiment.tables.schemas import ANSWERS, DEVICES
 
-# A combination of answers that fewer people gave may name one of them.
+# A combination of answers shared by fewer participants may identify one of them.
 K = 5
 _SHOWN = 3
-# What looks like somebody's id in a text: an address, a platform's id, a telephone number.
+# Patterns of personal ids in text: an address, a platform's id, a telephone number.
 _IDS = {
     "an e-mail address": re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+"),
     "a platform's id": re.compile(r"\b(?:[0-9a-f]{24}|A[0-9A-Z]{11,20})\b"),
     "a telephone number": re.compile(r"(?<!\w)\+?\d[\d ()/-]{7,}\d(?!\w)"),
     "a web address": re.compile(r"https?://\S+"),
 }
-# Columns that describe somebody's device.
+# Columns that describe a participant's device.
 DEVICE_COLUMNS = ("user_agent_family", "refresh_rate_hz", "time_zone_offset_min", "language")
 SCREEN_COLUMNS = ("viewport_width_px", "viewport_height_px")
 EVENT_TEXT = "detail"
 
 
 class Kind(StrEnum):
-    """What may identify somebody."""
+    """The kinds of data that may identify a participant."""
 
     IDS = "ids"
     FREE_TEXT = "free_text"
@@ -38,12 +38,12 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Something that may lead back to a person.
+    """A part of an export that may identify a participant.
 
     Attributes:
-        kind: What it is.
-        where: The table and the column.
-        what: How often, and examples.
+        kind: The kind of data.
+        where: Table and column.
+        what: The number of occurrences, with examples.
     """
 
     kind: Kind
@@ -51,12 +51,12 @@ class Trace:
     what: str
 
     def __str__(self) -> str:
-        """Return it as one line of a list."""
+        """Return the trace as one line of a list."""
         return f"{self.kind}: {self.where}: {self.what}"
 
 
 def find_traces(package: Package, study: Study) -> list[Trace]:
-    """Return everything in an export that may identify somebody, in the order of ``Kind``."""
+    """Return all traces that may identify participants, in the order of ``Kind``."""
     answers = list(package.rows(ANSWERS)) if ANSWERS in _named(package, ANSWERS.name) else []
     free = free_text_fields(study, answers)
     found = [*_texts(answers, free), *_rare(answers, free)]
@@ -90,7 +90,7 @@ def _named(package: Package, name: str) -> list[object]:
 
 
 def free_text_fields(study: Study, answers: Iterable[Mapping[str, object]]) -> set[str]:
-    """Return the fields that people could write anything into, unknown ones among them."""
+    """Return the fields that accepted free text; unknown fields count as such."""
     closed = {one.name for one in (*study.questionnaire, *study.screening) if one.closed}
     return {str(row["field"]) for row in answers} - closed
 

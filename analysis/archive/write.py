@@ -1,4 +1,4 @@
-"""One folder with an export in every form, written whole or not at all."""
+"""Write an archive: a folder with the export in every format, complete or not at all."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -57,12 +57,12 @@ _TASKS = """\
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """An export read for an archive.
+    """An export, read for an archive.
 
     Attributes:
-        package: Its tables.
-        study: Its study.
-        traces: What in it may lead back to a person.
+        package: The tables.
+        study: The study.
+        traces: The parts that may identify a participant.
     """
 
     package: Package
@@ -71,15 +71,15 @@ class Source:
 
     @property
     def kinds(self) -> set[Kind]:
-        """The kinds of traces that it has."""
+        """The kinds of traces in the export."""
         return {one.kind for one in self.traces}
 
 
 def read_source(export: Path) -> Source:
-    """Read an export, compare it with its checksums, and look for traces of people.
+    """Read an export, verify its checksums, and find what may identify participants.
 
     Raises:
-        ParallaxError: It is no export, or was changed since it was written.
+        ParallaxError: The folder is not an export, or was changed.
     """
     package = read_package(export)
     study = load_study(str(export / "study"))
@@ -89,17 +89,17 @@ def read_source(export: Path) -> Source:
 def write_archive(
     source: Source, about: About | None, coarsened: Collection[Kind], out: Path
 ) -> None:
-    """Write the archive; an earlier one there is replaced, the export is not touched.
+    """Write the archive, replacing an earlier archive in the folder; the export is not changed.
 
     Args:
         source: The export.
-        about: What archives ask, in place of what the study declares.
-        coarsened: The kinds of traces to take out.
-        out: Where to.
+        about: Declarations for archives; they replace those of the study.
+        coarsened: The kinds of traces to remove.
+        out: The folder to write.
 
     Raises:
-        AnalysisError: Something that archives ask for is not declared, or the folders are one.
-        WritingError: The folder holds something else, or cannot be written.
+        AnalysisError: A required declaration is missing, or both folders are the same.
+        WritingError: The folder contains other files, or cannot be written.
     """
     package, study = source.package, source.study
     if (
@@ -146,10 +146,10 @@ def _readme(about: Metadata, study: Study, coarsened: Collection[Kind]) -> str:
 
 
 def _is_answered_at_once(study: Study) -> bool:
-    """Return whether a trial is one prompt with one answer: not read by steps, not of tasks."""
+    """Return whether a trial is a single prompt with one answer: no stepwise reading, no tasks."""
     try:
         response = response_of(study, own_code=False)
     except ParallaxError:
-        # A type of the researcher's own is read as one of pairs.
+        # A researcher's own response type is treated as a choice between pairs.
         return True
     return response.step_table is None and not response.types

@@ -1,1 +1,1 @@
-"""A human baseline of a model evaluation, reported by a published checklist."""
+"""Report a human baseline of a model evaluation by a published checklist."""

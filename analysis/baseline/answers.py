@@ -1,4 +1,4 @@
-"""Each item of the checklist answered from the run, from study.toml, or not at all."""
+"""Answer each item of the checklist from the run or from study.toml, if possible."""
 
 from collections.abc import Callable, Mapping
 
@@ -28,7 +28,7 @@ def answered(facts: Facts) -> list[AnsweredItem]:
 
 
 def _of_a_comparison(answer: Callable[[Facts], Answer]) -> Callable[[Facts], Answer]:
-    """Return what answers as this does where a model was compared; elsewhere it is not known."""
+    """Return an answer function that gives this answer if a model was compared, else "unknown"."""
     return lambda facts: answer(facts) if facts.compared else unknown_without(_NO_MODEL)
 
 

@@ -1,4 +1,4 @@
-"""The checklist for human baselines of Wei et al. (2025): its items, by number, in our words.
+"""The checklist for human baselines by Wei et al. (2025): its items by number, paraphrased.
 
 Wei, K. L. et al. (2025). Recommendations and reporting checklist for rigorous and transparent human
 baselines in model evaluations. ICML 2025. The numbers are those of ``reporting_checklist.tex`` in
@@ -21,13 +21,13 @@ Source = Literal["run", "study.toml", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is answered to an item.
+    """The answer to a checklist item.
 
     Attributes:
-        value: The answer; empty where it is unknown.
-        source: Where it comes from.
-        evidence: What in the run or in study.toml it rests on; where it is unknown, what would
-            answer it.
+        value: The answer; empty if unknown.
+        source: The source of the answer.
+        evidence: The basis of the answer in the run or in study.toml; for an unknown answer, the
+            information that would be needed.
     """
 
     value: str
@@ -37,7 +37,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredItem:
-    """An item of the checklist with its answer."""
+    """A checklist item with its answer."""
 
     number: str
     title: str
@@ -45,7 +45,7 @@ class AnsweredItem:
 
     @property
     def section(self) -> str:
-        """The title of its section."""
+        """The title of the item's section."""
         return SECTIONS[self.number[0]]
 
 
@@ -127,12 +127,12 @@ TITLES = {
 
 
 def from_run(value: object, evidence: str) -> Answer:
-    """Return an answer that the run itself gives."""
+    """Return an answer taken from the run itself."""
     return Answer(str(value), "run", evidence)
 
 
 def unknown(key: str) -> Answer:
-    """Return that the answer is not known, with the key of study.toml that would give it."""
+    """Return "unknown", with the key of study.toml that would answer the item."""
     later = key.startswith(("publication.", "baseline."))
     return Answer(
         "", "unknown", f"`{key}` in study.toml{', or in a file for --about' if later else ''}"
@@ -140,12 +140,12 @@ def unknown(key: str) -> Answer:
 
 
 def unknown_without(what: str) -> Answer:
-    """Return that the answer is not known, with what else would give it."""
+    """Return "unknown", with a description of the missing information."""
     return Answer("", "unknown", what)
 
 
 def declared(value: object, key: str) -> Answer:
-    """Return what study.toml declares under a key; unknown where it declares nothing."""
+    """Return the value that study.toml declares under a key; "unknown" if the key is not set."""
     if value is None or value == "" or value == ():
         return unknown(key)
     text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
@@ -153,5 +153,5 @@ def declared(value: object, key: str) -> Answer:
 
 
 def not_asked(number: str) -> Answer:
-    """Return that an item has no answer because another one is answered no."""
+    """Return "not applicable", because another item was answered with no."""
     return Answer("not applicable", "run", f"see {number}")

@@ -1,4 +1,4 @@
-"""The checklist's sections 3 and 5: how the session went, and what is reported and available."""
+"""Answer sections 3 and 5 of the checklist: execution of the study, reporting, availability."""
 
 from collections.abc import Callable, Mapping
 
@@ -16,7 +16,7 @@ from analysis.baseline.facts import Facts
 from experiment.exclusion.rules import reason, rule_in_words
 
 _NO_MODEL = "a comparison with a model: parallax compare --scores FILE"
-# Answers that fewer people gave are counted together: they could name somebody.
+# Answers given by fewer participants are pooled, since they could identify someone.
 FEWEST_PEOPLE = 5
 
 
@@ -30,7 +30,7 @@ def _length(facts: Facts) -> Answer:
 
 
 def _ordered(facts: Facts) -> Answer:
-    """Say whether people who had the same items had them in different orders."""
+    """Report whether participants with the same items saw them in different orders."""
     trials = facts.run.trials.sort_values(["participant", "position"], kind="stable")
     by_person = trials.groupby("participant", observed=True)["item_id"]
     orders = by_person.agg(lambda ids: "\n".join(map(str, ids)))

@@ -1,4 +1,4 @@
-"""What the checklist's answers rest on, counted in the export once."""
+"""Count once, from the export, the facts that the checklist's answers are based on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ from experiment.tables.schemas import ENDINGS, PARTICIPANTS, PAYMENTS
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A comparison as the checklist asks about it.
+    """The facts about a comparison that the checklist asks for.
 
     Attributes:
         run: The exported run.
-        origin: Where the numbers come from.
-        judgments: The judgments of those kept.
-        publication: What was declared for archives.
-        baseline: What was declared for the checklist.
-        payments: The export's table; None where there is none.
-        endings: The same.
-        minutes: The median time from consent to the end; None where unknown.
-        contexts: What stood before each trial where a model took the session, by model.
+        origin: The origin of the numbers.
+        judgments: The judgments of kept participants.
+        publication: The declarations for archives.
+        baseline: The declarations for the checklist.
+        payments: The export's table of payments; None if it has none.
+        endings: The export's table of endings; None if it has none.
+        minutes: The median time from consent to the end; None if unknown.
+        contexts: The text before each trial for each model participant, by model.
         robust: Whether the report repeats its numbers under other exclusion rules.
     """
 
@@ -46,27 +46,27 @@ class Facts:
 
     @property
     def recorded(self) -> bool:
-        """Whether Parallax itself ran the study, so that what the export lacks did not happen."""
+        """Whether Parallax ran the study: then anything missing from the export did not happen."""
         return self.run.facts.launched_at is not None
 
     @property
     def compared(self) -> bool:
-        """Whether any model is compared."""
+        """Whether the comparison includes a model."""
         return bool(self.origin.models) or bool(self.contexts)
 
     @property
     def kept(self) -> set[str]:
-        """The participants whom no rule excluded."""
+        """The kept participants: no exclusion rule removed them."""
         return set(self.run.verdicts.loc[self.run.verdicts["kept"], "participant"])
 
     @property
     def per_item(self) -> "pd.Series[int]":
-        """How many judgments each item has."""
+        """The number of judgments of each item."""
         return self.judgments.groupby("item_id", observed=True).size()
 
     @property
     def per_participant(self) -> "pd.Series[int]":
-        """How many judgments each kept participant gave, where participants are known."""
+        """The number of judgments of each kept participant, if participants are known."""
         known = self.judgments.dropna(subset="participant")
         return known.groupby("participant", observed=True).size()
 
@@ -81,7 +81,7 @@ def facts_of(
     contexts: Mapping[str, tuple[str, ...]],
     robust: bool,
 ) -> Facts:
-    """Return what the answers rest on."""
+    """Collect the facts from a run and its declarations."""
     return Facts(
         run=run,
         origin=origin,
@@ -97,7 +97,7 @@ def facts_of(
 
 
 def _table(schema: TableSchema, folder: Path) -> pd.DataFrame | None:
-    """Return a table of the export; None where it has none, as data from elsewhere."""
+    """Return a table of the export; None if it is missing, as in data from other programs."""
     if not folder.is_dir():
         return None
     try:
@@ -108,7 +108,7 @@ def _table(schema: TableSchema, folder: Path) -> pd.DataFrame | None:
 
 def _minutes(run: ExportedRun) -> float | None:
     people = _table(PARTICIPANTS, run.folder)
-    # Programs do not wait as long as the times that they claim.
+    # Simulated participants do not actually wait for their reported reaction times.
     if people is None or run.facts.simulated:
         return None
     kept = run.verdicts.loc[run.verdicts["kept"], "participant"]
@@ -120,7 +120,7 @@ def _minutes(run: ExportedRun) -> float | None:
 
 
 def paid(payments: pd.DataFrame) -> dict[str, str]:
-    """Return by what was paid for: how many payments, and the amounts, in words."""
+    """Return the number of payments and their amounts, in words, by purpose."""
     found = {}
     for what, rows in payments.groupby("paid_for", observed=True):
         sums = sorted(set(zip(rows["amount_minor"], rows["currency"], strict=True)))

@@ -1,4 +1,4 @@
-"""The checklist for human baselines, answered: a section of the report and its files."""
+"""The answered checklist for human baselines: a section of the report, and its files."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The checklist's section 2: who took part, how they were found, and what they got."""
+"""Answer section 2 of the checklist: participants, recruitment and payment."""
 
 from collections.abc import Callable, Mapping
 

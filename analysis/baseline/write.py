@@ -1,4 +1,4 @@
-"""The checklist's files: human_baseline.json, .md and .tex, and the items side by side."""
+"""Write the checklist's files (human_baseline.json, .md, .tex) and the compared items."""
 
 import csv
 import io
@@ -22,10 +22,10 @@ _SOURCE = (
 
 
 def write_baseline(facts: Facts, items: Sequence[AnsweredItem], folder: Path) -> list[Path]:
-    """Write the checklist in three forms, and what people and models were shown.
+    """Write the checklist in three formats, and the items as participants and models saw them.
 
     Args:
-        facts: What the answers rest on.
+        facts: The facts behind the answers.
         items: The answered checklist.
         folder: An existing folder.
 
@@ -44,7 +44,7 @@ def write_baseline(facts: Facts, items: Sequence[AnsweredItem], folder: Path) ->
 
 
 def tally(items: Sequence[AnsweredItem]) -> str:
-    """Return in a sentence how many items are answered, and from where."""
+    """Return one sentence: the number of answered items, by source."""
     sources = [one.answer.source for one in items]
     return (
         f"{len(items)} items and sub-items: {sources.count('run')} answered from the run, "
@@ -59,7 +59,7 @@ def _instructions(facts: Facts) -> str:
 
 
 def _given(facts: Facts) -> dict[str, str]:
-    """Return what each model was given, in words."""
+    """Return a description of the input that each model was given."""
     found = {
         one.facts.model: f"the text alone, without instructions; {one.facts.given}"
         for one in facts.origin.models
@@ -152,7 +152,7 @@ def _latex(facts: Facts, items: Sequence[AnsweredItem]) -> str:
 
 
 def _items(facts: Facts) -> str:
-    """Return the judged items as CSV, each version as people and as each model were shown it."""
+    """Return the judged items as CSV: each version as shown to participants and to each model."""
     run = facts.run
     judged = set(facts.judgments["item_id"].unique())
     shown = _rendering(run.facts.rendering if facts.recorded else "as_written")
@@ -187,7 +187,7 @@ def _shown(way: Callable[[str], str], context: str, text: str) -> str:
 
 
 def _rendering(name: str) -> Callable[[str], str] | None:
-    """Return a rendering; None where the name is not one that Parallax itself has."""
+    """Return the rendering of this name; None if Parallax does not define it."""
     try:
         return render(name, own_code=False)
     except ParallaxError:

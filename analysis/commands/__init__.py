@@ -1,1 +1,1 @@
-"""The shell's commands on scores and comparisons."""
+"""Shell commands for scores and comparisons."""

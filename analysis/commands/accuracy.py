@@ -1,4 +1,4 @@
-"""``parallax lm accuracy``: models compared on their items, without people."""
+"""``parallax lm accuracy``: compare models on their items, without participants."""
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
@@ -119,7 +119,7 @@ def accuracy(
     if sources:
         found = {name: value for path in sources for name, value in _perplexities(path).items()}
         tables.append(perplexity_table(decided, _known(found, decided, sources), origin))
-    # What each of many models is, is told by the files alone.
+    # With many models, only the files describe each model.
     click.echo("\n".join(to_text(replace(table, origin=())) for table in tables))
     if out:
         _write(out, tables, drawn)
@@ -131,7 +131,7 @@ def _items(named: str) -> pd.DataFrame:
 
 
 def _groups(models: Sequence[str], named: Sequence[str]) -> dict[str, list[str]]:
-    """Return the groups asked for; else each model by itself, and all of several together."""
+    """Return the requested groups; by default each model alone, and a group of all models."""
     if not named:
         alone = {model: [model] for model in models}
         return alone | {ALL_MODELS: list(models)} if len(models) > 1 else alone
@@ -147,7 +147,7 @@ def _groups(models: Sequence[str], named: Sequence[str]) -> dict[str, list[str]]
 
 
 def _perplexities(path: Path) -> Mapping[str, float]:
-    """Return models' validation perplexities, by name, from a search table or a model's folder."""
+    """Return validation perplexities by model, from a search table or a model's folder."""
     try:
         if (path / CONFIG).is_file():
             config = read_config(path)
@@ -192,7 +192,7 @@ def _origin(scores: Sequence[Scores], metric: str) -> Iterator[str]:
 def _judged(people: Path, items: str) -> ExportedRun:
     if people.is_dir():
         return load_run(people)
-    # Readers of other programs' data may be left out of an installation.
+    # An installation may lack the readers of other programs' data.
     from analysis.readers.judgments import read_judgments
 
     return read_judgments(people, Path(items) if is_materials(items) else None, None)
@@ -200,7 +200,7 @@ def _judged(people: Path, items: str) -> ExportedRun:
 
 def _write(out: Path, tables: Sequence[Table], drawn: Sequence[Table]) -> None:
     names = {f"{table.name}{suffix}" for table in tables for suffix in TABLE_FORMATS}
-    # An earlier call may have drawn what this one does not.
+    # Remove figures of an earlier call that this call does not draw.
     names |= {f"{table.name}.{suffix}" for table in tables for suffix in FIGURE_FORMATS}
     with atomic_folder(out, names) as folder:
         for table in tables:

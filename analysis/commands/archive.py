@@ -1,4 +1,4 @@
-"""``parallax archive``: an export for archives, and a comparison packed and made again."""
+"""``parallax archive``: write an export for archives; pack a comparison and reproduce it."""
 
 from pathlib import Path
 

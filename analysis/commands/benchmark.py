@@ -1,4 +1,4 @@
-"""``parallax lm benchmark``: a published set of pairs or suites, and the table its paper prints."""
+"""``parallax lm benchmark``: run a published benchmark and print the table of its paper."""
 
 import re
 import tempfile

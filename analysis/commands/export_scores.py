@@ -1,4 +1,4 @@
-"""``parallax lm export`` and ``parallax lm schema``: score files for other programs."""
+"""``parallax lm export`` and ``parallax lm schema``: convert score files for other programs."""
 
 import json
 from pathlib import Path
@@ -47,7 +47,7 @@ def schema() -> None:
 
 
 def score_schema() -> dict[str, object]:
-    """Return the schema that docs/score_schema.json publishes."""
+    """Return the schema published as docs/score_schema.json."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A score file of Parallax",

@@ -1,4 +1,4 @@
-"""``parallax import judgments``: other people's judgments in Parallax's own tables."""
+"""``parallax import judgments``: convert judgments of other sources to Parallax's tables."""
 
 import re
 from pathlib import Path
@@ -80,7 +80,7 @@ def judgments(
     if not (yes or mapping):
         click.confirm("Write these judgments?", abort=True)
     with atomic_folder(out, own) as folder:
-        # A mapping that somebody wrote keeps its comments.
+        # Do not overwrite a hand-written mapping, since its comments would be lost.
         written = mapping.read_bytes() if mapping else meaning.to_toml().encode()
         (folder / MAPPING).write_bytes(written)
         judgments_table(run).to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
@@ -119,7 +119,7 @@ def _say(out: Path, n_judgments: int) -> None:
 def _write_published(source: Source, published: Published, out: Path, own: set[str]) -> None:
     with atomic_folder(out, own) as folder:
         write_published_scores(published, folder)
-        # A table of models alone holds nobody's judgments.
+        # A table with model scores only has no judgments.
         if len(published.long):
             published.long.to_csv(folder / JUDGMENTS, index=False, lineterminator="\n")
         write_record(folder, source.path, {"format": source.format, "rows": len(source.table)})
@@ -127,7 +127,7 @@ def _write_published(source: Source, published: Published, out: Path, own: set[s
 
 
 def write_published_scores(published: Published, folder: Path) -> None:
-    """Write the items of a published table, and each model's scores of them.
+    """Write the items of a published table, and each model's scores.
 
     Raises:
         TableError: A file cannot be written.
@@ -154,7 +154,7 @@ def write_published_scores(published: Published, folder: Path) -> None:
 
 
 def _score(item: Item, variant: str, logprob_nats: float) -> dict[str, object]:
-    """Return the row of a form, of which the table scores nothing but the form itself."""
+    """Return a score row for a form whose only scored part is the form itself."""
     return {
         "item_id": item.item_id,
         "construction": item.construction,

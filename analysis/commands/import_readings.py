@@ -1,4 +1,4 @@
-"""``parallax reading import``: reading times of other programs as one table."""
+"""``parallax reading import``: convert reading times of other programs to one table."""
 
 from pathlib import Path
 

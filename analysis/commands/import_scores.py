@@ -1,4 +1,4 @@
-"""``parallax import scores``: what other programs say of models, as score files."""
+"""``parallax import scores``: convert other programs' model scores to score files."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ _PUBLISHED = "as published"
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A file of scores with its items, and what score files say of these."""
+    """A file of scores with its items, and the facts about them that score files store."""
 
     scored: Sequence[Scored]
     items: Sequence[Item]
@@ -114,7 +114,7 @@ def scores(
 
 
 def _account(found: _Read, matched: Sequence[Matched]) -> dict[str, object]:
-    """Return what became of the file's scores, as it is stored beside them."""
+    """Return what happened to the file's scores, as stored next to them."""
     versions = sum(len(texts_of(item)) for item in found.items)
     return {
         "format": "scores",
@@ -166,7 +166,7 @@ def _read_samples(file: Path, given: Materials | None) -> _Read:
     if given is None:
         about = {"materials_hash": materials_hash(samples.items)}
         return _Read(samples.scored, samples.items, notes, about, own_items=True, **shared)
-    # The items are known by their texts alone.
+    # The items are identified only by their texts.
     scored = [replace(one, item_id="", variant="") for one in samples.scored]
     return _Read(scored, list(given.items()), notes, _about(given), own_items=False, **shared)
 

@@ -1,4 +1,4 @@
-"""``parallax maze``: the distractors of a Maze, made and checked."""
+"""``parallax maze``: make and check the distractors of a Maze."""
 
 import csv
 import math
@@ -26,7 +26,7 @@ _USUAL = Wanted()
 
 
 def _bounds(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options of what is promised."""
+    """Add the options for the distractors' bounds to a command."""
     for option in (
         click.option("--second", help="A model that proposes nothing and has to agree."),
         click.option(

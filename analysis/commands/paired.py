@@ -1,4 +1,4 @@
-"""``parallax lm paired``: models compared with each other on one benchmark, on one page."""
+"""``parallax lm paired``: compare models with each other on one benchmark, on one page."""
 
 import json
 from pathlib import Path
@@ -59,7 +59,7 @@ def paired_command(logs: tuple[str, ...], out: Path, metric: str, by: str, margi
         raise AnalysisError(
             f"{len(named)} model is named", expected="at least two, each with a name of its own"
         )
-    # Readers of other programs' data may be left out of an installation.
+    # An installation may lack the readers of other programs' data.
     from analysis.readers.item_logs import read_item_log, same_items
 
     read = {name: read_item_log(path, metric, by) for name, path in named.items()}

@@ -1,4 +1,4 @@
-"""``parallax reading``: the surprisals of what participants read step by step."""
+"""``parallax reading``: compute surprisals of the texts that participants read in steps."""
 
 import csv
 from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ def surprisal(model: str, source: str, out: Path, device: Device) -> None:
     scorer = load_scorer(model, device)
     texts = list(_texts(response, load_items(study)))
     pieces = [[_given(scorer, text) for text in steps] for _, steps in texts]
-    # A script that writes no spaces between the words of a sentence has none between its steps.
+    # Scripts without spaces between words have no spaces between steps either.
     spaces = any(joined(steps) == " ".join(steps) for _, steps in texts)
     found = surprisals(scorer, pieces, spaces=spaces)
     with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
@@ -62,7 +62,7 @@ def surprisal(model: str, source: str, out: Path, device: Device) -> None:
 
 
 def _texts(response: ResponseType, items: Iterable[Item]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each version's name in the tables, and its steps."""
+    """Yield the name of each version in the tables, and the version's steps."""
     for item in items:
         own = response.of_item(item)
         if not isinstance(own, Read):
@@ -73,7 +73,7 @@ def _texts(response: ResponseType, items: Iterable[Item]) -> Iterator[tuple[str,
 
 
 def _given(scorer: Scorer, text: str) -> str:
-    """Return a step as the model takes it: models of words have marks as words of their own."""
+    """Return a step as model input; word-level models need punctuation as separate words."""
     if isinstance(scorer, HasSubwords):
         return text
     return split_lower_case_tokens(text) or text

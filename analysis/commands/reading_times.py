@@ -1,4 +1,4 @@
-"""``parallax lm reading-times``: reading and Maze times beside surprisal, for mixed models."""
+"""``parallax lm reading-times``: join reading and Maze times with surprisal for mixed models."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -80,7 +80,7 @@ def join(
 
 
 def _surprisal(tables: Sequence[Path]) -> tuple[pd.DataFrame, list[str]]:
-    """Return the tables side by side; of several, each column is named after its file."""
+    """Return the joined surprisal tables; with several, each column is named after its file."""
     whole, columns = pd.DataFrame(), list[str]()
     for path in tables:
         frame, unit = read_surprisal(path)

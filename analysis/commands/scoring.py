@@ -1,4 +1,4 @@
-"""Scores of materials by models as the shell's commands write them, one file for each model."""
+"""Score materials by models for the shell's commands, one file for each model."""
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -23,19 +23,19 @@ from lm.scorer import FastKernel, Scorer
 from lm.sharding import Loading, fast_kernel_of, scorer_of
 from lm.surprisal import PLL
 
-# What only the scores themselves can tell.
+# Facts that are known only after scoring.
 _KNOWN_AFTER_SCORING = {"model": "", "trained_on": "", "certificate": "", "check": ""}
 
 _MANY_UNKNOWN = 0.05
-# What a score file says of masked scores in which nothing but the token itself was hidden.
+# The value in a score file if only the scored token itself was masked.
 _PLL_READING = "with each token alone hidden"
 
 
 @dataclass(frozen=True, slots=True)
 class ScoringOptions:
-    """How scores are computed: fast and certified, as one stream, packed, and on which device.
+    """How to compute scores: fast or certified, as one stream, packed, on which device.
 
-    ``pll`` says what is hidden for a masked model's scores; empty: what is usual.
+    ``pll`` selects the tokens that are masked for a masked model's scores; empty for the default.
     """
 
     fast: bool
@@ -46,7 +46,7 @@ class ScoringOptions:
 
 
 def destinations(models: tuple[str, ...], out: Path) -> dict[str, Path]:
-    """Return where each model's scores go."""
+    """Return the score file's path for each model."""
     if len(models) == 1:
         if out.suffix != ".parquet":
             raise AnalysisError(
@@ -81,15 +81,15 @@ def score_to_file(
     *,
     kept: bool = True,
 ) -> None:
-    """Write a model's scores of the items in the text that the model is given, and say so.
+    """Write a model's scores of the items in the model's rendering, and print a message.
 
     Args:
         model: A folder, or ``hf:`` and a path or name.
         materials: The items.
         out: The score file.
-        options: How scores are computed.
-        executor: Where, if not in this process.
-        kept: Whether the file outlives the command, which otherwise does not name it.
+        options: The scoring options.
+        executor: The executor to compute with; None for this process.
+        kept: Whether the file is kept after the command; the message names only kept files.
 
     Raises:
         ParallaxError: The model or the items cannot be scored.
@@ -142,7 +142,7 @@ def _tell_how(out: Path, scorer: Scorer, written: ScoreFacts) -> None:
 
 
 def _unknown(out: Path) -> str:
-    """Return how many tokens the model did not know, in words; empty if it knew all."""
+    """Return the number of tokens unknown to the model, in words; empty if it knew all."""
     counts = pq.read_table(out, columns=["n_tokens", "n_unknown"])
     n_tokens, n_unknown = (int(pc.sum(counts[name]).as_py() or 0) for name in counts.column_names)
     if not n_unknown:
@@ -156,7 +156,7 @@ def _unknown(out: Path) -> str:
 
 
 def _fast_kernel(model: str, loading: Loading, executor: Executor | None) -> FastKernel | None:
-    """Return what makes a fast pass faster where it will run; say so if nothing does."""
+    """Return the fast kernel available where the pass runs; print a message if there is none."""
     run = executor.map if executor else map
     kernel = next(iter(run(fast_kernel_of, [model], [loading])))
     if kernel.is_faster:

@@ -1,4 +1,4 @@
-"""Options of ``parallax take`` about the model that is asked, here or behind a server."""
+"""Options of ``parallax take`` about the model, local or behind a server."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar, get_args
@@ -86,7 +86,7 @@ _OPTIONS = (
 
 
 def model_options(command: _Command) -> _Command:
-    """Give a command the options, in the order above."""
+    """Add the options, in the order above, to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

@@ -1,4 +1,4 @@
-"""``parallax lm text``: training text over a study's words."""
+"""``parallax lm text``: generate training text from a study's words."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Reading runs and scores, and joining them."""
+"""Read runs and scores, and join them."""

@@ -1,7 +1,7 @@
-"""Columns of texts held as codes: of millions of rows, each distinct text is held once.
+"""Categorical text columns: in tables of millions of rows, each distinct text is stored once.
 
-Such a column is categorical. Two of them cannot be compared, nor joined without being decoded,
-unless they have the same categories; these functions go through the codes instead.
+Two categorical columns can be compared, or joined without decoding, only if they have the same
+categories. These functions work on the codes instead.
 """
 
 import numpy as np
@@ -12,10 +12,10 @@ Codes = NDArray[np.int32]
 
 
 def codes_in(values: "pd.Series[str]", among: "pd.Index[str]") -> Codes:
-    """Return each value's code, its position in an index of distinct values; -1 where it has none.
+    """Return each value's position in an index of distinct values; -1 if the index lacks it.
 
     Args:
-        values: Shape ``(n,)``; missing values stand where the index has a missing one.
+        values: Shape ``(n,)``; missing values match a missing entry of the index.
         among: The index.
     """
     if isinstance(values.dtype, pd.CategoricalDtype):
@@ -25,19 +25,19 @@ def codes_in(values: "pd.Series[str]", among: "pd.Index[str]") -> Codes:
 
 
 def equal_text(one: "pd.Series[str]", other: "pd.Series[str]") -> NDArray[np.bool_]:
-    """Return in which rows two columns hold the same text."""
+    """Return the rows in which two columns have the same text, as a Boolean array."""
     texts = pd.Index(list(one.unique()))
     return np.asarray(codes_in(one, texts) == codes_in(other, texts))
 
 
 def take(values: "pd.Series[str]", positions: Codes) -> pd.Categorical:
-    """Return a column's values at some positions, held as codes."""
+    """Return a column's values at the given positions, as a categorical."""
     codes, categories = pd.factorize(values)
     return pd.Categorical.from_codes(codes[positions], categories=categories)
 
 
 def decode(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame of few rows with its texts as texts."""
+    """Return a small frame with its categorical texts converted to strings."""
     return frame.assign(
         **{
             str(name): as_texts(frame[name])
@@ -48,7 +48,7 @@ def decode(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def as_texts(values: "pd.Series[str]") -> "pd.Series[str]":
-    """Return a column of few rows with its texts as texts."""
+    """Return a small column with its categorical texts converted to strings."""
     if isinstance(values.dtype, pd.CategoricalDtype):
         return values.astype(values.cat.categories.dtype)
     return values

@@ -1,4 +1,4 @@
-"""How plausible each session of an exported run is."""
+"""Plausibility certificates of the sessions of an exported run."""
 
 from collections.abc import Hashable, Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ from analysis.data.frames import read_exported
 from experiment.integrity.certificate import Certificate
 from experiment.tables.observation_tables import INTEGRITY
 
-# No export has them, and no rule asks for them: the score is made of them, and is exported.
+# Exports lack these fields, and no rule needs them: the exported score is computed from them.
 _UNTOLD = ("counting", "methods")
 _FIELDS = tuple(
     name for name in Certificate.__dataclass_fields__ if name not in ("signals", *_UNTOLD)
@@ -18,7 +18,7 @@ _FIELDS = tuple(
 
 
 def read_certificates(folder: Path) -> dict[str, Certificate]:
-    """Return the certificates of an export by participants; none of an export that has none.
+    """Return an export's certificates by participant; empty if the export has none.
 
     Raises:
         TableError: The table does not fit its schema.

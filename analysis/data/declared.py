@@ -1,6 +1,6 @@
-"""What a study declares of its data: what repeats, factors between participants, the deadline.
+"""What a study declares about its data: repeated units, between-participant factors, deadline.
 
-What repeats over conditions is the unit that intervals and random effects take for one draw.
+The unit that repeats over conditions is the sampling unit of intervals and random effects.
 """
 
 import numpy as np
@@ -20,17 +20,17 @@ Codes = NDArray[np.intp]
 
 
 def columns_of_participants(study: Study) -> tuple[str, ...]:
-    """Return the columns of judgments that are the same in all of a participant's."""
+    """Return the columns of judgments that are constant within a participant."""
     asked = {question.name for question in study.questionnaire}
     chosen = [name for name in study.analysis.covariates if name in asked]
     return tuple(f"{PREFIX}{name}" for name in (*study.design.factors, *chosen))
 
 
 def with_participants(judgments: pd.DataFrame, run: ExportedRun) -> pd.DataFrame:
-    """Return judgments with the levels of factors between participants, and chosen answers.
+    """Add the levels of between-participant factors, and selected answers, to judgments.
 
-    Each is called ``own_`` and its name, as own columns of items are; answers are numbers where
-    every one is. A level is empty where nobody knows the participant's list.
+    Each new column is named ``own_`` plus its name, like own columns of items. Answers are numbers
+    if all of them are numeric. A level is empty if the participant's list is unknown.
     """
     found = {}
     for name in run.study.design.factors:
@@ -56,11 +56,11 @@ def _answers(run: ExportedRun, field: str) -> dict[str, str]:
 
 
 def frames_of(items: pd.DataFrame) -> Codes:
-    """Return the number of each item's frame; items of one template share theirs.
+    """Return the frame number of each item; items made from one template share a frame.
 
-    The items of a frame have the same words but for what the conditions change. They are not
-    independent: what is hard in one condition is hard in the others. An item without a frame is
-    one of its own.
+    The items of a frame share all words except those that the conditions change. They are not
+    independent: a frame that is hard in one condition is hard in the others. An item without a
+    frame is its own frame.
 
     Args:
         items: The table of items; its order decides the numbers, from 0.
@@ -73,27 +73,27 @@ def frames_of(items: pd.DataFrame) -> Codes:
 
 
 def unit_column(judgments: pd.DataFrame) -> str:
-    """Return the column of judgments by which they cluster beside their participants.
+    """Return the column that clusters judgments, in addition to their participants.
 
-    It is the frame, where judgments say it; otherwise the item.
+    The column is the frame if judgments have one; otherwise the item.
     """
     return UNIT if UNIT in judgments else "item_id"
 
 
 def deadline_of(run: ExportedRun) -> ResponseType | None:
-    """Return what a run's trials asked for, where they had a deadline; else None."""
+    """Return the response type of a run if its trials had a deadline; else None."""
     if LATE.name not in run.responses:
         return None
     try:
         response = response_of(run.study, own_code=False)
     except ParallaxError:
-        # A type of the researcher's own is not run here; nothing is left out of its answers.
+        # A researcher's own response type is not executed here; none of its answers is left out.
         return None
     return response if response.deadline_ms is not None else None
 
 
 def is_late(run: ExportedRun) -> NDArray[np.bool_]:
-    """Return which responses came after the deadline; not those without a measured time."""
+    """Return which responses came after the deadline; False without a measured time."""
     late: NDArray[np.bool_] = (
         run.responses[LATE.name].astype("boolean").fillna(value=False).to_numpy(dtype=bool)
     )
@@ -101,9 +101,9 @@ def is_late(run: ExportedRun) -> NDArray[np.bool_]:
 
 
 def left_out_late(run: ExportedRun) -> NDArray[np.bool_] | None:
-    """Return which responses the study leaves out of its analysis; None where it leaves out none.
+    """Return which late responses the analysis leaves out; None if the study leaves out none.
 
-    They are those that came after the deadline, unless ``late_answers`` says to keep them.
+    Responses after the deadline are left out unless ``late_answers`` keeps them.
     """
     response = deadline_of(run)
     return is_late(run) if response is not None and response.late_answers == "drop" else None

@@ -1,4 +1,4 @@
-"""Tables from files into frames, checked against their schema before anything is computed."""
+"""Load table files into data frames, and validate them against their schema."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,17 +24,17 @@ def read_exported(
     categorical: bool = False,
     extended: bool = False,
 ) -> pd.DataFrame:
-    """Return columns of a folder's table, from its Parquet file or else from its CSV file.
+    """Read columns of a table in a folder, from the Parquet file or else the CSV file.
 
     Args:
         schema: The table.
-        folder: Where its file lies.
-        columns: Those to read.
-        categorical: Whether texts become categorical columns: for tables of many rows.
-        extended: Whether the file's further columns are read too, as texts.
+        folder: The folder with the table's file.
+        columns: The columns to read.
+        categorical: Whether to read texts as categorical columns, for tables with many rows.
+        extended: Whether to read the file's additional columns too, as texts.
 
     Raises:
-        TableError: Neither file is there, or its content does not fit the schema.
+        TableError: Neither file exists, or its content violates the schema.
     """
     parquet, text = folder / f"{schema.name}.parquet", folder / f"{schema.name}.csv"
     if parquet.is_file():
@@ -61,17 +61,17 @@ def read_exported(
 def read_parquet(
     schema: TableSchema, path: Path, columns: Sequence[str], *, categorical: bool = False
 ) -> pd.DataFrame:
-    """Return the named columns of a Parquet table; the others are not read.
+    """Read the named columns of a Parquet table.
 
     Args:
         schema: The table.
         path: The file.
-        columns: Those to read.
-        categorical: Whether texts become categorical columns, which are never decoded in memory.
+        columns: The columns to read.
+        categorical: Whether to read texts as categorical columns, without decoding them in memory.
 
     Raises:
-        TableError: The file is missing or not Parquet, a column of the schema is missing, one
-            that is read has another type or a value not allowed, or a key occurs twice.
+        TableError: The file is missing or not Parquet, a column of the schema is missing, a column
+            has the wrong type or a forbidden value, or a key occurs twice.
     """
     read = [column for column in schema.columns if column.name in columns]
     file = open_parquet(schema, path)
@@ -81,7 +81,7 @@ def read_parquet(
         texts = [each.name for each in read if each.type == "string" and each.name in there]
         file = pq.ParquetFile(path, read_dictionary=texts)
     wanted, checked = arrow_schema(schema), {}
-    # One after the other: of a column, what was read is gone when the next one is.
+    # Convert one column at a time, so that the raw data of a column are freed before the next.
     for column in read:
         values = _values(file, column)
         checked[column.name] = _checked(column, values, wanted.field(column.name).type, path)
@@ -95,10 +95,10 @@ def _values(file: pq.ParquetFile, column: Column) -> pa.ChunkedArray:
 
 
 def open_parquet(schema: TableSchema, path: Path) -> pq.ParquetFile:
-    """Return a Parquet file of the table, opened; its metadata may be read before its rows.
+    """Open a table's Parquet file; its metadata can be read before its rows.
 
     Raises:
-        TableError: There is no such file, or it is not Parquet.
+        TableError: The file does not exist, or is not Parquet.
     """
     try:
         return pq.ParquetFile(path)
@@ -162,7 +162,7 @@ def _with_unique_key(schema: TableSchema, frame: pd.DataFrame, path: Path) -> pd
 
 
 def _repeated(frame: pd.DataFrame, key: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which rows repeat a key, as ``frame.duplicated`` does, on one number for each key."""
+    """Return which rows repeat a key: ``frame.duplicated``, computed on one number per key."""
     number = np.zeros(len(frame), np.int64)
     for name in key:
         codes, distinct = pd.factorize(frame[name], use_na_sentinel=False)

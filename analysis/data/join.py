@@ -1,4 +1,4 @@
-"""People's judgments and models' decisions joined by item; a mismatch is an error."""
+"""Join participants' judgments and models' decisions by item; a mismatch is an error."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,13 +26,13 @@ _OF_PARTS = (
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """People's judgments and models' decisions about the same items.
+    """Participants' judgments and models' decisions about the same items.
 
     Attributes:
-        judgments: One row per judgment, as ``judgments`` gives them.
-        decisions: Each model's decisions on what it scored, as ``decisions`` gives them.
+        judgments: One row per judgment, as returned by ``judgments``.
+        decisions: Each model's decisions on its scored items, as returned by ``decisions``.
         items: The run's table of items.
-        others: Judgments of fillers and catch trials, which no other number counts.
+        others: Judgments of fillers and catch trials, which no other statistic includes.
     """
 
     judgments: pd.DataFrame
@@ -41,17 +41,17 @@ class Joined:
     others: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def on_judged_items(self) -> "Joined":
-        """Return the same judgments with the models' decisions on the judged items alone."""
+        """Return the same judgments, with the models' decisions on the judged items only."""
         return replace(self, decisions=on_items(self.decisions, self.judgments["item_id"]))
 
 
 def on_items(
     decisions: Mapping[str, pd.DataFrame], wanted: "pd.Series[str]"
 ) -> dict[str, pd.DataFrame]:
-    """Return each model's decisions on some items alone, with texts as texts.
+    """Return each model's decisions on the given items only, with categorical texts decoded.
 
     Args:
-        decisions: Each model's decisions, as ``decisions`` gives them.
+        decisions: Each model's decisions, as returned by ``decisions``.
         wanted: The items; each may occur more than once.
     """
     items = pd.Index(wanted.unique().tolist())
@@ -82,21 +82,20 @@ def items_hash(run: ExportedRun) -> str:
 
 
 def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
-    """Return the kept participants' judgments; ``late_too`` keeps late ones that are left out.
+    """Return the kept participants' judgments; ``late_too`` includes late ones left out by default.
 
     Returns:
         One row per judgment: participant, list, position, item_id, kind (in that list),
         construction, condition, frame (a number), good_side, chosen_side, chose_good, rt_ms,
-        input_method; of several parts, session; what the type of response has besides, such as
-        version and rating; and the
-        study's own columns of its items, each called ``own_`` and its header, as numbers where
-        every value is one, and so the factors between participants and the answers that the
-        study's ``[analysis]`` names. Texts are categorical, for there may be millions of rows;
-        of the participants, items, constructions and conditions, some categories may occur in
-        no row.
+        input_method; session, if the study has several parts; additional columns of the response
+        type, such as version and rating; and the study's own columns of its items,
+        between-participant factors, and the answers named in the study's ``[analysis]``, each as
+        ``own_`` plus its header, numeric if all values are numbers. Texts are categorical, since
+        there may be millions of rows; participants, items, constructions and conditions may have
+        unused categories.
 
     Raises:
-        AnalysisError: The tables contradict each other, or nothing was kept.
+        AnalysisError: The tables contradict each other, or no judgment was kept.
     """
     people, items = (
         pd.Index(frame[key])
@@ -143,9 +142,9 @@ def judgments(run: ExportedRun, *, late_too: bool = False) -> pd.DataFrame:
 
 
 def _contradictory(answers: pd.DataFrame, good_side: "pd.Series[str]") -> NDArray[np.bool_]:
-    """Return which answers are called right, or wrong, and their trials' sides say otherwise.
+    """Return the answers marked right or wrong in contradiction to the sides of their trials.
 
-    Where no side was chosen, or none was expected, nothing is right or wrong.
+    Without a chosen or an expected side, an answer is neither right nor wrong.
     """
     chosen, told = answers["chosen_side"], answers["chose_good"]
     known = ~(_absent(chosen) | _absent(good_side))
@@ -163,7 +162,7 @@ def _absent(sides: "pd.Series[str]") -> NDArray[np.bool_]:
 def _with_further(
     frame: pd.DataFrame, own: pd.DataFrame, items: pd.DataFrame, item: Codes
 ) -> pd.DataFrame:
-    """Return judgments with their type's further columns, and the items' own."""
+    """Add the additional columns of the response type, and the items' own columns."""
     for name in own.columns.difference([*frame.columns, *RESPONSES.column_names], sort=False):
         frame[name] = own[name]
     names = [name for name in own_columns(items) if name not in frame]
@@ -181,7 +180,7 @@ def _numbers_or_texts(
 
 
 def _trial_of(run: ExportedRun, people: "pd.Index[str]", person: Codes) -> NDArray[np.intp]:
-    """Return the row of ``run.trials`` that each response answers; -1 where there is none."""
+    """Return the row of ``run.trials`` that each response answers; -1 if there is none."""
     answers, trials = run.responses, run.trials
     most = 1 + max(frame["position"].max() for frame in (answers, trials) if len(frame))
     asked = person * np.int64(most) + answers["position"].to_numpy()
@@ -197,7 +196,7 @@ def _trial_of(run: ExportedRun, people: "pd.Index[str]", person: Codes) -> NDArr
 def _kept_in_order(
     run: ExportedRun, people: "pd.Index[str]", person: Codes, *, late_too: bool
 ) -> NDArray[np.intp]:
-    """Return the kept participants' responses, by the participants' order and position."""
+    """Return the positions of kept participants' responses, by participant and trial position."""
     keeps = np.zeros(len(people), bool)
     of_kept = codes_in(run.verdicts.loc[run.verdicts["kept"], "participant"], people)
     keeps[of_kept[of_kept >= 0]] = True
@@ -222,7 +221,7 @@ def _refuse(run: ExportedRun, wrong: NDArray[np.bool_], what: str) -> None:
 
 
 def decisions(scores: Scores) -> pd.DataFrame:
-    """Return what a model chooses on each item: the version with the higher log-probability.
+    """Return a model's choice on each item: the version with the higher log-probability.
 
     Returns:
         One row per item, in the file's order: item_id, construction, condition, logprob_good_nats,
@@ -264,7 +263,7 @@ def decisions(scores: Scores) -> pd.DataFrame:
 def _placed(
     values: "pd.Series[float]", number: NDArray[np.intp], rows: NDArray[np.bool_], n: int
 ) -> NDArray[np.float64]:
-    """Return the values of some rows, each at its item's place; NaN where an item has none."""
+    """Place the values of some rows at their items' positions; NaN for items without a value."""
     placed = np.full(n, np.nan)
     placed[number[rows]] = values.to_numpy()[rows]
     return placed
@@ -282,13 +281,13 @@ def _refuse_scores(scores: Scores, items: Iterable[str], what: str) -> None:
 def check_same_items(
     run: ExportedRun, scores: Scores, judged: Sequence[str], items_hash: Callable[[], str]
 ) -> None:
-    """Raise unless the scores are of the run's materials and cover every judged item.
+    """Check that the scores are of the run's materials and cover every judged item.
 
     Args:
         run: The exported run.
         scores: One model's scores.
         judged: The ids of the judged items.
-        items_hash: Gives the hash of the run's own items, for scores of just those.
+        items_hash: Returns the hash of the run's own items, for scores of those items only.
 
     Raises:
         AnalysisError: Another study or version, another materials hash, or items not scored.

@@ -1,4 +1,4 @@
-"""Who answered in a run's tables: people, or models that took the session; never both."""
+"""Check who answered in a run's tables: only human participants, or only models."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,12 +12,12 @@ from experiment.tables.column import JUDGE, MODEL
 def of_one_kind(
     tables: Mapping[str, pd.DataFrame], folder: Path, *, models: bool
 ) -> dict[str, pd.DataFrame]:
-    """Return the tables without the column that says who answered, which was as expected.
+    """Remove the column for the kind of judge, after checking that all rows have the expected kind.
 
     Args:
         tables: The run's tables by name, each with that column.
-        folder: Where they were read.
-        models: Whether models' sessions are expected, in place of people's.
+        folder: The folder of the tables, for messages.
+        models: Whether to expect model participants instead of human ones.
 
     Raises:
         AnalysisError: A row is of another kind of judge.

@@ -1,6 +1,6 @@
-"""Targets apart from fillers and catch trials: a report's numbers are of targets alone.
+"""Separate targets from fillers and catch trials: a report's statistics use targets only.
 
-What counts is what the materials say an item is for. A target that a design also uses as a catch
+The item's kind in the materials decides. A target that a design also uses as a catch
 trial, as Marvin & Linzen's lists do, stays a target.
 """
 
@@ -17,9 +17,9 @@ from experiment.studies.study import Study
 
 
 def targets_alone(data: Joined) -> Joined:
-    """Return the judgments and decisions of targets; what people judged besides is in ``others``.
+    """Return the judgments and decisions of targets; judgments of other items go to ``others``.
 
-    Where no target was judged, all stay together: there is nothing to hold them apart from.
+    If no target was judged, all judgments stay together.
     """
     chosen = are_targets(data.judgments, data.items)
     if chosen.all() or not chosen.any():
@@ -35,7 +35,7 @@ def targets_alone(data: Joined) -> Joined:
 
 
 def are_targets(judgments: pd.DataFrame, items: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return which judgments are of items that the materials call targets."""
+    """Return which judgments are of items that are targets in the materials."""
     known = pd.Index(items["item_id"])
     target = (items["kind"].astype(str) == Kind.TARGET).to_numpy()
     found: NDArray[np.bool_] = target[codes_in(judgments["item_id"], known)]
@@ -43,13 +43,13 @@ def are_targets(judgments: pd.DataFrame, items: pd.DataFrame) -> NDArray[np.bool
 
 
 def with_kinds(others: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """Return judgments of fillers and catch trials with ``kind`` as the materials have it."""
+    """Return judgments of fillers and catch trials with ``kind`` taken from the materials."""
     kinds = dict(zip(items["item_id"].astype(str), items["kind"].astype(str), strict=True))
     return others.assign(kind=others["item_id"].astype(str).map(kinds))
 
 
 def study_of_targets(study: Study, items: pd.DataFrame) -> Study:
-    """Return a study without the constructions that have fillers or catch trials alone."""
+    """Return a study without the constructions that consist of fillers or catch trials only."""
     construction, kind = items["construction"].astype(str), items["kind"].astype(str)
     with_targets = set(construction[kind == Kind.TARGET])
     apart = set(construction) - with_targets if with_targets else set()

@@ -1,4 +1,4 @@
-"""What a comparison starts from: an export folder and files of model scores."""
+"""Load the inputs of a comparison: an export folder and files of model scores."""
 
 import json
 from collections import Counter
@@ -31,18 +31,18 @@ from experiment.tables.schemas import (
     VERDICTS,
 )
 
-# What tables call the participants, where they call models by their names.
+# The name of the human participants in tables of judges.
 PEOPLE = "people"
 _DESCRIPTION = "datapackage.json"
 _PARTICIPANT_COLUMNS = (
     "participant", "number", "simulated", "state", "list", "place", "consented_at",
     JUDGE.name,
 )  # fmt: skip
-# The column of trials and judgments that says in which session an answer was given: of several
-# parts (``analysis.data.longitudinal``) alone.
+# The session in which an answer was given; trials and judgments have this column only
+# if the run has several parts (``analysis.data.longitudinal``).
 SESSION = "session"
-# Where in the design somebody stands, by which participants are ordered: their references are
-# drawn anew in each run, and what is resampled must not hang on them.
+# Participants are ordered by their position in the design: references are drawn
+# anew in each run, and resampling must not depend on them.
 _PLACE = ["list", "place", "number"]
 _TRIAL_COLUMNS = ("participant", "position", "item_id", "kind", "good_side", JUDGE.name)
 _RESPONSE_COLUMNS = (
@@ -89,13 +89,13 @@ class RunFacts(_Facts):
 
     @property
     def written(self) -> str:
-        """How the texts were shown, e.g. "as written" or "in sentence case"."""
+        """How the texts were displayed, such as "as written" or "in sentence case"."""
         words = self.rendering.replace("_", " ")
         return words if words.startswith("as ") else f"in {words}"
 
     @property
     def launched(self) -> str:
-        """When the run was launched, to the minute."""
+        """The time of the run's launch, to the minute."""
         if self.launched_at is None:
             return "at an unknown time"
         return f"{self.launched_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
@@ -124,7 +124,7 @@ class ScoreFacts(_Facts):
 
     @property
     def given(self) -> str:
-        """How the model was given the sentences, in words: the rendering, and any reading."""
+        """The model's input, in words: the rendering, and any special way of reading the text."""
         written = self.rendering.replace("_", " ")
         return f"{written}, {self.reading}" if self.reading else written
 
@@ -133,8 +133,9 @@ class ScoreFacts(_Facts):
 class ExportedRun:
     """An export folder, read and checked; each frame has the columns that analyses need.
 
-    Texts of trials and responses may be categorical: there may be millions of rows. Judgments are
-    analysed in the order of the participants, which no draw may find changed by a new name.
+    Texts of trials and responses may be categorical, since there may be millions of rows. Judgments
+    are analysed in the order of the participants; the order does not depend on their random
+    references, so that random draws are reproducible.
     """
 
     folder: Path
@@ -151,13 +152,13 @@ class ExportedRun:
 
     @property
     def of_parts(self) -> bool:
-        """Whether it is several parts of a study, as ``analysis.data.longitudinal`` joins them."""
+        """Whether the run joins several parts of a study (see ``analysis.data.longitudinal``)."""
         return SESSION in self.trials
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """A score file, read and checked: one row per item and version; texts may be categorical."""
+    """A checked score file: one row per item and version; texts may be categorical."""
 
     path: Path
     facts: ScoreFacts
@@ -165,17 +166,17 @@ class Scores:
 
 
 def load_run(folder: Path, *, models: bool = False) -> ExportedRun:
-    """Read an export folder.
+    """Read and check an export folder.
 
     Args:
         folder: The folder.
-        models: Whether it holds sessions that a model took, in place of people's.
+        models: Whether to expect model participants instead of human ones.
 
     Raises:
-        AnalysisError: The folder is no export, its description lacks something, or its answers
-            are not of the kind of judge expected.
-        TableError: A table is missing or does not fit its schema.
-        StudyError: The study folder inside is not sound.
+        AnalysisError: The folder is not an export, its description is incomplete, or its answers
+            are not from the expected kind of judge.
+        TableError: A table is missing or violates its schema.
+        StudyError: The study folder in the export is invalid.
     """
     facts = _run_facts(folder)
     study = load_study(str(folder / "study"))
@@ -211,7 +212,7 @@ def load_run(folder: Path, *, models: bool = False) -> ExportedRun:
 
 
 def _readings(study: Study, folder: Path) -> pd.DataFrame | None:
-    """Return what was measured of each word; None where nothing is read step by step."""
+    """Return the measurements of each word; None unless the study is read step by step."""
     try:
         table = response_of(study, own_code=False).step_table
     except ParallaxError:
@@ -222,7 +223,7 @@ def _readings(study: Study, folder: Path) -> pd.DataFrame | None:
 
 
 def _with_sound_times(responses: pd.DataFrame, folder: Path) -> pd.DataFrame:
-    """Return the responses, none of which took an infinite or negative time."""
+    """Return the responses after checking that no reaction time is infinite or negative."""
     times = responses["rt_ms"].dropna().to_numpy(dtype=float)
     wrong = times[~(np.isfinite(times) & (times >= 0))]
     if len(wrong):
@@ -235,11 +236,11 @@ def _with_sound_times(responses: pd.DataFrame, folder: Path) -> pd.DataFrame:
 
 
 def _tables_shown(study: Study) -> tuple[TableSchema, TableSchema]:
-    """Return the tables of trials and responses as the study's type of response fills them."""
+    """Return the tables of trials and responses, with the columns of the study's response type."""
     try:
         response = response_of(study, own_code=False)
     except ParallaxError:
-        # A type of the researcher's own is read as pairs; its code is not run here.
+        # A researcher's own response type is read as pairs; its code is not executed here.
         return TRIALS, RESPONSES
     return tables_shown(response)
 
@@ -247,12 +248,12 @@ def _tables_shown(study: Study) -> tuple[TableSchema, TableSchema]:
 def _with_further(
     table: TableSchema, usual: TableSchema, columns: Sequence[str]
 ) -> tuple[str, ...]:
-    """Return the columns to read, with those that the table has beyond the usual one."""
+    """Return the columns to read, plus those that the table adds to the standard one."""
     return (*columns, *(name for name in table.column_names if name not in usual.column_names))
 
 
 def _by_place(participants: pd.DataFrame) -> pd.DataFrame:
-    """Return the participants in an order that does not hang on their references."""
+    """Return the participants in an order that does not depend on their references."""
     ordered = participants.sort_values(_PLACE, kind="stable", ignore_index=True)
     return ordered.drop(columns=["number", "place"])
 
@@ -272,11 +273,11 @@ def _run_facts(folder: Path) -> RunFacts:
 
 
 def load_scores(path: Path) -> Scores:
-    """Read a file of model scores.
+    """Read and check a file of model scores.
 
     Raises:
-        AnalysisError: The file does not say which model and materials it is about.
-        TableError: The file is missing or does not fit the schema.
+        AnalysisError: The file does not name its model and materials.
+        TableError: The file is missing or violates the schema.
     """
     frame = read_parquet(SCORES, path, _SCORE_COLUMNS, categorical=True)
     refuse_impossible(path)
@@ -284,10 +285,10 @@ def load_scores(path: Path) -> Scores:
 
 
 def score_facts(path: Path) -> ScoreFacts:
-    """Read what a score file says about itself, and no scores.
+    """Read the metadata of a score file, without the scores.
 
     Raises:
-        AnalysisError: It does not say which model and materials it is about.
+        AnalysisError: The file does not name its model and materials.
         TableError: The file is missing or not Parquet.
     """
     metadata = open_parquet(SCORES, path).metadata.metadata or {}
@@ -298,11 +299,11 @@ def score_facts(path: Path) -> ScoreFacts:
 
 
 def load_all_scores(paths: Sequence[Path]) -> list[Scores]:
-    """Read several score files, each of another model.
+    """Read several score files, each of a different model.
 
     Raises:
-        AnalysisError: Two files are about one model, whose columns could not be told apart, or a
-            model is called as people are in every table.
+        AnalysisError: Two files are of the same model, or a model has the name that tables use for
+            the human participants.
     """
     loaded = [load_scores(path) for path in paths]
     if taken := [str(one.path) for one in loaded if one.facts.model == PEOPLE]:

@@ -1,4 +1,4 @@
-"""Several parts of one study, each exported by itself, as one run of people who came again."""
+"""Join the separately exported parts of one study into one run of returning participants."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,22 +14,23 @@ from experiment.studies.study import Construction
 
 
 def longitudinal(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
-    """Return the parts of a study as one run, in which whoever came again is one participant.
+    """Join the parts of a study into one run; a returning participant is one participant.
 
-    A person keeps the list of their first part. Trials are counted on from part to part, and say
-    their ``session``, as the export of each part does. A session of which somebody was excluded is
-    left out; who was kept in none is excluded. Items of the same id with other words or another
-    condition are told apart (``part_items``). People without a code (who were forgotten, or came
-    from nowhere) are in no row.
+    A participant keeps the list of the first part. Trial positions continue from part to part; each
+    trial has its ``session``. Sessions in which a participant was excluded are left out; a
+    participant who was kept in no part is excluded. Items with the same id but other words or
+    another condition get new ids (``part_items``). Participants without a code (their data were
+    erased, or they have no known origin) are left out.
 
     Args:
         runs: The parts, at least two.
-        codes: The table that ``parallax recruitment parts`` wrote: code, and each run's people.
+        codes: The table written by ``parallax recruitment parts``: each code with its participant
+            in each run.
 
     Raises:
-        AnalysisError: A run is given twice, the table of codes is not sound or lacks a run, the
-            parts ask for different things, or a person has no list in their first part or is of
-            other levels of a factor in another part.
+        AnalysisError: A run is given twice, the table of codes is invalid or lacks a run, the parts
+            have different response types, or a participant has no list in the first part or changes
+            the level of a between-participant factor.
     """
     parts = parts_of(runs, codes)
     first = parts[0].run
@@ -50,7 +51,7 @@ def longitudinal(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
             }
         ),
         study=first.study.model_copy(
-            # Rules were applied to each part by itself.
+            # Exclusion rules were applied to each part separately.
             update={"constructions": _constructions(parts), "exclusion": []}
         ),
         items=items,
@@ -65,7 +66,7 @@ def longitudinal(runs: Sequence[ExportedRun], codes: Path) -> ExportedRun:
 
 
 def _people(parts: Sequence[Part], codes: Path) -> pd.DataFrame:
-    """Return the participants of all parts, each as often as they came."""
+    """Return the participants of all parts, one row per participant and part."""
     people = pd.concat([part.renamed(part.run.participants) for part in parts], ignore_index=True)
     if people.empty:
         raise AnalysisError(
@@ -92,7 +93,7 @@ def _refuse_other_tasks(parts: Sequence[Part]) -> None:
 
 
 def _refuse_other_levels(parts: Sequence[Part], people: pd.DataFrame) -> None:
-    """Raise where a factor between participants is none over the parts."""
+    """Raise if a participant's level of a between-participant factor differs between parts."""
     first = people.drop_duplicates("participant").set_index("participant")["list"]
     _refuse_later_lists(parts, first[first.isna()].index)
     lists = first.to_dict()
@@ -111,7 +112,7 @@ def _refuse_other_levels(parts: Sequence[Part], people: pd.DataFrame) -> None:
 
 
 def _refuse_later_lists(parts: Sequence[Part], without: "pd.Index[str]") -> None:
-    """Raise where somebody without a list in their first part has one later."""
+    """Raise if a participant has a list in a later part but none in the first."""
     for part in parts:
         own = part.renamed(part.run.participants).dropna(subset="list")["participant"]
         if len(late := own[own.isin(without)]):
@@ -125,7 +126,7 @@ def _refuse_later_lists(parts: Sequence[Part], without: "pd.Index[str]") -> None
 
 
 def _of_trials(parts: Sequence[Part]) -> dict[str, pd.DataFrame]:
-    """Return the tables of trials of the sessions of which people were kept, counted on."""
+    """Return the trial tables of kept sessions, with positions that continue over the parts."""
     found: dict[str, list[pd.DataFrame]] = {}
     before = 0
     for part in parts:
@@ -149,7 +150,7 @@ def _constructions(parts: Sequence[Part]) -> list[Construction]:
 
 
 def _first_rows(people: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each person: of their first part; finished if they finished each."""
+    """Return each participant's first row, marked as finished if every part was finished."""
     finished = people["state"].astype(str) == State.FINISHED.value
     order = people.assign(unfinished=~finished)
     state = order.sort_values("unfinished", ascending=False, kind="stable").drop_duplicates(
@@ -161,13 +162,13 @@ def _first_rows(people: pd.DataFrame) -> pd.DataFrame:
 
 
 def _first_kept(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Return one verdict for each person: kept in a part, else why they were not in the first."""
+    """Return one verdict per participant: kept if any part kept them, else the first part's."""
     order = verdicts.sort_values("kept", ascending=False, kind="stable")
     return order.drop_duplicates("participant", ignore_index=True)
 
 
 def _first_answers(parts: Sequence[Part]) -> pd.DataFrame | None:
-    """Return each person's first answer to each question; None where nobody knows them."""
+    """Return each participant's first answer to each question; None without questionnaires."""
     found = [part.renamed(part.run.answers) for part in parts if part.run.answers is not None]
     if not found:
         return None

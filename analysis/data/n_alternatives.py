@@ -1,4 +1,4 @@
-"""Choices among three options or more: what the screen showed, and what a model would choose."""
+"""Choices among three or more options: the options shown, and each model's choice."""
 
 from collections.abc import Mapping
 
@@ -12,9 +12,9 @@ Options = Mapping[str, tuple[str, ...]]
 
 
 def options_of(run: ExportedRun) -> dict[str, tuple[str, ...]]:
-    """Return the versions that each item shows, the good one first.
+    """Return the versions shown for each item, the good one first.
 
-    Nothing where pairs are shown, or one version at a time.
+    The result is empty if the study shows pairs or single versions.
     """
     if "options" not in run.trials:
         return {}
@@ -28,17 +28,17 @@ def options_of(run: ExportedRun) -> dict[str, tuple[str, ...]]:
 
 
 def chance(run: ExportedRun) -> float:
-    """Return how often the good option would be hit without reading."""
+    """Return the accuracy expected from guessing."""
     sizes = [len(options) for options in options_of(run).values()]
     return float(np.mean([1 / size for size in sizes])) if sizes else 0.5
 
 
 def choices(scores: Scores, options: Options) -> pd.DataFrame:
-    """Return which option a model gives the highest score on each item.
+    """Return the option with a model's highest score on each item.
 
     Args:
         scores: The model's scores.
-        options: The items' options, as ``options_of`` gives them.
+        options: The items' options, as returned by ``options_of``.
 
     Returns:
         One row per item: item_id, version (empty on a tie), logprob_good_nats, logprob_best_nats
@@ -67,10 +67,11 @@ def choices(scores: Scores, options: Options) -> pd.DataFrame:
 
 
 def among_all(decisions: pd.DataFrame, scores: Scores, options: Options) -> pd.DataFrame:
-    """Return a model's decisions with all options against the good one, where items have them.
+    """Return a model's decisions with the good option compared with all others of the item.
 
     Args:
-        decisions: As ``analysis.data.join.decisions`` gives them, of good and one against it.
+        decisions: Decisions between good and one other version, from
+            ``analysis.data.join.decisions``.
         scores: The model's scores.
         options: The items' options.
     """

@@ -1,7 +1,7 @@
-"""The columns that a researcher's materials bring, under names that no column of ours has.
+"""Own columns of a researcher's materials, renamed to avoid conflicts with built-in columns.
 
-A table of items may have any header: ``rating``, ``position`` or ``participant`` as well. Within
-the analysis each such column is called ``own_`` and its header, so that no frame has a name twice.
+A table of items may have any header, even ``rating``, ``position`` or ``participant``. The analysis
+names each own column ``own_`` plus its header, so that column names stay unique.
 """
 
 from collections.abc import Iterator
@@ -16,33 +16,33 @@ PREFIX = "own_"
 
 
 def in_namespace(items: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of items whose own columns are called ``own_`` and their header."""
+    """Return a table of items with each own column renamed to ``own_`` plus its header."""
     own = [str(name) for name in items if name not in ITEMS.column_names]
     return items.rename(columns={name: PREFIX + name for name in own})
 
 
 def own_columns(items: pd.DataFrame) -> list[str]:
-    """Return the own columns of items that ``in_namespace`` gave, as they are called there."""
+    """Return the prefixed names of the own columns of items from ``in_namespace``."""
     return [str(name) for name in items if name not in ITEMS.column_names]
 
 
 def header(name: str) -> str:
-    """Return what the researcher calls a column of the namespace."""
+    """Return the researcher's header for a prefixed own column."""
     return name.removeprefix(PREFIX)
 
 
 def with_headers(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame that has each own column by its header as well, unless it has another so."""
+    """Add copies of own columns under their headers, unless the header is already a column."""
     own = [str(name) for name in frame if str(name).startswith(PREFIX)]
     free = {header(name): frame[name] for name in own if header(name) not in frame}
     return pd.concat([frame, pd.DataFrame(free, index=frame.index)], axis=1)
 
 
 def items_of(items: pd.DataFrame) -> Iterator[Item]:
-    """Yield the rows of a table that ``in_namespace`` gave as items, their headers as they were.
+    """Yield the rows of a table from ``in_namespace`` as items with the original headers.
 
     Raises:
-        ValueError: A value is no text, or no kind or version of an item.
+        ValueError: A value is not text, or not a valid kind or version of an item.
     """
     own = own_columns(items)
     names = [*ITEMS.column_names, *map(header, own)]

@@ -1,4 +1,4 @@
-"""The parts of a study that is taken in several sessions, their items, and who is who in them."""
+"""Parts of a study taken in several sessions: match their participants and items."""
 
 import csv
 from collections import Counter
@@ -19,14 +19,14 @@ _Rows = Sequence[Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part: its run, the number of its session, and the code of each of its participants."""
+    """One part: its run, its session number, and its participants' codes."""
 
     run: ExportedRun
     session: int
     codes: Mapping[str, str]
 
     def renamed(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return a table's rows of people with a code, who are called by it."""
+        """Keep rows of participants with a code, and replace each participant by the code."""
         people = frame["participant"].astype(str).map(self.codes)
         return frame.assign(participant=people)[people.notna()].reset_index(drop=True)
 
@@ -36,11 +36,11 @@ def parts_of(runs: Sequence[ExportedRun], codes: Path) -> list[Part]:
 
     Args:
         runs: The exports.
-        codes: The table that ``parallax recruitment parts`` wrote.
+        codes: The table written by ``parallax recruitment parts``.
 
     Raises:
         AnalysisError: A run is given twice, or the table cannot be read, lacks a run, or does not
-            say of each participant once who it is.
+            match each participant to exactly one code.
     """
     names = [run.facts.run for run in runs]
     if twice := _repeated(names):
@@ -57,7 +57,7 @@ def parts_of(runs: Sequence[ExportedRun], codes: Path) -> list[Part]:
 
 
 def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return each run's participants and their codes."""
+    """Return the code of each participant, by run."""
     again = f"Write the table again: parallax recruitment parts {' '.join(runs)} --out {path.name}"
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -94,7 +94,7 @@ def _read_codes(path: Path, runs: Sequence[str]) -> dict[str, dict[str, str]]:
 
 
 def _unsound(rows: _Rows, runs: Sequence[str]) -> str:
-    """Return why a table does not say who is who; empty where it does."""
+    """Return why the table of codes is invalid; empty if it is valid."""
     blank = [row for row in rows if not row[_CODE]]
     if people := [row[run] for row in blank for run in runs if row[run]]:
         return f"has no code for {_listed(people)}"
@@ -120,7 +120,7 @@ OF_TRIALS = ("trials", "responses", "readings")
 
 
 def apart(parts: Sequence[Part]) -> tuple[pd.DataFrame, list[Part]]:
-    """Return the items of all parts, and the parts with what items were renamed to."""
+    """Return the items of all parts, and the parts with their items renamed where ids collide."""
     items, renamed = together([part.run.items for part in parts])
     found = []
     for part, names in zip(parts, renamed, strict=True):
@@ -134,13 +134,13 @@ def apart(parts: Sequence[Part]) -> tuple[pd.DataFrame, list[Part]]:
 
 
 def together(tables: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[dict[str, str]]]:
-    """Return the items of all parts, and what each part's items were renamed to.
+    """Return the items of all parts, and for each part a mapping of renamed item ids.
 
-    Items of the same id with other words or another condition are told apart by an ``@`` and the
-    place of the first part that has them among the parts, from 1; so are their frames.
+    Items with the same id but other words or another condition get the suffix ``@`` plus the number
+    of the first part that contains them, from 1; so do their frames.
 
     Args:
-        tables: Each part's items, in the order of their sessions.
+        tables: Each part's items, in the order of sessions.
     """
     taken = {str(name) for items in tables for name in items["item_id"]}
     used: set[str] = set()
@@ -166,7 +166,7 @@ def together(tables: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, list[dict[st
 
 
 def _marked(name: str, place: int, taken: set[str]) -> str:
-    """Return another id for an item of a part, which no item of any part has; it is then taken."""
+    """Return an id for a part's item that no other item has, and mark it as taken."""
     marked = f"{name}{_MARK}{place}"
     while marked in taken:
         marked += _MARK

@@ -1,8 +1,8 @@
-"""Models' scores of the parts of a study, as scores of the items that the parts have together.
+"""Combine models' scores of a study's parts into scores of the joined items.
 
-Each part has materials of its own, and a score file is of one part's. Where two parts have other
-words under one id, ``part_items`` tells the items apart: here each file's scores go to the items of
-the part whose materials were scored.
+Each part has its own materials, and a score file covers one part's materials. If two parts use one
+id for different words, ``part_items`` renames the items; this module assigns each file's scores to
+the items of the part that was scored.
 """
 
 from collections import defaultdict
@@ -22,18 +22,19 @@ _HASH_SHOWN = 12
 
 
 def scores_of_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> list[Path]:
-    """Write one score file for each model, of the items that the parts have together.
+    """Write one score file for each model, covering the items of all parts.
 
     Args:
-        run: Several parts of a study, as ``analysis.data.longitudinal`` joins them.
-        files: Score files, of each model one or several, each of the materials of a part or more.
-        folder: Where to write.
+        run: Several parts of a study, joined by ``analysis.data.longitudinal``.
+        files: Score files, one or several per model, each of the materials of one or more parts.
+        folder: The folder to write.
 
     Returns:
         The files written, one for each model, in the order of its first file.
 
     Raises:
-        AnalysisError: A file is of the materials of no part, or a part has two files of one model.
+        AnalysisError: A file's materials are those of no part, or a part has two files of one
+            model.
         TableError: A file is missing or not Parquet.
     """
     _, renamed = together([part.items for part in run.parts])
@@ -60,7 +61,7 @@ def scores_of_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> li
 
 
 def _places(run: ExportedRun, hashes: Sequence[str], path: Path, facts: ScoreFacts) -> list[int]:
-    """Return which parts, from 0, have the materials that a file scored."""
+    """Return the indices, from 0, of the parts with the materials of a score file."""
     found = [
         place
         for place, (part, own) in enumerate(zip(run.parts, hashes, strict=True))
@@ -86,7 +87,7 @@ def _places(run: ExportedRun, hashes: Sequence[str], path: Path, facts: ScoreFac
 def _of_part(
     path: Path, part: ExportedRun, renamed: Mapping[str, str], before: Sequence[pa.Table]
 ) -> pa.Table:
-    """Return the scores of a part's items by their ids among all, but for those known before."""
+    """Return the scores of a part's items under their joined ids, without items already scored."""
     table = pq.read_table(path)
     names = table["item_id"].to_pylist()
     own = set(part.items["item_id"].astype(str))
@@ -105,7 +106,7 @@ def _of_part(
 
 
 def _merged(tables: Sequence[pa.Table], run: ExportedRun, facts: Sequence[ScoreFacts]) -> pa.Table:
-    """Return the tables as one that says of itself what each of its files did."""
+    """Merge the tables into one; its metadata combine those of the files."""
     said = {
         name: "; ".join(dict.fromkeys(getattr(one, name) for one in facts))
         for name in ScoreFacts.model_fields
@@ -115,13 +116,13 @@ def _merged(tables: Sequence[pa.Table], run: ExportedRun, facts: Sequence[ScoreF
         "study_version": run.facts.study_version,
         "materials_hash": run.facts.materials_hash,
     }
-    # A file may lack columns that may be missing: its rows hold none there.
+    # A file may lack optional columns: its rows get missing values there.
     bare = [one.replace_schema_metadata(None) for one in tables]
     return pa.concat_tables(bare, promote_options="permissive").replace_schema_metadata(said)
 
 
 def _refuse_unlike(own: Sequence[tuple[Path, ScoreFacts]]) -> None:
-    """Raise where files of one name were made by two models, or in two ways."""
+    """Raise if files with one model name come from different models or scoring methods."""
     (first, known), *others = own
     for path, facts in others:
         for name in ("model_hash", "rendering", "reading"):

@@ -1,4 +1,4 @@
-"""How many participants came, stayed and were kept: what becomes of them before the analysis."""
+"""Count participants at each step: how many came, finished, were excluded and were kept."""
 
 from dataclasses import dataclass, field
 
@@ -9,17 +9,17 @@ from experiment.participation import State
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """Numbers of participants at each step of a run.
+    """The number of participants at each step of a run.
 
     Attributes:
-        recruited: Opened the link.
-        consented: Agreed to take part; None where nobody recorded it.
-        finished: Completed the session; None likewise.
-        excluded: Removed, by the rule that did so.
-        kept: Enter the analysis.
-        simulated: Of those kept, how many were programs.
-        levels: Of each factor between participants, by level, how many were kept and how many had
-            a place.
+        recruited: Participants who opened the link.
+        consented: Participants who gave consent; None if not recorded.
+        finished: Participants who completed the session; None if not recorded.
+        excluded: Excluded participants, by exclusion rule.
+        kept: Participants in the analysis.
+        simulated: The number of kept participants who were simulated.
+        levels: For each between-participant factor and level: the numbers of kept participants and
+            of participants with a place (participant slot on a list).
     """
 
     recruited: int
@@ -32,7 +32,7 @@ class Flow:
 
     @property
     def levels_in_words(self) -> list[str]:
-        """A sentence for each factor between participants: how many of each level were kept."""
+        """A sentence for each between-participant factor: the number kept at each level."""
         return [
             f"Kept by {factor}, which varies between participants: "
             + ", ".join(f"{level} {kept} of {placed}" for level, (kept, placed) in found.items())
@@ -42,17 +42,17 @@ class Flow:
 
     @property
     def exclusions(self) -> str:
-        """The participants who were excluded, in words."""
+        """The excluded participants, in words."""
         parts = [f"{count} for {reason(rule)}" for rule, count in self.excluded.items()]
         return ", ".join(parts) or "nobody"
 
 
 def flow(run: ExportedRun) -> Flow:
     """Count a run's participants from arrival to analysis."""
-    # Published judgments may come without the participants who gave them.
+    # Published judgments may lack participants.
     people = run.participants.dropna(subset="participant")
     verdicts = run.verdicts.dropna(subset="participant")
-    # Judgments from elsewhere were launched at no time that is known here.
+    # Judgments from other programs have no known launch time.
     recorded = run.facts.launched_at is not None
     kept = set(verdicts.loc[verdicts["kept"], "participant"])
     excluded = verdicts.loc[~verdicts["kept"], "rule"].value_counts().sort_index()
@@ -68,7 +68,7 @@ def flow(run: ExportedRun) -> Flow:
 
 
 def _levels(run: ExportedRun, kept: set[str]) -> dict[str, dict[str, tuple[int, int]]]:
-    """Return for each factor and level how many participants were kept, of how many on a list."""
+    """Return for each factor and level the numbers of kept participants and of those on a list."""
     placed = run.participants.dropna(subset=["participant", "list"])
     of_list = {int(one): run.study.design.levels(int(one)) for one in placed["list"].unique()}
     found = {}

@@ -1,4 +1,4 @@
-"""Reading times beside the surprisal of what was read: one row per word or region and reader."""
+"""Join reading times with surprisals: one row per participant and word or region."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from analysis.errors import AnalysisError
 from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.raw import RawTable, read_raw
 
-# The first name is ours; the others are those of Ibex, Maze and of the corpora of reading times.
+# The first name is Parallax's; the others are used by Ibex, Maze and reading-time corpora.
 NAMES: Mapping[str, tuple[str, ...]] = {
     "text_id": ("text_id", "item_id", "sentence_id", "item", "sent_id", "sentence_number"),
     "position": ("position", "word_index", "word_number", "wordnum", "word_position", "region",
@@ -28,9 +28,9 @@ class Times:
     """A table of reading times.
 
     Attributes:
-        frame: text_id, position (from 1), rt_ms, and where the file has them participant, text
-            and its other columns.
-        notes: What was decided, in sentences.
+        frame: text_id, position (from 1), rt_ms, and, if the file has them, participant, text and
+            its other columns.
+        notes: The decisions made while reading, in sentences.
     """
 
     frame: pd.DataFrame
@@ -38,16 +38,16 @@ class Times:
 
 
 def read_times(path: Path, named: Mapping[str, str], first_position: int = 1) -> Times:
-    """Return a table of reading times or Maze times.
+    """Read a table of reading times or Maze times.
 
     Args:
         path: The table (.csv, .tsv, .txt, .xlsx, .jsonl).
-        named: Our column to the file's header; for text_id several, divided by commas, whose
-            values are joined by hyphens.
+        named: The file's header for each Parallax column; for text_id several headers, separated by
+            commas, whose values are joined by hyphens.
         first_position: The number of a text's first word or region in the file.
 
     Raises:
-        AnalysisError: A column is missing, or a value is no number.
+        AnalysisError: A column is missing, or a value is not a number.
         MaterialsError: The file cannot be read.
     """
     table = read_raw(path)
@@ -122,16 +122,16 @@ def _refuse_repeated(frame: pd.DataFrame, path: Path) -> None:
 def join_times(
     times: pd.DataFrame, predictors: pd.DataFrame, where: Path, *, drop_unmatched: bool = False
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the times with the predictors of the words that were read, and notes in sentences.
+    """Join the times with the predictors of the words read, and return notes in sentences.
 
     Args:
-        times: As ``read_times`` gives them.
-        predictors: As ``with_predictors`` gives them.
+        times: Times from ``read_times``.
+        predictors: Predictors from ``with_predictors``.
         where: The file of times, for messages.
-        drop_unmatched: Whether times of words that have no surprisal are left out.
+        drop_unmatched: Whether to drop times of words without a surprisal.
 
     Raises:
-        AnalysisError: A time has no surprisal, or belongs to another word than the surprisal.
+        AnalysisError: A time has no surprisal, or its word differs from the surprisal's word.
     """
     joined = times.merge(
         predictors, "left", on=KEYS, suffixes=("", "_scored"), validate="m:1", indicator=True

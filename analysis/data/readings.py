@@ -1,4 +1,4 @@
-"""Reading times of a run: by word or by region, with the judgments' own columns."""
+"""Reading times of a run, by word or by region, with the columns of the judgments."""
 
 from dataclasses import dataclass
 
@@ -9,18 +9,18 @@ from analysis.data.load import ExportedRun
 from experiment.studies.study import Study
 
 _KEYS = ["participant", "position"]
-# What a reading takes from its trial.
+# The columns that a reading takes from its trial.
 _OF_TRIAL = ("construction", "condition", "cell", "unit", "kind", "chose_good")
 
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """Readings of the analysed trials.
+    """Reading times of the analysed trials.
 
     Attributes:
-        frame: One row per word or region that was read, with its trial's columns, ``rt_ms`` and
+        frame: One row per word or region read, with its trial's columns, ``rt_ms`` and
             ``log_rt``.
-        left_out: Which were left out, and by what rule, in sentences.
+        left_out: The readings left out, and the rule for each, in sentences.
     """
 
     frame: pd.DataFrame
@@ -28,10 +28,10 @@ class Readings:
 
 
 def readings_of(run: ExportedRun, judgments: pd.DataFrame) -> Readings:
-    """Return the readings of judgments, without times that the study's rule leaves out.
+    """Return the readings of judgments, without the times that the study's rules remove.
 
     Args:
-        run: The run, of a study that is read step by step.
+        run: A run of a study that is read step by step.
         judgments: The trials, with cell and unit.
     """
     assert run.readings is not None
@@ -58,9 +58,9 @@ def _within(frame: pd.DataFrame, study: Study) -> tuple[pd.DataFrame, tuple[str,
 
 
 def by_region(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return readings by region: the times of a region's words together.
+    """Sum reading times by region.
 
-    A region of which a word was left out, or (in a Maze) chosen wrongly, has no time.
+    A region has no time if one of its words was left out or, in a Maze, chosen wrongly.
     """
     keys = [*_KEYS, "region"]
     others = [str(name) for name in frame if name not in (*keys, "step", "text", "rt_ms", "log_rt")]

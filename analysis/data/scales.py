@@ -1,4 +1,4 @@
-"""Trials with several scales: each scale's points as an export of a study with that scale alone."""
+"""Trials with several scales: the ratings on each scale, as a run with only that scale."""
 
 from dataclasses import replace
 
@@ -14,22 +14,22 @@ from experiment.studies.study import Rule, Study
 
 
 def scales_of(study: Study) -> Scales | None:
-    """Return the scales that each trial has; None where there are not several."""
+    """Return the scales of each trial; None unless there are several."""
     try:
         response = response_of(study, own_code=False)
     except ParallaxError:
-        # A type of the researcher's own is read as one of pairs, which has no scales.
+        # A researcher's own response type is treated as pairs, which have no scales.
         return None
     return response if isinstance(response, Scales) else None
 
 
 def of_scale(run: ExportedRun, response: Scales, name: str) -> ExportedRun:
-    """Return a run's ratings on one scale, as a run that asks for that one alone has them.
+    """Return a run's ratings on one scale, as a run that has only this scale.
 
     Args:
         run: The exported run.
-        response: Its scales.
-        name: The scale's.
+        response: The run's scales.
+        name: The scale's name.
 
     Raises:
         AnalysisError: There is no such scale, or the table of responses lacks its column.
@@ -54,13 +54,13 @@ def of_scale(run: ExportedRun, response: Scales, name: str) -> ExportedRun:
 
 
 def rules_of_scale(study: Study, name: str) -> list[Rule]:
-    """Return the exclusion rules that can be asked of one of a study's scales alone.
+    """Return the exclusion rules that apply to one of a study's scales.
 
-    They name no scale, as those of a study that has but this one.
+    The returned rules do not name a scale, as in a study with only this scale.
 
     Args:
         study: The study.
-        name: The scale's. Rules that name another one are left out.
+        name: The scale's name. Rules that name another scale are left out.
     """
     rules = [rule for rule in study.exclusion if _scales_named(rule) <= {name}]
     return [_without_scale(rule, name) for rule in rules]
@@ -81,12 +81,12 @@ def _scales_named(rule: Rule) -> set[str]:
 
 
 def study_of_scale(study: Study, response: Scales, name: str) -> Study:
-    """Return a study as one of ratings on one of its scales alone.
+    """Return the study as a rating study with only one of its scales.
 
     Args:
         study: The study.
-        response: Its scales.
-        name: The scale's.
+        response: The study's scales.
+        name: The scale's name.
     """
     one = response.scales[name]
     parameters = one.model_dump(exclude={"question"})

@@ -1,4 +1,4 @@
-"""Whether the numbers of a score file can be log-probabilities, and agree with each other."""
+"""Check that a score file's numbers are possible log-probabilities and add up."""
 
 from pathlib import Path
 
@@ -7,16 +7,16 @@ import pyarrow.parquet as pq
 
 from analysis.errors import AnalysisError
 
-# Tokens are kept in 32 bits, their sum in 64.
+# Tokens are stored in 32 bits, their sum in 64.
 _SUM_NATS = 1e-3
 _SUM, _TOKENS, _NUMBER = "logprob_nats", "token_logprobs_nats", "n_tokens"
 
 
 def refuse_impossible(path: Path) -> None:
-    """Raise where a log-probability is above 0, or not the sum of its tokens.
+    """Raise if a log-probability is above 0, or is not the sum of its tokens.
 
     Raises:
-        AnalysisError: One is.
+        AnalysisError: A log-probability is impossible.
     """
     row = 0
     for part in pq.ParquetFile(path).iter_batches(columns=[_SUM, _TOKENS, _NUMBER]):
@@ -30,7 +30,7 @@ def refuse_impossible(path: Path) -> None:
         sums = running[ends] - running[ends - lengths]
         sums[infinite[ends] > infinite[ends - lengths]] = -np.inf
         _refuse(said > 0, row, path, "is above 0, so it is not a log-probability", said)
-        # What is no number at all is named when the scores are joined, with its items.
+        # NaN values are reported, with their items, when the scores are joined.
         known = (lengths > 0) & ~np.isnan(said) & (sums != said)
         with np.errstate(invalid="ignore"):
             off = known & ~(np.abs(sums - said) <= _SUM_NATS * (1 + np.abs(said)))

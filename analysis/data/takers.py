@@ -1,4 +1,4 @@
-"""A taker's folder read for a comparison: what a model answered in every reading and way."""
+"""Read a model participant's folder: its answers in every reading and presentation."""
 
 import json
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ MANIFEST = "take.json"
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What one model answered.
+    """One model participant's answers.
 
     Attributes:
         model: The model's name.
-        tier: What it told of its answers.
+        tier: How much the model revealed about its answers.
         frame: One row per trial of each sitting: model, reading, context, labels, order, session,
             position, item_id, construction, condition, frame, good_side, chosen_side, chose_good
-            (missing where no answer could be read), outcome, p_good.
+            (missing if no answer could be parsed), outcome, p_good.
     """
 
     model: str
@@ -37,10 +37,10 @@ class Taken:
 
 
 def read_manifest(folder: Path) -> dict[str, object]:
-    """Return what a taker's folder says of itself.
+    """Return the manifest of a model participant's folder.
 
     Raises:
-        AnalysisError: It is no taker's folder, or its take is not complete.
+        AnalysisError: The folder is not a model participant's, or is incomplete.
     """
     path = folder / MANIFEST
     try:
@@ -63,11 +63,12 @@ def read_manifest(folder: Path) -> dict[str, object]:
 
 
 def load_taken(folder: Path, run: ExportedRun) -> Taken:
-    """Read a taker's folder beside the run of people with which it is compared.
+    """Read a model participant's folder for comparison with a run of human participants.
 
     Raises:
-        AnalysisError: It is no complete taker's folder, or of other materials than the run.
-        TableError: A table is missing or does not fit its schema.
+        AnalysisError: The folder is not a complete model participant's folder, or its materials
+            differ from the run's.
+        TableError: A table is missing or violates its schema.
     """
     manifest = read_manifest(folder)
     if manifest["materials_hash"] != run.facts.materials_hash:
@@ -87,16 +88,16 @@ def load_taken(folder: Path, run: ExportedRun) -> Taken:
 
 
 def item_choices(folder: Path) -> dict[str, float]:
-    """Return how probably a model chose each item's expected option, by the item's id.
+    """Return the probability that a model chose each item's expected option, by item id.
 
-    The mean is over all sittings of a reading, so that it hangs on no order and no label.
+    The mean is over all sessions of a reading, so that it does not depend on order or labels.
 
     Args:
-        folder: One reading's folder, within the folder that ``parallax take`` wrote.
+        folder: One reading's folder, inside the folder written by ``parallax take``.
 
     Raises:
-        AnalysisError: The reading says nothing of probabilities.
-        TableError: It holds no such table.
+        AnalysisError: The reading has no probabilities.
+        TableError: The folder lacks the table.
     """
     read = read_exported(READ, folder, ("item_id", "p_good")).dropna(subset="p_good")
     if read.empty:
@@ -110,10 +111,10 @@ def item_choices(folder: Path) -> dict[str, float]:
 
 
 def load_all_taken(folders: Sequence[Path], run: ExportedRun) -> list[Taken]:
-    """Read several takers' folders, each of another model.
+    """Read several model participants' folders, each of a different model.
 
     Raises:
-        AnalysisError: Two are of one model.
+        AnalysisError: Two folders are of the same model.
     """
     found = [load_taken(folder, run) for folder in folders]
     names = [one.model for one in found]
@@ -129,7 +130,7 @@ def load_all_taken(folders: Sequence[Path], run: ExportedRun) -> list[Taken]:
 def _read(folder: Path) -> pd.DataFrame:
     run = load_run(folder, models=True)
     ways = read_exported(SITTINGS, folder, _WAYS).astype({"context": str})
-    # Thinking is a context of its own, as far as the answers are concerned.
+    # For the answers, thinking counts as a separate context.
     ways["context"] += np.where(ways["thinking"] == "yes", ", thinking", "")
     read = read_exported(READ, folder, ("participant", "position", "outcome", "p_good"))
     key = ["participant", "position"]

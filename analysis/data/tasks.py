@@ -1,4 +1,4 @@
-"""Mixed sessions: each task's trials as an export of a study of that task alone."""
+"""Mixed sessions: the trials of each task, as an export of a study with only that task."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,13 +20,13 @@ _TASK = "task"
 
 
 def parts(run: ExportedRun, task: str, out: Path) -> Iterator[tuple[ExportedRun, Path]]:
-    """Yield what is compared by itself, and the folder of its report.
+    """Yield each run to compare separately, and the folder of its report.
 
     Args:
         run: The exported run.
-        task: The only task or scale that is wanted; empty for all, each in a folder of its name,
-            or for a run whose trials are of one type.
-        out: The folder for all.
+        task: The only task or scale to compare; empty for all, each in a folder of its name, or for
+            a run with one type of trial.
+        out: The folder for all reports.
 
     Raises:
         AnalysisError: The run has no such task.
@@ -44,16 +44,16 @@ def parts(run: ExportedRun, task: str, out: Path) -> Iterator[tuple[ExportedRun,
 
 
 def of_task(run: ExportedRun, task: str) -> ExportedRun:
-    """Return the trials of one task of mixed sessions, as a run of that task alone has them.
+    """Return the trials of one task of mixed sessions, as a run with only that task.
 
-    People, verdicts and questionnaires stay as they are: who is kept is decided over the session.
+    Participants, verdicts and questionnaires stay unchanged: verdicts apply to the whole session.
 
     Args:
         run: The exported run.
         task: The task's name.
 
     Raises:
-        AnalysisError: There is no such task, or nobody answered a trial of it.
+        AnalysisError: The task does not exist, or none of its trials was answered.
     """
     response = _mixed(run.study)
     if response is None:
@@ -99,7 +99,7 @@ def _mixed(study: Study) -> Mixed | None:
     try:
         response = response_of(study, own_code=False)
     except ParallaxError:
-        # A type of the researcher's own is read as one of pairs, which has no tasks.
+        # A researcher's own response type is treated as pairs, which have no tasks.
         return None
     return response if isinstance(response, Mixed) else None
 
@@ -115,7 +115,7 @@ def _part(frame: pd.DataFrame, task: str, known: Sequence[str]) -> pd.DataFrame:
 def _readings(
     run: ExportedRun, responses: pd.DataFrame, response: ResponseType
 ) -> pd.DataFrame | None:
-    """Return the steps of the trials that were answered, where the task has any."""
+    """Return the reading steps of the answered trials; None if the task is not read in steps."""
     if response.step_table is None or run.readings is None:
         return None
     keys = ["participant", "position"]

@@ -1,4 +1,4 @@
-"""What mixed models of reading times predict with: surprisal, length, frequency, and spill-over."""
+"""Predictors for mixed models of reading times: surprisal, length, frequency and spill-over."""
 
 import math
 import re
@@ -17,10 +17,10 @@ _UNITS = ("surprisal_bits", "surprisal_nats")
 
 
 def positions(table: RawTable, header: str, first: int = 1) -> "pd.Series[int]":
-    """Return a column's whole numbers, counted from 1 where the file counts from ``first``.
+    """Return a column of whole numbers, shifted to count from 1 if the file starts at ``first``.
 
     Raises:
-        AnalysisError: A value is no whole number, or below the first.
+        AnalysisError: A value is not a whole number, or is below the first.
     """
     found = numbers(table, header, least=first)
     if (found % 1 != 0).any():
@@ -34,10 +34,10 @@ def positions(table: RawTable, header: str, first: int = 1) -> "pd.Series[int]":
 def numbers(
     table: RawTable, header: str, least: int, *, missing: bool = False
 ) -> "pd.Series[float]":
-    """Return a column's numbers; missing ones only where they may be.
+    """Return a column's numbers; missing values are an error unless allowed.
 
     Raises:
-        AnalysisError: A value is no number, or below the least.
+        AnalysisError: A value is not a number, or is below the least.
     """
     texts = pd.Series([row.values[header] for row in table.rows])
     found = pd.to_numeric(texts, errors="coerce")
@@ -57,10 +57,10 @@ def numbers(
 
 
 def read_surprisal(path: Path) -> tuple[pd.DataFrame, str]:
-    """Return a table that `parallax lm surprisal` wrote, and its unit's column.
+    """Read a table written by `parallax lm surprisal`, and return it with its unit's column.
 
     Raises:
-        AnalysisError: It is no such table.
+        AnalysisError: The file is not such a table.
         MaterialsError: The file cannot be read.
     """
     table = read_raw(path)
@@ -86,7 +86,7 @@ def read_surprisal(path: Path) -> tuple[pd.DataFrame, str]:
 
 
 def read_frequencies(path: Path) -> "pd.Series[float]":
-    """Return words' log-frequencies, by the word in lower case without marks.
+    """Return log-frequencies by word, in lower case and without punctuation.
 
     Raises:
         AnalysisError: The table has no column of words or frequencies.
@@ -110,7 +110,7 @@ def read_frequencies(path: Path) -> "pd.Series[float]":
 
 
 def plain_word(text: str) -> str:
-    """Return a word in lower case without marks, by which words are compared and looked up."""
+    """Return a word in lower case without punctuation, for comparison and look-up."""
     return re.sub(r"[\W_]+", "", text.casefold())
 
 
@@ -120,24 +120,24 @@ def with_predictors(
     spillover: int,
     frequencies: "pd.Series[float] | None" = None,
 ) -> pd.DataFrame:
-    """Return each position's predictors, and those of the positions before it.
+    """Return the predictors of each position, and those of the positions before it.
 
     Args:
         surprisal: text_id, position, text and the columns of surprisal.
-        columns: These columns' names.
-        spillover: How many positions before are looked back at.
-        frequencies: As ``read_frequencies`` gives them.
+        columns: The names of the surprisal columns.
+        spillover: The number of preceding positions to include.
+        frequencies: Frequencies from ``read_frequencies``.
 
     Returns:
-        The same rows with length (characters but marks), log_frequency where asked, is_first,
-        is_last, and ``prev1_...`` and so on; missing at the beginning of a text.
+        The same rows with length (characters without punctuation), log_frequency if requested,
+        is_first, is_last, and ``prev1_...`` and so on; missing at the beginning of a text.
     """
     frame = surprisal.sort_values(KEYS, ignore_index=True)
     words = frame["text"].map(plain_word)
     frame["length"] = words.str.len()
     own = [*columns, "length"]
     if frequencies is not None:
-        # Of a region of several words, the mean over its words.
+        # For a region of several words, use the mean over its words.
         frame["log_frequency"] = [_frequency(text, frequencies) for text in frame["text"]]
         own.append("log_frequency")
     grouped = frame.groupby("text_id", sort=False)

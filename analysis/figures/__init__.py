@@ -1,1 +1,1 @@
-"""Figures of a comparison, each drawn from a table, ready to go into a paper."""
+"""Figures of a comparison, each drawn from a table and ready for a paper."""

@@ -1,4 +1,4 @@
-"""People and models, row by row, as wide as a paper's column."""
+"""Accuracies of participants and models, one per row, as wide as a paper's column."""
 
 import matplotlib as mpl
 import numpy as np
@@ -23,21 +23,21 @@ from analysis.tables.accuracy_table import Table
 CHANCE = 0.5
 _NEAR = 0.1
 _ROW_INCHES, _MOST_INCHES = 0.19, 9.0
-# Rows and headings that one column of a page shows.
+# The number of rows and headings that fit in one column of a page.
 _MOST_PLACES = 42
 
 
 def accuracy_figure(table: Table, *, simulated: bool, chance: float = CHANCE) -> Figure:
-    """Draw a table's rows: people with their intervals, published people, and each model.
+    """Draw the rows of a table: participants with intervals, published values, and each model.
 
     Args:
         table: A table of accuracies; its frame gives the rows, their labels and headings.
-        simulated: Whether the figure must say that programs answered.
-        chance: How often the expected option would be chosen without reading.
+        simulated: Whether the figure must state that participants were simulated.
+        chance: The accuracy of guessing.
     """
     panels = [rows.assign(place=_places(rows["group"])) for rows in _panels(table.frame)]
     longest = max(rows["place"].max() for rows in panels)
-    # Beyond a page's height rows lie closer together.
+    # Rows move closer together if they would exceed the height of a page.
     height = min(0.9 + _ROW_INCHES * longest, _MOST_INCHES)
     models = [c.spanner for c in table.columns if c.key.endswith(f"_{JUDGED}")]
     with mpl.rc_context(STYLE):
@@ -58,7 +58,7 @@ def accuracy_figure(table: Table, *, simulated: bool, chance: float = CHANCE) ->
 
 
 def _panels(frame: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the rows, or two halves to stand side by side where they would outgrow a page."""
+    """Return the rows, or two halves to draw side by side if they do not fit on a page."""
     places = np.array(_places(frame["group"]))
     if places[-1] <= _MOST_PLACES:
         return [frame]
@@ -67,7 +67,7 @@ def _panels(frame: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def _places(groups: "pd.Series[str]") -> list[int]:
-    """Return each row's place from the top; a new heading takes a place of its own."""
+    """Return each row's position from the top; each new heading takes one position."""
     places, place, current = [], 0, None
     for group in groups:
         place += 1 + (group != current and group != "")
@@ -81,7 +81,7 @@ def _draw_frame(axes: Axes, rows: pd.DataFrame, left: float, longest: int) -> No
     axes.set_yticks(rows["place"], rows["label"])
     headed = rows[rows["group"] != ""]
     for group, first in headed.groupby("group", sort=False)["place"].min().items():
-        # A heading may be wider than the labels, and must not push the axes aside.
+        # A heading may be wider than the labels, and must not shrink the axes.
         axes.annotate(
             str(group),
             (left + 0.01, first - 1),

@@ -1,4 +1,4 @@
-"""Log-probabilities word by word, one panel for each condition of a construction."""
+"""Word-by-word log-probabilities, one panel for each condition of a construction."""
 
 from math import ceil
 
@@ -26,10 +26,10 @@ _OTHER = MODELS[0][0]
 
 
 def curves_figure(found: pd.DataFrame) -> Figure:
-    """Draw one model's curves of one construction: the good version's and the other's.
+    """Draw one model's curves for the good and the other version of one construction.
 
     Args:
-        found: Rows of ``analysis.findings.curves.curves`` of one model and one construction.
+        found: Rows of ``analysis.findings.curves.curves`` for one model and one construction.
     """
     conditions = list(found.groupby("condition", sort=False))
     columns = min(_SIDE_BY_SIDE, len(conditions))

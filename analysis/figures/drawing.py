@@ -1,4 +1,4 @@
-"""A figure to be drawn when it is wanted, as every figure looks, and written in every format."""
+"""Figures that are drawn on demand, in one style, and saved in every format."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from matplotlib.typing import RcKeyType
 from analysis.tables.section import Section
 
 FORMATS = ("svg", "pdf", "png")
-# Missing dates give the same bytes for the same data.
+# Without dates, the same data give the same bytes.
 _METADATA: Mapping[str, Mapping[str, None]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}
 COLUMN_INCHES, PAGE_INCHES = 3.5, 7.0
 POINTS = 7
-# Okabe and Ito's palette, which readers with any colour vision tell apart; shapes differ as well.
+# Okabe and Ito's palette, suitable for all types of colour vision; shapes differ as well.
 PEOPLE = "#0072B2"
 MODELS = (
     ("#D55E00", "D"),
@@ -28,7 +28,7 @@ MODELS = (
     ("#000000", "X"),
 )
 GUIDE, TEXT, WARNING = "#D9D9D9", "#333333", "#B3261E"
-# The salt gives the same bytes for the same data.
+# With a fixed salt, the same data give the same bytes.
 STYLE: dict[RcKeyType, Any] = {
     "svg.hashsalt": "parallax",
     "pdf.fonttype": 42,
@@ -44,14 +44,14 @@ STYLE: dict[RcKeyType, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure with its words.
+    """A figure with its title and caption.
 
     Attributes:
-        name: The stem of its files.
-        title: What to call it, such as "Figure 1".
-        caption: What it shows and how to read it, complete enough for a paper.
+        name: The stem of its file names.
+        title: The title, such as "Figure 1".
+        caption: A caption complete enough for a paper.
         section: The report's section that contains it.
-        draw: Draws it.
+        draw: Draws the figure.
     """
 
     name: str
@@ -62,35 +62,35 @@ class Drawing:
 
 
 def save_drawing(drawing: Drawing, folder: Path) -> list[Path]:
-    """Draw a figure, write it in every format and return the files, SVG first."""
+    """Draw a figure, save it in every format, and return the files, SVG first."""
     with mpl.rc_context(STYLE):
         return save_figure(drawing.draw(), folder, drawing.name)
 
 
 def save_figure(figure: Figure, folder: Path, name: str) -> list[Path]:
-    """Write a figure in every format and return the files, SVG first."""
+    """Save a figure in every format, and return the files, SVG first."""
     paths = [folder / f"{name}.{suffix}" for suffix in FORMATS]
     with mpl.rc_context(STYLE):
         for suffix, path in zip(FORMATS, paths, strict=True):
             figure.savefig(path, format=suffix, dpi=300, metadata=dict(_METADATA.get(suffix, {})))
-            # Where everything stands is found for the first format and holds for the others: to
-            # find it anew, each would be drawn twice.
+            # The layout is computed for the first format and reused for the others: a new
+            # layout would require drawing each figure twice.
             figure.set_layout_engine(None)
     return paths
 
 
 def new_figure(width_inches: float, height_inches: float) -> Figure:
-    """Return an empty figure that lays itself out; draw on it below ``mpl.rc_context(STYLE)``."""
+    """Return an empty figure with automatic layout; draw on it within ``mpl.rc_context(STYLE)``."""
     with mpl.rc_context(STYLE):
         return Figure(figsize=(width_inches, height_inches), layout="constrained")
 
 
 def bare(axes: Axes) -> None:
-    """Take away the lines of the axes that carry no number."""
+    """Remove the axis lines that carry no numbers."""
     axes.tick_params(length=0)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def warn_of_programs(axes: Axes) -> None:
-    """Write above the axes that programs answered, not people."""
+    """Write above the axes that the participants were simulated."""
     axes.set_title("SIMULATED PARTICIPANTS", loc="left", fontsize=POINTS, color=WARNING)

@@ -1,4 +1,4 @@
-"""The flow of participants: who came, stayed and was kept, as a chain of boxes."""
+"""The flow of participants, from arrival to analysis, as a chain of boxes."""
 
 from collections.abc import Sequence
 
@@ -21,11 +21,11 @@ _STEP_INCHES = 0.62
 
 
 def flow_figure(flow: Flow, *, simulated: bool) -> Figure:
-    """Draw the participants' way from arrival to analysis, with those who left at its side.
+    """Draw the participants' flow from arrival to analysis, with drop-outs to the side.
 
     Args:
         flow: The numbers at each step.
-        simulated: Whether the figure must say that programs answered.
+        simulated: Whether the figure must state that participants were simulated.
     """
     kept = _steps(flow)
     with mpl.rc_context(STYLE):
@@ -48,11 +48,11 @@ def flow_figure(flow: Flow, *, simulated: bool) -> Figure:
 
 
 def _steps(flow: Flow) -> Sequence[tuple[str, str]]:
-    """Return each box's text and, where some left after it, the text of those who did."""
+    """Return the text of each box, and the text of its drop-outs (empty if none)."""
     excluded = "\n".join(
         f"{count} excluded for\n{reason(rule)}" for rule, count in flow.excluded.items()
     )
-    # A finished participant without a verdict is neither kept nor excluded.
+    # A participant who finished but has no verdict is neither kept nor excluded.
     if flow.consented is None or flow.finished is None:
         return (f"{flow.recruited} judged", excluded), (f"{flow.kept} kept", "")
     without_verdict = flow.finished - flow.kept - sum(flow.excluded.values())

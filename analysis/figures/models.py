@@ -1,4 +1,4 @@
-"""Accuracy of models, and of people if there are any, over the values of one feature of items."""
+"""Accuracy of models (and participants, if any) over the values of one item feature."""
 
 from collections.abc import Collection
 
@@ -29,13 +29,13 @@ _LINES = ("-", "--", "-.", ":")
 
 
 def by_feature_figure(table: Table, people: Collection[str] = ()) -> Figure:
-    """Draw accuracies in per cent, a panel for each condition, with deviations over models.
+    """Draw accuracies in per cent, one panel per condition, with deviations over models.
 
-    Numbers stand along the bottom, joined by lines; names stand in rows.
+    Numeric values are on the horizontal axis, joined by lines; names are in rows.
 
     Args:
-        table: As ``analysis.findings.models.accuracy_by`` gives them.
-        people: The groups that stand for people, not models.
+        table: A table from ``analysis.findings.models.accuracy_by``.
+        people: The groups of human participants.
     """
     conditions = [column.key for column in table.columns if column.form == "spread"]
     frame = table.frame
@@ -90,7 +90,7 @@ def _draw(
     axes: Axes, frame: pd.DataFrame, condition: str, people: Collection[str], *, ordered: bool
 ) -> None:
     groups = [str(one) for one in dict.fromkeys(frame["group"])]
-    # Lines and deviations that would cover each other stand side by side.
+    # Lines and deviations that would overlap are drawn side by side.
     shifts = np.linspace(-1, 1, len(groups)) * (0.08 if ordered else 0.22) if groups[1:] else [0.0]
     models = 0
     for group, shift in zip(groups, shifts, strict=True):

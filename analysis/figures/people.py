@@ -1,4 +1,4 @@
-"""How people answered: calibration of models on them, and the course of a session."""
+"""How participants answered: calibration of models, and accuracy over the session."""
 
 import matplotlib as mpl
 import numpy as np
@@ -24,13 +24,13 @@ _MS_PER_S = 1000
 
 
 def calibration_figure(bins: pd.DataFrame, *, simulated: bool, chance: float = 0.5) -> Figure:
-    """Draw the share of people who chose good against each model's log-probability difference.
+    """Draw the share of good choices against each model's log-probability difference.
 
     Args:
         bins: ``judge``, ``difference_nats``, ``share_good``, ``low``, ``high`` and ``fitted``, one
             row per model and bin of items.
-        simulated: Whether the figure must say that programs answered.
-        chance: How often good would be chosen without reading.
+        simulated: Whether the figure must state that participants were simulated.
+        chance: The accuracy of guessing.
     """
     with mpl.rc_context(STYLE):
         figure = new_figure(COLUMN_INCHES, _HEIGHT_INCHES)
@@ -52,13 +52,13 @@ def calibration_figure(bins: pd.DataFrame, *, simulated: bool, chance: float = 0
 
 
 def session_figure(learning: pd.DataFrame, speed: pd.DataFrame, *, simulated: bool) -> Figure:
-    """Draw accuracy over the course of the session and against reaction time.
+    """Draw accuracy over the course of the session, and against reaction time.
 
     Args:
         learning: ``first``, ``last`` (trials of a block), ``accuracy``, ``low``, ``high``.
         speed: ``rt_median_ms``, ``accuracy``, ``low``, ``high``, one row per fifth of reaction
             times.
-        simulated: Whether the figure must say that programs answered.
+        simulated: Whether the figure must state that participants were simulated.
     """
     with mpl.rc_context(STYLE):
         figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES)
@@ -78,11 +78,11 @@ def session_figure(learning: pd.DataFrame, speed: pd.DataFrame, *, simulated: bo
 
 
 def participants_figure(people: pd.DataFrame, *, simulated: bool) -> Figure:
-    """Draw how many participants reached which accuracy.
+    """Draw a histogram of participants' accuracies.
 
     Args:
         people: ``accuracy``, one row per participant.
-        simulated: Whether the figure must say that programs answered.
+        simulated: Whether the figure must state that participants were simulated.
     """
     with mpl.rc_context(STYLE):
         figure = new_figure(COLUMN_INCHES, _HEIGHT_INCHES)

@@ -1,4 +1,4 @@
-"""Ratings or accuracy by the cells of a design: one panel for each construction."""
+"""Ratings or accuracy in the cells of a design: one panel for each construction."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,7 +19,7 @@ from analysis.figures.drawing import (
 
 _ACROSS, _HEIGHT_INCHES = 2, 2.4
 _ONE = ((PEOPLE, "o"), *MODELS)
-# Points of several lines would hide one another's intervals.
+# Shift the points, so that several lines do not hide each other's intervals.
 _STEP = 0.06
 
 
@@ -30,13 +30,13 @@ def cells_figure(
     simulated: bool,
     measured: str = "mean rating (z)",
 ) -> Figure:
-    """Draw each cell's mean with its interval, a line for each level of the first of two factors.
+    """Draw each cell's mean with its interval; with two factors, one line per level of the first.
 
     Args:
         panels: By title: first, second (levels), mean, low, high; one row per cell.
         factors: By title: the levels of each factor in order.
-        simulated: Whether the figure must say that programs answered.
-        measured: What the vertical axis says.
+        simulated: Whether the figure must state that participants were simulated.
+        measured: The label of the vertical axis.
     """
     down = -(-len(panels) // _ACROSS)
     across = min(_ACROSS, len(panels))

@@ -1,4 +1,4 @@
-"""Reading times by region: a line for each condition, a panel for each construction."""
+"""Reading times by region: one line per condition, one panel per construction."""
 
 from collections.abc import Mapping
 
@@ -26,7 +26,7 @@ def regions_figure(panels: Mapping[str, pd.DataFrame], *, simulated: bool) -> Fi
 
     Args:
         panels: By title: region, cell, example, rt_ms, rt_ms_low, rt_ms_high.
-        simulated: Whether the figure must say that programs answered.
+        simulated: Whether the figure must state that participants were simulated.
     """
     with mpl.rc_context(STYLE):
         figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES * len(panels))
@@ -55,11 +55,11 @@ def regions_figure(panels: Mapping[str, pd.DataFrame], *, simulated: bool) -> Fi
 
 
 def shapes_figure(curves: pd.DataFrame, *, simulated: bool) -> Figure:
-    """Draw log reading time by surprisal, a line with its band for each model.
+    """Draw log reading time by surprisal: a line with a confidence band for each model.
 
     Args:
         curves: model, surprisal_bits, log_rt, low, high.
-        simulated: Whether the figure must say that programs answered.
+        simulated: Whether the figure must state that participants were simulated.
     """
     with mpl.rc_context(STYLE):
         figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES)

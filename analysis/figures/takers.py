@@ -1,4 +1,4 @@
-"""Models that took the session: every construction in every reading, a panel for each model."""
+"""Model participants' accuracy on every construction in every reading, one panel per model."""
 
 import matplotlib as mpl
 import numpy as np
@@ -25,13 +25,13 @@ _SPREAD = 0.36
 
 
 def readings_figure(frame: pd.DataFrame, *, simulated: bool, chance: float) -> Figure:
-    """Draw each model's accuracy in each reading, beside people's.
+    """Draw each model's accuracy in each reading, next to the human participants' accuracy.
 
     Args:
-        frame: As ``analysis.statistics.takers.by_reading`` gives it, in the order of the rows, with
-            ``label``, the construction's title.
-        simulated: Whether the figure must say that programs answered.
-        chance: How often the expected option would be chosen without reading.
+        frame: A frame from ``analysis.statistics.takers.by_reading``, in the order of the rows,
+            with ``label``, the construction's title.
+        simulated: Whether the figure must state that participants were simulated.
+        chance: The accuracy of guessing.
     """
     models, readings = (list(dict.fromkeys(frame[name])) for name in ("model", "reading"))
     rows = list(dict.fromkeys(frame["label"]))
@@ -57,7 +57,7 @@ def readings_figure(frame: pd.DataFrame, *, simulated: bool, chance: float) -> F
         )  # fmt: skip
         if simulated:
             warn_of_programs(drawn[0])
-            # In a line of its own, above the models' names.
+            # On a separate line, above the models' names.
             title = drawn[0].get_title(loc="left")
             drawn[0].set_title(f"{title}\n", loc="left", color=WARNING, fontsize=POINTS)
     return figure
@@ -67,7 +67,7 @@ def _draw_frame(axes: Axes, model: str, rows: list[str], chance: float) -> None:
     bare(axes)
     axes.spines["left"].set_visible(False)
     axes.set_title(model, loc="right")
-    # Every second row has a ground, so that a row's many marks are seen as one.
+    # Every second row is shaded, so that the marks of a row are easy to follow.
     for place in range(0, len(rows), 2):
         axes.axhspan(place - 0.5, place + 0.5, color=GUIDE, alpha=0.35, linewidth=0, zorder=0)
     axes.axvline(chance, color=TEXT, linewidth=0.7, linestyle=(0, (3, 3)), zorder=1)

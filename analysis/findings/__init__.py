@@ -1,1 +1,1 @@
-"""What a comparison finds, as tables for the report."""
+"""Statistics of a comparison, as tables for the report."""

@@ -1,4 +1,4 @@
-"""Accuracy by construction and by condition: the tables of papers, figures and intervals."""
+"""Accuracy by construction and by condition: tables in the papers' form, with intervals."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -63,13 +63,13 @@ ACCURACY = Finding("accuracy", Section.ACCURACY, _run)
 def accuracy_tables(
     study: Study, by_construction: pd.DataFrame, by_condition: pd.DataFrame, origin: Provenance
 ) -> tuple[Table, ...]:
-    """Return Table 1, Table 2 where the study has published one, and every condition.
+    """Return Table 1, Table 2 (if the study has a published one), and the table of all conditions.
 
     Args:
         study: The study; its published figures are read from its folder.
-        by_construction: Long form, as ``analysis.statistics.accuracy`` gives it.
+        by_construction: Long form, from ``analysis.statistics.accuracy``.
         by_condition: The same by construction and condition.
-        origin: Where the numbers come from; stands under each table.
+        origin: The origin of the numbers, printed below each table.
     """
     published = read_published(study)
     found = (
@@ -87,9 +87,9 @@ def table_1(
 
     Args:
         study: The study.
-        accuracy: Long form, by construction, as ``analysis.statistics.accuracy`` gives it.
+        accuracy: Long form, by construction, from ``analysis.statistics.accuracy``.
         published: All published figures of the study.
-        origin: Where the numbers come from; stands under the table.
+        origin: The origin of the numbers, printed below the table.
     """
     rows = pd.DataFrame(
         {
@@ -110,13 +110,13 @@ def table_1(
 def table_2(
     study: Study, accuracy: pd.DataFrame, published: Sequence[Published], origin: Provenance
 ) -> Table | None:
-    """Return the conditions of the published Table 2, in its order; None when there is none.
+    """Return the conditions of the published Table 2, in its order; None without such a table.
 
     Args:
         study: The study.
         accuracy: Long form, by construction and condition.
         published: All published figures of the study.
-        origin: Where the numbers come from; stands under the table.
+        origin: The origin of the numbers, printed below the table.
     """
     printed = [p for p in published if p.table == "table_2"]
     if not printed:
@@ -137,10 +137,10 @@ def conditions_table(
         study: The study.
         accuracy: Long form, by construction and condition.
         published: All published figures of the study.
-        origin: Where the numbers come from; stands under the table.
+        origin: The origin of the numbers, printed below the table.
     """
     order = [construction.name for construction in study.constructions]
-    # A model's scores are in the order of the materials, people's judgments in no order.
+    # Models' scores are in the order of the materials; judgments have no fixed order.
     scored = accuracy[accuracy["items"] == (ALL if accuracy["is_model"].any() else JUDGED)]
     pairs = scored[["construction", "condition"]].drop_duplicates()
     pairs = pairs.sort_values(
@@ -173,11 +173,11 @@ def _condition_rows(study: Study, pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def interval_findings(accuracy: pd.DataFrame, context: Context) -> Findings:
-    """Return people's accuracy with its three intervals side by side.
+    """Return participants' accuracy with its three intervals side by side.
 
     Args:
         accuracy: Accuracies by construction in long form (see ``analysis.statistics.accuracy``).
-        context: The study and where the numbers come from.
+        context: The study and the origin of the numbers.
     """
     people = accuracy[accuracy["judge"] == PEOPLE]
     frame = pd.DataFrame(

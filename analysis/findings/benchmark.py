@@ -1,4 +1,4 @@
-"""Accuracies on published sets of pairs and suites, in the form in which papers print them."""
+"""Accuracies on published benchmarks of pairs and suites, in the papers' table format."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -13,7 +13,7 @@ from analysis.tables.provenance import counted
 
 OVERALL = "Overall"
 PARADIGM = "construction"
-# BLiMP's column of the twelve phenomena that its Table 3 has as columns, and how that heads them.
+# BLiMP's column of the twelve phenomena in its Table 3, and the table's headings for them.
 PHENOMENON = "linguistics_term"
 _HEADINGS = {
     "anaphor_agreement": "Ana. agr.",
@@ -29,13 +29,13 @@ _HEADINGS = {
     "quantifiers": "Quantifiers",
     "subject_verb_agreement": "S-V agr.",
 }
-# BLiMP's files have a thirteenth term; its paper counts those two paradigms as argument structure.
+# BLiMP's files have a thirteenth term; the paper counts its two paradigms as argument structure.
 _SAME_PHENOMENON = {"s-selection": "argument_structure"}
 _MOST_COLUMNS = 14
 
 
 def pair_results(scores: Sequence[Scores], items: pd.DataFrame, by: str) -> pd.DataFrame:
-    """Return what models choose on pairs.
+    """Return models' choices on pairs.
 
     Args:
         scores: One entry per model.
@@ -46,7 +46,7 @@ def pair_results(scores: Sequence[Scores], items: pd.DataFrame, by: str) -> pd.D
         One row per model and item: model, group, paradigm, correct, tie.
 
     Raises:
-        AnalysisError: The items have no such column.
+        AnalysisError: The items lack the column.
     """
     if by not in items:
         raise AnalysisError(
@@ -62,13 +62,13 @@ def pair_results(scores: Sequence[Scores], items: pd.DataFrame, by: str) -> pd.D
 
 
 def suite_results(predictions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Return on which items of suites all predictions hold.
+    """Return the items of suites on which all predictions hold.
 
     Args:
-        predictions: By model, as ``analysis.scores.suites`` gives them.
+        predictions: By model, from ``analysis.scores.suites``.
 
     Returns:
-        As ``pair_results``: a suite is a paradigm and a group of its own.
+        The columns of ``pair_results``; each suite is its own paradigm and group.
     """
     found = []
     for model, rows in predictions.items():
@@ -83,15 +83,16 @@ def benchmark_table(
 ) -> Table:
     """Return accuracies in per cent: a row for each model and a column for each group.
 
-    Many groups become rows, and the models columns. A group's accuracy is the mean over its
-    paradigms, and so is the overall one: paradigms count alike, however many pairs they have.
+    If there are many groups, groups are rows and models are columns. A group's accuracy is the mean
+    over its paradigms, and so is the overall one: paradigms have equal weight, whatever their
+    number of pairs.
 
     Args:
-        results: As ``pair_results`` or ``suite_results`` gives them.
-        by: What the groups are called.
-        what: What an accuracy is the share of, in words.
-        origin: Where the numbers come from, in sentences.
-        notes: More sentences for below the table.
+        results: Results of ``pair_results`` or ``suite_results``.
+        by: The name of the grouping.
+        what: A description of the share that an accuracy measures.
+        origin: The origin of the numbers, in sentences.
+        notes: More sentences to print below the table.
     """
     of_paradigm = results.groupby(["model", "group", "paradigm"], sort=False)["correct"].mean()
     models = list(dict.fromkeys(results["model"]))

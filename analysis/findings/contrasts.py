@@ -1,4 +1,4 @@
-"""The contrasts that a design plans: main effects, simple effects and interactions."""
+"""The planned contrasts of a design: main effects, simple effects and interactions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _SIMPLE_FACTORS = 2
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A level of a factor less the mean of one or more others, as weights of its levels."""
+    """A level of a factor minus the mean of other levels, as weights of the factor's levels."""
 
     factor: str
     first: str
@@ -42,17 +42,18 @@ def _mean_of(levels: Sequence[str]) -> str:
 
 
 def planned(cross: Crossing, plan: Analysis | None = None) -> dict[str, Weights]:
-    """Return the contrasts of a design by their labels: weights of cells.
+    """Return the planned contrasts of a design: weights of cells, by label.
 
-    Of each factor its main effect, averaged over the others (with coding "treatment" at the first
-    level of each); of two factors the second one's effect at each level of the first; and every
-    interaction, which is a difference of differences. A factor of several levels has each two of
-    them; one of more than six each against its first; with coding "helmert" each level less the
-    mean of those before it. What needs a cell without answers is not among them.
+    The contrasts are the main effect of each factor, averaged over the others (with coding
+    "treatment", at the first level of each); with two factors, the second factor's effect at each
+    level of the first; and every interaction, as a difference of differences. A factor of several
+    levels is compared pairwise; with more than six levels, each is compared with the first; with
+    coding "helmert", each level is compared with the mean of the preceding levels. Contrasts that
+    need a cell without answers are omitted.
 
     Args:
         cross: The cells and factors.
-        plan: What the study declares of contrasts; all of them by default.
+        plan: The study's declared contrasts; all contrasts by default.
     """
     plan = plan or Analysis()
     if len(cross.factors) == 1:
@@ -121,7 +122,7 @@ def _products(steps: list[list[_Step]]) -> list[tuple[_Step, ...]]:
 
 
 def _differences(steps: tuple[_Step, ...]) -> str:
-    """Return differences of differences in words, such as "(a: c - d) - (b: c - d)"."""
+    """Return the label of a difference of differences, such as "(a: c - d) - (b: c - d)"."""
     first, *others = steps
     if not others:
         return first.words
@@ -132,10 +133,10 @@ def _differences(steps: tuple[_Step, ...]) -> str:
 def _weights(
     cross: Crossing, steps: Mapping[str, _Step], held: Mapping[str, str]
 ) -> dict[str, float]:
-    """Return the cells' weights: steps of some factors, one level of others, means over the rest.
+    """Return the cells' weights: steps of some factors, fixed levels of others, means of the rest.
 
-    Averaged over are the factors that neither move nor are held; every cell counts alike. Without
-    answers in a cell that counts there are none.
+    Factors without a step or a fixed level are averaged over, with equal weight for each cell. If a
+    needed cell has no answers, the result is empty.
     """
     factors = list(cross.factors)
     averaged = [
@@ -158,18 +159,18 @@ def _weights(
 
 
 def fixed_columns(cells: pd.Series, cross: Crossing, plan: Analysis) -> pd.DataFrame:
-    """Return the fixed effects' columns of answers, without an intercept.
+    """Return the design matrix of the fixed effects for answers, without an intercept.
 
     With coding "sum" a factor's column is centred, so that a coefficient is an effect averaged
-    over the other factors; with "treatment" it is 0 at the first level. Of two levels the effect is
-    the first minus the second (with "treatment" the second minus the first), of several each minus
-    the first. With "helmert" each level but the first is told less the mean of those before it.
-    Columns that no answer tells from others are left out.
+    over the other factors; with "treatment" it is 0 at the first level. With two levels the effect
+    is the first minus the second (with "treatment" the second minus the first); with several
+    levels, each minus the first. With "helmert" each level but the first is compared with the mean
+    of the preceding levels. Columns that are redundant in the data are dropped.
 
     Args:
         cells: Each answer's cell.
         cross: The cells and factors.
-        plan: What the study declares of contrasts.
+        plan: The study's declared contrasts.
     """
     levels = np.array([cross.cells[one] for one in cells.astype(str)])
     of_factor = {

@@ -1,8 +1,8 @@
-"""Word by word: the log-probabilities of two versions over the sentence, aligned by slot.
+"""Word-by-word log-probabilities of two versions of a sentence, aligned by slot.
 
 A curve is averaged over the items of a condition. Words that fill one slot of the items' frames
-(such as "security guard" or "is tall") stand at one place, where their log-probabilities are added;
-a word that all items share stands at a place of its own.
+(such as "security guard" or "is tall") share one position, and their log-probabilities are added; a
+word that all items share has its own position.
 """
 
 from collections import Counter
@@ -22,20 +22,20 @@ from analysis.tables.section import Section
 from experiment.materials.render import render
 from experiment.records import Variant
 
-# So many first letters must agree for a word to be a form of a slot's lemma ("like", "likes").
+# The number of initial letters that a word form shares with its slot's lemma ("like", "likes").
 _STEM = 3
 _SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A slot of the frame with the words that fill it, or a word alone.
+    """A slot of the frame with the words that fill it, or a single word outside slots.
 
     Attributes:
-        slot: The slot's name; empty for a word alone.
+        slot: The slot's name; empty for a single word.
         words: The words of the good version and of the other one.
         start: The first token.
-        end: After the last token.
+        end: The index after the last token.
     """
 
     slot: str
@@ -45,12 +45,12 @@ class Region:
 
 
 def regions(tokens: Sequence[str], frame: str) -> list[Region]:
-    """Cut a version's words into places, each a slot's words or one word of no slot.
+    """Divide a version's words into positions: the words of one slot, or a single word.
 
     Args:
-        tokens: The words as the model is given them.
+        tokens: The words as the model gets them.
         frame: The item's lexical choices, ``SLOT=lemma ...``; several words of a lemma are joined
-            by ``_``. A word belongs to the first slot still free with a lemma that begins alike.
+            by ``_``. A word belongs to the first unused slot whose lemma has the same beginning.
     """
     slots = [pair.partition("=")[::2] for pair in frame.split()]
     left = {name: lemma.lower().split("_") for name, lemma in slots}
@@ -73,7 +73,7 @@ def _slot_at(tokens: Sequence[str], left: Mapping[str, Sequence[str]]) -> tuple[
 
 
 def _same_stem(word: str, lemma: str) -> bool:
-    # The verb "to be" shares no letter between its forms.
+    # The forms of the verb "to be" share no initial letters.
     being = {"is", "are", "be", "been"}
     return word == lemma or word[:_STEM] == lemma[:_STEM] or {word, lemma} <= being
 
@@ -81,15 +81,15 @@ def _same_stem(word: str, lemma: str) -> bool:
 def curves(
     scores: Scores, items: pd.DataFrame, wanted: Iterable[str] | None = None
 ) -> pd.DataFrame:
-    """Return log-probabilities place by place, averaged over the items of each condition.
+    """Return log-probabilities by position, averaged over the items of each condition.
 
-    Items of one condition whose places do not match in number and slots are averaged apart; the
-    largest such set stands for the condition.
+    Items of one condition with different numbers of positions or different slots are averaged
+    separately; the largest such set represents the condition.
 
     Args:
         scores: A word-level model's scores.
         items: The items table.
-        wanted: The ids of the items to average over; all that were scored by default.
+        wanted: The ids of the items to average over; all scored items by default.
 
     Returns:
         ``construction``, ``condition``, ``model``, ``place`` (from 0), ``label``, ``good_nats``,
@@ -125,7 +125,7 @@ def _rows(
     tokens: Mapping[tuple[str, str], list[float]],
     written: Callable[[str], str],
 ) -> list[dict[str, object]]:
-    """Return the places of an item, each with both versions' log-probabilities in nats."""
+    """Return the positions of an item, each with both versions' log-probabilities in nats."""
     sides = []
     for variant in (Variant.GOOD.value, item["contrast"]):
         text = f"{item['context']} {item[variant]}".strip()
@@ -181,7 +181,7 @@ def _averaged(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _label(words: "pd.Series[str]") -> str:
-    """Return the word that all items share, else the commonest as an example after "e.g."."""
+    """Return the word that all items share, else the most frequent word after "e.g."."""
     [(word, count)] = Counter(words).most_common(1)
     return word if count == len(words) else f"e.g. {word}"
 

@@ -1,4 +1,4 @@
-"""What a construction crosses: its cells, its factors, and which answers stand in which cell."""
+"""Crossed designs of constructions: the cells, the factors, and the answers in each cell."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ class Crossing:
     """The cells of a construction that have answers.
 
     Attributes:
-        factors: The factors' levels in the order of the items, the version first where items
-            have two, factors between participants last; one factor "condition" where no columns
-            make the conditions.
-        cells: The cells' names, each with its level of every factor.
+        factors: The factors' levels in the order of the items, with the version first if items have
+            two, and between-participant factors last; a single factor "condition" if no columns
+            define the conditions.
+        cells: The level of every factor, by cell name.
     """
 
     factors: Mapping[str, tuple[str, ...]]
@@ -31,17 +31,17 @@ class Crossing:
 
     @property
     def declared(self) -> bool:
-        """Whether the study says more than which conditions there are."""
+        """Whether the study declares factors, not only a list of conditions."""
         return bool(set(self.factors) - {CONDITION, VERSION})
 
     @property
     def empty(self) -> list[tuple[str, ...]]:
-        """The combinations of levels that have no answers."""
+        """The combinations of levels without answers."""
         filled = set(self.cells.values())
         return [levels for levels in product(*self.factors.values()) if levels not in filled]
 
     def judged(self) -> Self:
-        """Return it without levels that have no answers at all, and factors of one level."""
+        """Return the crossing without levels that lack answers, and without one-level factors."""
         seen = {
             name: tuple(level for level in levels if level in {own[place] for own in
                                                                self.cells.values()})
@@ -55,7 +55,7 @@ class Crossing:
 
 
 def cell_names(ratings: pd.DataFrame) -> pd.Series:
-    """Return each rating's cell: its condition, and the version where items have two."""
+    """Return each rating's cell: the condition, and the version if items have two."""
     condition = ratings["condition"].astype(str)
     version = ratings["version"].astype(str)
     several = version.groupby(ratings["construction"].astype(str)).transform("nunique") > 1
@@ -63,9 +63,9 @@ def cell_names(ratings: pd.DataFrame) -> pd.Series:
 
 
 def with_units(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
-    """Return answers to one version each with ``unit``, what repeats over conditions, and ``cell``.
+    """Add ``unit`` (repeats over conditions) and ``cell`` to answers to single versions.
 
-    A unit is a frame of a construction; an item without one is a unit by itself.
+    A unit is a frame within a construction; an item without a frame is its own unit.
     """
     ids = items["item_id"].astype(str)
     frame, construction = (items[name].astype(str) for name in ("frame", "construction"))
@@ -76,22 +76,22 @@ def with_units(answers: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
 
 
 def designs(given: Given, *, between: bool = True) -> Iterator[tuple[str, pd.DataFrame, Crossing]]:
-    """Yield each construction of targets with its answers and what they cross.
+    """Yield each construction of targets with its answers and their crossing.
 
-    Constructions of one cell are left out.
+    Constructions with a single cell are left out.
 
     Args:
-        given: What findings are made from.
-        between: Whether factors between participants count; models have none.
+        given: The inputs of findings.
+        between: Whether to include between-participant factors; models have none.
 
     Yields:
         The construction; its answers with ``cell``, ``unit`` (what repeats over conditions) and,
-        with factors between participants, ``group`` (their levels); what they cross.
+        with between-participant factors, ``group`` (their levels); the crossing.
     """
     rows, items = given.data.judgments, given.run.items
     study = given.run.study
     if "cell" not in rows:
-        # Of millions of choices no column is made for a design that nobody declared.
+        # Without a declared design, no column is made: there may be millions of choices.
         if not (study.design.factors or study.analysis.factors or len(own_columns(items)) > 1):
             return
         rows = rows.assign(cell=rows[CONDITION].astype(str), version="good", unit=rows["frame"])
@@ -106,7 +106,7 @@ def designs(given: Given, *, between: bool = True) -> Iterator[tuple[str, pd.Dat
 def crossed(
     rows: pd.DataFrame, items: pd.DataFrame, study: Study, *, between: bool = True
 ) -> tuple[pd.DataFrame, Crossing]:
-    """Return the answers of one construction with their cells, and what these cross."""
+    """Return the answers of one construction with their cells, and the crossing of the cells."""
     rows, cross = _named(rows, items, study) or (rows, crossing(rows, items))
     names = [name for name in study.design.factors if between and f"{PREFIX}{name}" in rows]
     levels = rows[[f"{PREFIX}{name}" for name in names]].astype(str)
@@ -116,7 +116,7 @@ def crossed(
     group = levels[[f"{PREFIX}{name}" for name in names]].agg(", ".join, axis=1)
     cell = rows["cell"].astype(str)
     if len(cross.cells) > 1:
-        # What is left of a single cell's name says nothing.
+        # The rest of a single cell's name carries no information.
         joined = cell + ", " + group
     else:
         cross, joined = Crossing({}, dict.fromkeys(cross.cells, ())), group
@@ -134,7 +134,7 @@ def crossed(
 def _named(
     rows: pd.DataFrame, items: pd.DataFrame, study: Study
 ) -> tuple[pd.DataFrame, Crossing] | None:
-    """Return the cells that the factors make which the study names; None where it names none."""
+    """Return the cells defined by the study's named factors; None if it names none."""
     known = _columns(items)
     named = [name for name in study.analysis.factors if name in known.columns]
     named = [name for name in named if known[name].nunique() > 1]
@@ -159,18 +159,18 @@ def _named(
 
 
 def _columns(items: pd.DataFrame) -> pd.DataFrame:
-    """Return the items' own columns by their headers, and the features of templates."""
+    """Return the items' own columns by header, and the features of templates."""
     own = {header(name): items[name].astype(str) for name in own_columns(items)}
     features = feature_columns(items).fillna("")
     return pd.DataFrame(own | {name: features[name] for name in features}, index=items.index)
 
 
 def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
-    """Return what the conditions of one construction cross.
+    """Return the crossing of the conditions of one construction.
 
     Args:
-        rows: Its answers, with cell, condition and version.
-        items: Its items, with the study's own columns.
+        rows: The construction's answers, with cell, condition and version.
+        items: The construction's items, with the study's own columns.
     """
     cells = rows[["cell", "condition", "version"]].astype(str).drop_duplicates("cell")
     order = list(dict.fromkeys(items["condition"].astype(str)))
@@ -200,7 +200,7 @@ def crossing(rows: pd.DataFrame, items: pd.DataFrame) -> Crossing:
 
 
 def _levels(items: pd.DataFrame, conditions: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return for each factor its level in each condition: two own columns, or the condition."""
+    """Return each condition's level, by factor: two own columns, or the condition itself."""
     constant: dict[str, dict[str, str]] = {}
     of_condition = items.groupby(items["condition"].astype(str), observed=True)
     for name in own_columns(items):

@@ -1,4 +1,4 @@
-"""The mixed model of a declared design: slopes of every factor by participant and by frame."""
+"""The mixed model of a declared design: slopes of all factors by participant and by frame."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ _MOST, _LOOKED_AT = 0.5, 100
 
 
 def units(rows: pd.DataFrame, study: Study) -> Iterator[tuple[str, str]]:
-    """Yield what repeats over answers, and the column of each: participants, frames, more."""
+    """Yield each repeated unit and its column: participants, frames, and further units."""
     yield from (("participant", "participant"), ("frame", "unit"))
     if (column := f"{PREFIX}{study.analysis.repeats}") in rows:
         yield study.analysis.repeats, column
 
 
 def covariates(rows: pd.DataFrame, study: Study) -> Iterator[pd.DataFrame]:
-    """Yield the columns of what is held constant: numbers in standard deviations, or levels."""
+    """Yield the covariates' columns: standardised numbers, or levels."""
     for name in study.analysis.covariates:
         column = f"{PREFIX}{name}"
         if column not in rows or rows[column].nunique() < 2:
@@ -46,10 +46,10 @@ def covariates(rows: pd.DataFrame, study: Study) -> Iterator[pd.DataFrame]:
 
 
 def random_term(unit: str, values: pd.Series, effects: pd.DataFrame) -> RandomTerm:
-    """Return an intercept and the slopes of all effects that a level of the unit can tell apart.
+    """Return an intercept and the slopes of all effects that vary within a level of the unit.
 
-    Within a participant of one group a factor's slope and that of its interaction with the group
-    are the same: the later one is left out.
+    Within a participant, who has one group only, the slopes of a factor and of its interaction with
+    the group are the same: the later one is left out.
     """
     level = codes(values)[0]
     places = [np.flatnonzero(level == one) for one in range(min(int(level.max()) + 1, _LOOKED_AT))]
@@ -62,7 +62,7 @@ def random_term(unit: str, values: pd.Series, effects: pd.DataFrame) -> RandomTe
     return RandomTerm(unit, level, tuple(names), columns, correlated=len(names) <= MOST_CORRELATED)
 
 
-# Each step inverts a matrix of all random effects.
+# Each step inverts a matrix the size of all random effects.
 _MOST_ROWS, _MOST_EFFECTS = 20_000, 1_200
 
 
@@ -75,7 +75,7 @@ class _Fitted:
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """Which answers are fitted, and how the table says so; ``always`` of any crossed cells."""
+    """The answers to fit, and their table's wording; ``always`` fits any crossed cells."""
 
     key: str
     value: str

@@ -1,4 +1,4 @@
-"""People against models and models against one another, as tables."""
+"""Differences in accuracy between participants and models, and between models, as tables."""
 
 from collections.abc import Mapping
 
@@ -22,12 +22,12 @@ _FEW = f"No interval where several items come from fewer than {UNITS} frames."
 
 
 def difference_findings(data: Joined, context: Context, margin: float) -> Findings:
-    """Return by how much people and each model, and each two models, differ in accuracy.
+    """Return the accuracy differences of participants and each model, and of each two models.
 
     Args:
         data: Judgments and decisions on the judged items.
-        context: The study and where the numbers come from.
-        margin: Differences smaller than this count as none in tests of equivalence.
+        context: The study and the origin of the numbers.
+        margin: Tests of equivalence treat smaller differences as no difference.
     """
     people, (decisions, tied) = data.judgments, apart_from_tied(data.decisions)
     left_out = tuple(
@@ -58,7 +58,7 @@ def difference_findings(data: Joined, context: Context, margin: float) -> Findin
 def apart_from_tied(
     decisions: Mapping[str, pd.DataFrame],
 ) -> tuple[dict[str, pd.DataFrame], list[str]]:
-    """Return the decisions of models that choose at all, and the names of those that never do."""
+    """Return the decisions of models that make choices, and the names of models that always tie."""
     tied = [name for name, one in decisions.items() if one["tie"].all()]
     return {name: one for name, one in decisions.items() if name not in tied}, tied
 
@@ -66,7 +66,7 @@ def apart_from_tied(
 def _with_frames(
     decisions: Mapping[str, pd.DataFrame], people: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
-    """Return decisions with the frame of each item, where judgments say it."""
+    """Add the frame of each item to decisions, if judgments have frames."""
     if unit_column(people) != UNIT:
         return dict(decisions)
     items = people[["item_id", UNIT]].drop_duplicates("item_id")
@@ -77,7 +77,7 @@ def _with_frames(
 
 
 def alike(model: str) -> str:
-    """Return the words for a model that never chooses."""
+    """Return the sentence about a model that never chooses."""
     return f"{model} gave both versions of every item the same score"
 
 

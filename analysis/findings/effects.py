@@ -1,8 +1,8 @@
-"""The effects of a design: how far the means of its cells lie apart, for every type of response.
+"""The effects of a design: differences between cell means, for every type of response.
 
-A ``Measure`` says what is compared of one type of response (whether the expected option was chosen,
-a rating, yes, the logarithm of a reading time) and what its tables are called. ``effects_of`` makes
-one finding of it: the cells, the comparisons that the design plans, their tables and the figure.
+A ``Measure`` defines the compared value of one response type (choice of the expected option,
+rating, yes, log reading time) and the names of its tables. ``effects_of`` turns a measure into a
+finding: the cells, the planned comparisons, their tables and the figure.
 """
 
 from abc import ABC, abstractmethod
@@ -31,14 +31,14 @@ LABEL = Column("label", "", "text")
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """One construction's answers, and what of its cells is compared.
+    """One construction's answers, and the planned comparisons of its cells.
 
     Attributes:
-        construction: Its name.
-        answers: One row per answer: participant, unit (what repeats over cells), cell, the
-            measured value, and where they are known ``also`` and ``group`` (see ``contrasts``).
-        cross: Its cells and the factors that they cross.
-        comparisons: The weights of cells of each comparison, by its label.
+        construction: The construction's name.
+        answers: One row per answer: participant, unit (repeats over cells), cell, the
+            measured value, and, if known, ``also`` and ``group`` (see ``contrasts``).
+        cross: The cells and their crossed factors.
+        comparisons: The cells' weights in each comparison, by label.
     """
 
     construction: str
@@ -48,14 +48,14 @@ class Design:
 
 
 class Measure(ABC):
-    """What is compared of one type of response, and what its tables and figure say of it.
+    """The compared value of one response type, with its tables and figure.
 
     Attributes:
-        name: What its comparisons are called as a statistic and as a table.
+        name: The name of the comparisons' statistic and table.
         section: The report's section that contains them.
-        of: The analyses of types of response that it belongs to.
+        of: The analyses of response types that use the measure.
         value: The column that holds the measured value.
-        figure: Name, title and caption of the figure of the cells, and what its axis says.
+        figure: Name, title and caption of the figure of the cells, and its axis label.
     """
 
     name: ClassVar[str]
@@ -65,31 +65,31 @@ class Measure(ABC):
     figure: ClassVar[tuple[str, str, str, str]]
 
     def answers(self, given: Given) -> pd.DataFrame:
-        """Return all answers that are measured; the judgments unless something else is."""
+        """Return all measured answers; by default the judgments."""
         return given.data.judgments
 
     def is_compared(self, rows: pd.DataFrame, cross: Crossing) -> bool:
-        """Return whether a construction's cells are compared; all are, unless a measure says no."""
+        """Return whether to compare a construction's cells; by default all are compared."""
         return True
 
     def in_cells(self, answers: pd.DataFrame, rows: pd.DataFrame, study: Study) -> pd.DataFrame:
         """Return a construction's answers with their cells.
 
         Args:
-            answers: All answers, as ``answers`` gives them.
+            answers: All answers, from ``answers``.
             rows: The construction's judgments, with cell and unit.
-            study: The study, which says what else repeats.
+            study: The study, which declares further repeated units.
         """
         return with_repeats(rows.assign(**{self.value: rows[self.value].astype(float)}), study)
 
     def effects(self, design: Design) -> pd.DataFrame:
-        """Return a row for each comparison, as ``contrasts`` gives them."""
+        """Return a row for each comparison, in the form of ``contrasts``."""
         found = contrasts(design.answers, self.value, design.comparisons)
         return found.assign(construction=design.construction)
 
     @abstractmethod
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
-        """Return each cell's mean, with mean, low, high and where the figure draws it."""
+        """Return each cell's mean, with mean, low, high and the cell's position in the figure."""
 
     @abstractmethod
     def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
@@ -128,12 +128,12 @@ def _run(given: Given, measure: Measure) -> Findings:
 
 
 def compared_designs(measure: Measure, given: Given, answers: pd.DataFrame) -> Iterator[Design]:
-    """Yield each construction whose cells are compared, with what the study plans to compare.
+    """Yield each construction whose cells are compared, with its planned comparisons.
 
     Args:
-        measure: What is compared.
-        given: What findings are made from.
-        answers: All answers, as the measure gives them.
+        measure: The measure to compare.
+        given: The inputs of findings.
+        answers: All answers of the measure.
     """
     study = given.run.study
     for name, rows, cross in designs(given):
@@ -143,20 +143,20 @@ def compared_designs(measure: Measure, given: Given, answers: pd.DataFrame) -> I
 
 
 def with_repeats(rows: pd.DataFrame, study: Study) -> pd.DataFrame:
-    """Return answers with ``also``: what the study says repeats beside participant and frame."""
+    """Add ``also`` to answers: further repeated units declared by the study."""
     column = f"{PREFIX}{study.analysis.repeats}"
     return rows.assign(also=rows[column].astype(str)) if column in rows else rows
 
 
 def clustered_by(study: Study) -> str:
-    """Return in words by what the variances of such answers are clustered."""
+    """Return a phrase naming the units that cluster the variances of such answers."""
     if study.analysis.repeats:
         return f"by participant, by frame and by {study.analysis.repeats}"
     return "by participant and by frame"
 
 
 def lines_and_points(cross: Crossing) -> tuple[dict[str, tuple[str, str]], list[list[str]]]:
-    """Return where each cell stands in a figure: its line (levels of all factors but the last).
+    """Return each cell's place in a figure: its line (levels of all factors but the last).
 
     Returns:
         Each cell's first and second level (the second is empty with one factor), and the levels of
@@ -172,7 +172,7 @@ def lines_and_points(cross: Crossing) -> tuple[dict[str, tuple[str, str]], list[
 
 
 def placed(cells: pd.DataFrame, design: Design) -> pd.DataFrame:
-    """Return a construction's cells with where the figure draws them: ``first``, ``second``."""
+    """Add each cell's position in the figure: ``first`` and ``second``."""
     places = lines_and_points(design.cross)[0]
     first, second = zip(*(places[cell] for cell in cells["cell"]), strict=True)
     return cells.assign(first=list(first), second=list(second), construction=design.construction)

@@ -1,4 +1,4 @@
-"""Fillers and catch trials: what people did on them, apart from every other number."""
+"""Fillers and catch trials: participants' answers, separate from all other statistics."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

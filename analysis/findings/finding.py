@@ -1,4 +1,4 @@
-"""A finding: what it says of itself, what it is made from, and the tables that it gives."""
+"""The interface of findings: a description, its inputs, and the resulting tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,21 +22,21 @@ from analysis.tables.section import Section
 from experiment.studies.study import Study
 
 ALL_ITEMS = "All constructions"
-# The ends of a percentile interval are steady long before 10,000 resamples; accuracies alone,
-# the numbers that papers print, get as many as were asked for.
+# Percentile intervals are stable with far fewer than 10,000 resamples; only accuracies,
+# the numbers that papers print, get the requested number.
 _MOST_RESAMPLES = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Tables and what they were made from.
+    """Tables and the data behind them.
 
     Attributes:
-        tables: Ready to be set.
+        tables: The tables, ready for typesetting.
         statistics: Long frames by name, for programs and figures.
-        left_out: What a reader would look for in vain, and why, in sentences.
-        folders: Further folders of the report by name, and what writes each one's files.
-        drawings: Figures to be drawn.
+        left_out: Expected results that are missing, with the reason, in sentences.
+        folders: Further folders of the report, each name with a function that writes its files.
+        drawings: The figures to draw.
     """
 
     tables: tuple[Table, ...] = ()
@@ -48,11 +48,11 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What every table must know besides its numbers.
+    """Information that every table needs besides its numbers.
 
     Attributes:
         study: The study, for the constructions' titles and order.
-        origin: Where the numbers come from.
+        origin: The origin of the numbers.
     """
 
     study: Study
@@ -60,7 +60,7 @@ class Context:
 
     @property
     def resamples(self) -> int:
-        """How many times to resample for intervals of anything but the main accuracies."""
+        """The number of resamples for all intervals except those of the main accuracies."""
         return min(self.origin.resamples, _MOST_RESAMPLES)
 
     @property
@@ -80,8 +80,8 @@ class Context:
     ) -> Table:
         """Return a table with its origin.
 
-        Rows without ``group`` stand under no heading; an estimate without ends of its own takes
-        ``low`` and ``high``.
+        Rows without ``group`` have no heading; an estimate without its own ends uses ``low`` and
+        ``high``.
         """
         rows = frame if "group" in frame else frame.assign(group="")
         for column in columns:
@@ -116,7 +116,7 @@ class Context:
 
 
 def full_titles(rows: pd.DataFrame) -> "pd.Series[str]":
-    """Return titles that stand without the heading of their group (see ``by_construction``)."""
+    """Return titles for use without a group heading (see ``by_construction``)."""
     return rows["label"].where(rows["group"] == "", rows["group"] + ": " + rows["label"])
 
 
@@ -126,15 +126,15 @@ CONDITION = ("construction", "condition")
 
 @dataclass(frozen=True)
 class Given:
-    """What findings are made from.
+    """The inputs of findings.
 
     Attributes:
         run: The exported run.
-        scores: One entry per model, with the chosen metric's one number for each version.
-        as_read: The same as read from the files, without a metric.
-        data: People's judgments, and models' decisions on all that they scored.
-        options: What to hold and how to compute it.
-        context: The study and where the numbers come from.
+        scores: One entry per model, with the chosen metric's value for each version.
+        as_read: The scores as read from the files, without a metric.
+        data: Participants' judgments, and models' decisions on all their scored items.
+        options: The contents of the comparison and how to compute it.
+        context: The study and the origin of the numbers.
     """
 
     run: ExportedRun
@@ -146,7 +146,7 @@ class Given:
 
     @property
     def margin(self) -> float:
-        """Differences of accuracies smaller than this count as none: asked, declared or usual."""
+        """The margin below which accuracy differences count as none: option, study or default."""
         for one in (self.options.margin, self.run.study.analysis.margin):
             if one is not None:
                 return one
@@ -154,7 +154,7 @@ class Given:
 
     @cached_property
     def judged(self) -> Joined:
-        """The judgments with the models' decisions on the judged items alone."""
+        """The judgments, with the models' decisions on the judged items only."""
         return self.data.on_judged_items()
 
     @cached_property
@@ -174,7 +174,7 @@ class Given:
 
 
 class Need(StrEnum):
-    """What a finding cannot do without; where it is absent, the finding is not asked for."""
+    """Inputs that a finding requires; without them the finding is skipped."""
 
     MODELS = "scores of a model"
     TAKERS = "the option --takers"
@@ -182,7 +182,7 @@ class Need(StrEnum):
     ITEM_CURVES = "the option --curves or --curves-of"
 
     def is_met(self, given: Given) -> bool:
-        """Return whether a comparison has it."""
+        """Return whether a comparison provides the input."""
         if self is Need.MODELS:
             return bool(given.scores)
         if self is Need.TAKERS:
@@ -194,16 +194,16 @@ class Need(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A group of statistics that a report may show: what it says of itself, and how it runs.
+    """A group of statistics for the report: its description and its function.
 
     Attributes:
-        name: What it is called in the registry.
-        section: Where its tables and figures stand; those of detail stand in the supplement.
-        run: Returns what it finds.
-        needs: What it cannot do without.
-        of: The analyses of types of response that it belongs to; none for every one.
-        slow: Whether it is found in a second process, while the others are. It must not ask for
-            ``by_construction`` or ``by_condition``, which would be computed there again.
+        name: The name in the registry.
+        section: The section of its tables and figures; details go to the supplement.
+        run: Computes the finding.
+        needs: The required inputs.
+        of: The analyses of response types that include the finding; empty for all.
+        slow: Whether to compute it in a second process, in parallel with the others. It must not
+            use ``by_construction`` or ``by_condition``, which would be computed twice.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""How many participants came, stayed and were kept, as a figure."""
+"""The flow of participants (arrived, finished, kept) as a figure."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Whether people and models make the same errors, item by item."""
+"""Whether participants and models make the same errors, item by item."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -36,11 +36,11 @@ _BY_CHANCE = " Below 0 the items' shares differ by chance alone."
 def human_model_agreement(data: Joined, context: Context) -> Findings:
     """Return correlations with their ceiling, calibration, error consistency and attraction.
 
-    Without models it is people's reliability, their consistency with each other and attraction.
+    Without models: participants' reliability, their mutual consistency, and attraction.
 
     Args:
         data: Judgments and decisions on the judged items.
-        context: The study and where the numbers come from.
+        context: The study and the origin of the numbers.
     """
     preferred = preferences(data.judgments)
     matched = {
@@ -66,7 +66,7 @@ def human_model_agreement(data: Joined, context: Context) -> Findings:
 
 
 def _reliability(data: Joined, context: Context) -> Findings:
-    """Return how well people predict people, where there is no model to be read against it."""
+    """Return how well participants predict participants, for reports without models."""
     splits = min(_MOST_SPLITS, context.resamples)
     ceiling = split_half(data.judgments, numpy_generator(context.seed, "split half"), splits)
     alone = leave_one_out(data.judgments, {})

@@ -1,4 +1,4 @@
-"""How many answers came after the deadline, by construction and condition."""
+"""The share of answers after the deadline, by construction and condition."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ def shares_late(answers: pd.DataFrame) -> pd.DataFrame:
     """Return the share of answers after the deadline, with Wilson's clustered intervals.
 
     Args:
-        answers: One row per answer whose time was measured: construction, condition, participant,
+        answers: One row per answer with a measured time: construction, condition, participant,
             item_id, is_late.
     """
     rows = answers.astype(dict.fromkeys((*_BY, "participant", "item_id"), str))

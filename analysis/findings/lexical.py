@@ -1,6 +1,6 @@
-"""Which words people and models stumble over: accuracy by each lexical choice of the items.
+"""Accuracy by lexical choice: the words on which participants and models make errors.
 
-Nothing here knows a study's slots: an item's ``frame`` names them (``SLOT=lemma ...``), its
+The slots are not specific to a study: an item's ``frame`` names them (``SLOT=lemma ...``), its
 ``features`` the rest (``name=value ...``), and the two versions show the words that differ.
 """
 
@@ -31,19 +31,20 @@ from experiment.studies.study import Study
 Codes = NDArray[np.intp]
 
 CRITICAL, FEATURE = "words that differ", "feature"
-# A factor with as many values as items says nothing about words.
+# A factor with a different value for each item is not informative.
 _MOST_VALUES = 60
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """The lexical choices of items: who has which, as numbers, for there may be many items.
+    """The lexical choices of items, as numbers, since there may be many items.
 
     Attributes:
         item_ids: The items.
-        pairs: Each choice once, as (the words that differ, a slot or a feature; the value).
-        item: Shape ``(n,)``: an item, as its place in ``item_ids``.
-        pair: Shape ``(n,)``: a choice of that item, as its place in ``pairs``.
+        pairs: The distinct choices, as (factor, value); a factor is the differing words, a slot or
+            a feature.
+        item: Shape ``(n,)``: the index of an item in ``item_ids``.
+        pair: Shape ``(n,)``: the index of one of that item's choices in ``pairs``.
     """
 
     item_ids: list[str]
@@ -53,10 +54,10 @@ class Choices:
 
 
 def choices(items: Iterable[Item]) -> Choices:
-    """Return the lexical choices of items; those that never vary, or nearly always, are left out.
+    """Return the items' lexical choices, without those that never, or hardly ever, vary.
 
     Args:
-        items: The items; consumed once.
+        items: The items; iterated once.
     """
     numbers: dict[tuple[str, str], int] = {}
     item_ids, critical = [], []
@@ -81,7 +82,7 @@ def choices(items: Iterable[Item]) -> Choices:
 
 
 class _Named:
-    """What items' frames (or features) name, each distinct text read once: many items share it."""
+    """The names in items' frames or features; each distinct text is parsed only once."""
 
     def __init__(self, kind: str, numbers: dict[tuple[str, str], int]) -> None:
         self._kind, self._numbers = kind, numbers
@@ -101,7 +102,7 @@ class _Named:
         return self._numbers.setdefault(choice, len(self._numbers))
 
     def of_items(self) -> tuple[Codes, Codes]:
-        """Return an item's place and a choice that it has, for each choice of each item."""
+        """Return each pair of an item's index and one of its choices, as two arrays."""
         of_item = np.array(self._of_item, np.intp)
         sizes = np.array([len(one) for one in self._named], np.intp)
         flat = np.array([number for one in self._named for number in one], np.intp)
@@ -112,7 +113,7 @@ class _Named:
 
 
 def critical_words(good: str, other: str) -> tuple[str, str]:
-    """Return the first word in which two versions differ; "" where one has ended."""
+    """Return the first differing word of each version; "" if a version has ended."""
     for pair in zip_longest(good.split(), other.split(), fillvalue=""):
         if pair[0] != pair[1]:
             return pair
@@ -120,7 +121,7 @@ def critical_words(good: str, other: str) -> tuple[str, str]:
 
 
 def count_corpus_words(path: Path, seen: Callable[[], object] = lambda: None) -> Counter[str]:
-    """Return how often each word of a text occurs, in lower case, split at white space.
+    """Count the words of a text, in lower case, split at white space.
 
     Args:
         path: The text, one sentence per line.
@@ -147,15 +148,15 @@ def count_corpus_words(path: Path, seen: Callable[[], object] = lambda: None) ->
 def lexical_findings(
     data: Joined, context: Context, corpus: Mapping[str, int] | None = None
 ) -> Findings:
-    """Return accuracy by each lexical choice, of people and models: two tables.
+    """Return accuracy by lexical choice, of participants and models: two tables.
 
-    The words in which the versions differ, and every slot and feature; none of these where the
-    items name no lexical choice. A model counts on every item that it scored.
+    Lexical choices are the words in which the versions differ, and every slot and feature; there
+    are none if the items name no lexical choice. Models count on every scored item.
 
     Args:
         data: Judgments and decisions on every item scored.
-        context: The study and where the numbers come from.
-        corpus: How often each word occurs in the models' training text, where known.
+        context: The study and the origin of the numbers.
+        corpus: The words' frequencies in the models' training text, if known.
     """
     chosen = choices(_scored_items(context.study, data))
     frame = _of_people(data.judgments, chosen)
@@ -176,7 +177,7 @@ def lexical_findings(
 
 
 def _scored_items(study: Study, data: Joined) -> list[Item]:
-    """Return the study's items if they hold the run's and a model scored more, else the run's."""
+    """Return the study's items if they include the run's and a model scored more, or the run's."""
     most = max((len(frame) for frame in data.decisions.values()), default=0)
     if most > len(data.items) and study.grammar_path.is_file():
         generated = list(load_items(study))
@@ -213,7 +214,7 @@ def _tables(
 
 
 def _of_people(judgments: pd.DataFrame, chosen: Choices) -> pd.DataFrame:
-    """Return people's accuracy for each pair, with its factor as ``group`` and ``label``."""
+    """Return participants' accuracy by pair, with the pair's factor as ``group`` and ``label``."""
     seen = pd.Index(judgments["item_id"].unique().tolist())
     item = seen.get_indexer(chosen.item_ids)[chosen.item]
     met = item >= 0
@@ -235,7 +236,7 @@ def _of_people(judgments: pd.DataFrame, chosen: Choices) -> pd.DataFrame:
 
 
 def _of_model(chosen: Choices, decisions: pd.DataFrame, model: str) -> pd.DataFrame:
-    """Return a model's accuracy and number of items for each pair that it met, by pair."""
+    """Return a model's accuracy and number of items, by pair."""
     right = pd.Series(decisions["correct"].to_numpy(float), index=decisions["item_id"].tolist())
     own = right.reindex(chosen.item_ids).to_numpy()[chosen.item]
     scored = ~np.isnan(own)
@@ -256,9 +257,9 @@ def _ordered(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _frequency(value: str, corpus: Mapping[str, int]) -> float:
-    """Return log10 occurrences per million of the rarest word; add-one, so that none is minus inf.
+    """Return log10 of the rarest word's add-one frequency per million (never minus infinity).
 
-    Of the two versions' words, the expected one's counts.
+    For the two versions' words, the expected version's word is used.
     """
     words = value.split(" / ")[0].lower().split()
     total = sum(corpus.values())

@@ -1,4 +1,4 @@
-"""What the effects of a design are measured in: choices, ratings, yes or no, reading times."""
+"""Measures of the effects of a design: choices, ratings, yes or no, and reading times."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ def _tested_by(study: Study, family: str = "the rows of one construction") -> st
 
 
 class Choices(Measure):
-    """The share of choices of the expected option; of constructions with declared factors."""
+    """The share of choices of the expected option, for constructions with declared factors."""
 
     name, section, of, value = "design_effects", Section.ACCURACY, ("choice",), "chose_good"
     figure = (
@@ -55,11 +55,11 @@ class Choices(Measure):
     )
 
     def is_compared(self, rows: pd.DataFrame, cross: Crossing) -> bool:
-        """Return whether factors are declared and participants known."""
+        """Return whether factors are declared and participants are known."""
         return cross.declared and not rows["participant"].isna().all()
 
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
-        """Return people's accuracy in each cell."""
+        """Return participants' accuracy in each cell."""
         return _joined([_accuracies(one) for one in compared])
 
     def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
@@ -108,7 +108,7 @@ def _accuracies(design: Design) -> pd.DataFrame:
 
 
 class Ratings(Measure):
-    """The mean rating, in points of the scale and in each participant's standard deviations."""
+    """The mean rating, in scale points and in each participant's standard deviations."""
 
     name, section, of, value = "rating_effects", Section.RATINGS, ("rating",), "rating"
     figure = (
@@ -126,7 +126,7 @@ class Ratings(Measure):
     )
 
     def effects(self, design: Design) -> pd.DataFrame:
-        """Return comparisons in points, and beside them in z-scores."""
+        """Return comparisons in points, and also in z-scores."""
         points, z = (
             contrasts(design.answers, value, design.comparisons) for value in ("rating", "z")
         )
@@ -139,7 +139,7 @@ class Ratings(Measure):
         return _joined([_mean_z(one) for one in compared])
 
     def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
-        """Return the table of effects, and who has no z-scores."""
+        """Return the table of effects, and the participants without z-scores."""
         targets = given.data.judgments
         left_out: tuple[str, ...] = ()
         if nobody := targets.loc[targets["z"].isna(), "participant"].nunique():
@@ -182,7 +182,7 @@ def _mean_z(design: Design) -> pd.DataFrame:
 
 
 class YesNo(Measure):
-    """The share of yes, whether or not an answer is expected."""
+    """The share of yes, whether or not an expected answer exists."""
 
     name, section, of, value = "yes_no_effects", Section.ANSWERS, ("yes_no",), "said_yes"
     figure = (
@@ -217,7 +217,7 @@ def _shares_of_yes(design: Design) -> pd.DataFrame:
 
 
 class ReadingTimes(Measure):
-    """The logarithm of the time for a region; means of every construction, also of one cell."""
+    """Log reading time of a region; means for every construction, even with a single cell."""
 
     name, section, of = "reading_effects", Section.READING, ("self_paced", "maze")
     value = "log_rt"
@@ -230,11 +230,11 @@ class ReadingTimes(Measure):
     )
 
     def answers(self, given: Given) -> pd.DataFrame:
-        """Return the times of regions; in the Maze of those that were chosen at once."""
+        """Return the times of regions; in a Maze, only of words chosen rightly at once."""
         return by_region(read_rightly(readings_of(given.run, given.data.judgments).frame))
 
     def in_cells(self, answers: pd.DataFrame, rows: pd.DataFrame, study: Study) -> pd.DataFrame:
-        """Return the times with the cells that a design makes of their trials."""
+        """Return the times, in the cells of their trials."""
         group = ["group"] if "group" in rows else []
         trials = rows[["participant", "position", "cell", "unit", *group]].assign(
             participant=rows["participant"].astype(str)
@@ -243,7 +243,7 @@ class ReadingTimes(Measure):
         return kept.merge(trials, "inner", on=["participant", "position"])
 
     def effects(self, design: Design) -> pd.DataFrame:
-        """Return comparisons region by region, corrected over all of these, also in per cent."""
+        """Return comparisons by region, corrected over all regions, also in per cent."""
         regions = [
             contrasts(read, self.value, design.comparisons).assign(region=region)
             for region, read in design.answers.groupby("region", sort=True)
@@ -272,7 +272,7 @@ class ReadingTimes(Measure):
         return means.sort_values(by[:2], kind="stable").reset_index(drop=True)
 
     def findings(self, effects: pd.DataFrame, cells: pd.DataFrame, given: Given) -> Findings:
-        """Return the tables of times and of effects, and which times were left out."""
+        """Return the tables of times and of effects, and the left-out times."""
         means = _in_order_of_items(cells, given)
         tables, statistics = [self._means_table(means, given)], {"reading_times": means}
         if len(effects):
@@ -282,7 +282,7 @@ class ReadingTimes(Measure):
         return Findings(tuple(tables), statistics, left_out)
 
     def draw(self, cells: pd.DataFrame, compared: Sequence[Design], given: Given) -> Figure:
-        """Return the figure of times, region by region."""
+        """Return the figure of times by region."""
         titles = {one.name: one.title for one in given.context.study.constructions}
         means = _in_order_of_items(cells, given).groupby("construction", sort=False)
         panels = {titles.get(str(name), str(name)): rows for name, rows in means}
@@ -327,7 +327,7 @@ class ReadingTimes(Measure):
 
 
 def read_rightly(regions: pd.DataFrame) -> pd.DataFrame:
-    """Return the readings whose word was chosen at once, where there was a choice."""
+    """Return readings whose word was chosen rightly at once, if the task has a choice."""
     return regions[regions["correct"].astype(bool)] if "correct" in regions else regions
 
 

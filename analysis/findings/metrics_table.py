@@ -1,4 +1,4 @@
-"""What each metric would have made of the models: the choice of one, checked against the others."""
+"""Models' accuracy by every metric, as a check of the chosen metric."""
 
 from collections.abc import Mapping, Sequence
 
@@ -29,14 +29,14 @@ def metrics_findings(
 ) -> Findings:
     """Return each model's accuracy by each metric on the judged items.
 
-    Next to it stand the share of items on which the metric chooses as the sum does, and Spearman's
-    rho of the metric's difference (good minus the other) with the share of people who chose good.
+    Further columns are the share of items on which the metric agrees with the sum, and Spearman's
+    rho of the metric's difference (good minus the other) with the share of good choices.
 
     Args:
-        data: The judgments; the models' decisions are made anew by each metric.
-        context: The study and where the numbers come from.
-        scores: One entry per model, as read from the file: no metric applied.
-        unigram: A unigram model's scores; without them the metrics that need it are left out.
+        data: The judgments; each metric recomputes the models' decisions.
+        context: The study and the origin of the numbers.
+        scores: One entry per model, as read from the file, before any metric.
+        unigram: A unigram model's scores; without them, the metrics that need them are left out.
     """
     shares = data.judgments.groupby("item_id")["chose_good"].mean()
     metrics = [name for name in FORMULAS if unigram or name not in NEED_UNIGRAM]
@@ -102,7 +102,7 @@ def _by_metric(
 def _difference(values: Floats) -> Floats:
     """Return each item's value of the good version minus that of the other."""
     good, other = values.reshape(-1, 2).T
-    # Two impossible versions (-inf each) differ by nothing that a number could say: a tie.
+    # Two impossible versions (-inf each) count as a tie.
     return np.subtract(good, other, out=np.zeros(len(good)), where=good != other)
 
 

@@ -1,4 +1,4 @@
-"""What a study shows and nobody's judgments are left of: constructions, conditions, levels."""
+"""Report constructions, conditions and levels of the study that have no judgments."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,7 +11,7 @@ _NAMED = 5
 
 
 def missing(given: Given) -> Iterator[str]:
-    """Yield what of the design has no judgment left: nobody came, finished or was kept."""
+    """Yield the parts of the design that have no judgments from kept participants."""
     judged = given.data.judgments
     titles = {one.name: one.title for one in given.context.study.constructions}
     left = set(judged["construction"].astype(str))
@@ -23,7 +23,7 @@ def missing(given: Given) -> Iterator[str]:
 
 
 def _of_conditions(given: Given, titles: Mapping[str, str]) -> Iterator[str]:
-    """Yield the conditions of judged constructions that nobody's judgments are on."""
+    """Yield conditions without judgments, in constructions that have some."""
     items, judged = given.run.items, given.data.judgments
     targets = items.loc[items["kind"].astype(str) == Kind.TARGET, list(CONDITION)].astype(str)
     have = set(
@@ -37,7 +37,7 @@ def _of_conditions(given: Given, titles: Mapping[str, str]) -> Iterator[str]:
 
 
 def _of_levels(given: Given, titles: Mapping[str, str]) -> Iterator[str]:
-    """Yield levels between participants that nobody is left of, and cells of what is left."""
+    """Yield between-participant levels without kept participants, and remaining empty cells."""
     judged, declared = given.data.judgments, given.run.study.design.factors
     between = {name: judged[f"{PREFIX}{name}"].astype(str) for name in declared
                if f"{PREFIX}{name}" in judged}  # fmt: skip

@@ -1,4 +1,4 @@
-"""The mixed model as tables, and as scripts that fit it again elsewhere."""
+"""The mixed model as tables, and as scripts that refit it in other software."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -33,15 +33,15 @@ def mixed_findings(
 ) -> Findings:
     """Return the mixed model's coefficients, or the reason why it was not fitted.
 
-    It is not where no participants are known, nor, for the usual model, with too few or too many
-    choices.
+    The model is not fitted if participants are unknown or, with the default formula, if there are
+    too few or too many choices.
 
     Args:
         data: Judgments and decisions on the judged items.
-        context: The study and where the numbers come from.
-        formula: Fixed and random effects; None for the usual ones. One that names a column of
-            participants is fitted to people's choices alone, since models have no value of it.
-        of_participants: Those columns, as judgments call them.
+        context: The study and the origin of the numbers.
+        formula: Fixed and random effects; None for the default. A formula with a column of
+            participants is fitted to participants' choices only, since models have no value in it.
+        of_participants: The names of these columns in judgments.
 
     Raises:
         AnalysisError: The formula cannot be used.
@@ -86,13 +86,13 @@ def mixed_findings(
 
 
 def _names(formula: str | None, columns: Sequence[str]) -> bool:
-    """Return whether a formula names one of these columns, as ``own_`` or by its header."""
+    """Return whether a formula uses one of these columns, as ``own_`` or by its header."""
     words = set(re.findall(r"\w+", formula or ""))
     return any(name in words or header(name) in words for name in columns)
 
 
 def _always_right(judgments: pd.DataFrame) -> bool:
-    """Return whether people never differ in any construction, which leaves nothing to explain."""
+    """Return whether participants' choices never vary in any construction, which prevents a fit."""
     share = judgments.groupby("construction", observed=True)["chose_good"].mean()
     return bool(share.isin([0.0, 1.0]).all())
 

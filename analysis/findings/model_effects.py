@@ -1,4 +1,4 @@
-"""A design's differences and interactions in a model's scores of single sentences."""
+"""Differences and interactions of a design in models' scores of single sentences."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,18 +11,18 @@ from analysis.statistics.contrasts import contrasts
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
-# The measures of a sentence, by the metric that makes them.
+# The measures of a sentence, by metric.
 MEASURES = {"sum": "log-probability", "mean": "per token", "slor": "SLOR"}
 
 
 def model_effects(
     given: Given, measures: Mapping[tuple[str, str], "pd.Series[float]"]
 ) -> pd.DataFrame:
-    """Return each contrast of models' scores, on the items that people answered.
+    """Return each contrast of models' scores, on the judged items.
 
     Args:
         given: The run, its answers and the plan of its analysis.
-        measures: For each model and measure the scores, by item.
+        measures: The scores by item, for each model and measure.
 
     Returns:
         construction, judge, measure, and the columns of ``contrasts``, of which n_observations is
@@ -34,11 +34,11 @@ def model_effects(
 def by_item(
     answers: pd.DataFrame, measures: Mapping[tuple[str, str], "pd.Series[float]"]
 ) -> dict[tuple[str, str], "pd.Series[float]"]:
-    """Return the scores by item where each item is one sentence; nothing where some are two.
+    """Return scores by item if every item is one sentence; empty if items have two.
 
     Args:
-        answers: With ``version``.
-        measures: For each model and measure the scores, by item and version.
+        answers: Answers with ``version``.
+        measures: The scores by item and version, for each model and measure.
     """
     versions = answers["version"].astype(str).unique()
     if len(versions) != 1:
@@ -64,8 +64,8 @@ def effects_table(name: str, of_people: str, found: pd.DataFrame, context: Conte
 
     Args:
         name: The table's name.
-        of_people: In what of people the same differences are told, such as "the ratings".
-        found: As ``model_effects`` gives them.
+        of_people: The participants' measure of the same differences, such as "the ratings".
+        found: Contrasts from ``model_effects``.
         context: The study, for the constructions' titles.
     """
     rows = context.by_construction(found).sort_values(["judge", "measure"], kind="stable")

@@ -1,4 +1,4 @@
-"""Models compared on their items: accuracy by any of the items' columns and features."""
+"""Compare models on their items: accuracy by any column or feature of the items."""
 
 from collections.abc import Mapping, Sequence
 
@@ -38,9 +38,9 @@ def decisions_with_features(
 
 
 def people_with_features(run: ExportedRun, items: pd.DataFrame) -> pd.DataFrame:
-    """Return the same of people, where ``correct`` is the share of an item's right judgments.
+    """Return the same for participants, with ``correct`` as the share of right judgments per item.
 
-    Accuracies are then means over items, each counting alike, as a model's are.
+    Accuracies are then means over equally weighted items, as for models.
 
     Raises:
         AnalysisError: The run's tables contradict each other, or a judged item is not among the
@@ -52,7 +52,7 @@ def people_with_features(run: ExportedRun, items: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_columns(own: pd.DataFrame, items: pd.DataFrame, what: str, where: str) -> pd.DataFrame:
-    # A feature may be called as one of both columns, whose values then say the same.
+    # A feature may have the name of a column; the values are then the same.
     features = feature_columns(items).drop(columns=[*CELL], errors="ignore")
     columns = items[[*CELL]].join(features)
     place = codes_in(own["item_id"], pd.Index(items["item_id"]))
@@ -72,16 +72,16 @@ def accuracy_by(
     groups: Mapping[str, Sequence[str]],
     origin: Sequence[str],
 ) -> Table:
-    """Return accuracies, a row for each value and a column for each condition.
+    """Return accuracies: a row for each value and a column for each condition.
 
     Args:
-        decided: As ``decisions_with_features`` gives them.
-        by: A column of theirs; ``condition`` alone gives one row per group.
+        decided: Decisions from ``decisions_with_features``.
+        by: A column of the decisions; ``condition`` gives one row per group.
         groups: Models to average, by the name of their group.
-        origin: Where the numbers come from, in sentences.
+        origin: The origin of the numbers, in sentences.
 
     Raises:
-        AnalysisError: No item has such a column.
+        AnalysisError: No item has the column.
     """
     seen = set().union(*(frame.columns for frame in decided.values()))
     if by not in seen:
@@ -124,7 +124,7 @@ def accuracy_by(
 def perplexity_table(
     decided: Mapping[str, pd.DataFrame], perplexities: Mapping[str, float], origin: Sequence[str]
 ) -> Table:
-    """Return how models' accuracy goes with their validation perplexity, by condition."""
+    """Return the relation of models' accuracy to validation perplexity, by condition."""
     found = with_perplexity(accuracies(decided, [CONDITION]), perplexities)
     return Table(
         name="perplexity",

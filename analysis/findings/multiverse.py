@@ -1,4 +1,4 @@
-"""Every headline number again, had the exclusion rules been set otherwise.
+"""Multiverse analysis: every main result recomputed under alternative exclusion rules.
 
 Steegen, S., Tuerlinckx, F., Gelman, A., & Vanpaemel, W. (2016). Increasing transparency through a
 multiverse analysis. Perspectives on Psychological Science, 11(5), 702-712.
@@ -30,7 +30,7 @@ from experiment.records import Judgment, Kind, Side
 from experiment.studies.question import asked_questions
 from experiment.studies.study import Rule, Study
 
-# The rules are Python, applied to one participant at a time.
+# The rules are slow: Python code, applied to one participant at a time.
 MOST_RESPONSES = 500_000
 _STEPS = (-2, -1, 1, 2)
 _FACTORS = (0.5, 0.75, 1.25, 1.5)
@@ -43,10 +43,10 @@ _OF_MODEL = (
 
 @dataclass(frozen=True, slots=True)
 class Universe:
-    """One way to have set the exclusion rules.
+    """One alternative setting of the exclusion rules.
 
     Attributes:
-        name: What differs from the run, such as "errors allowed: 2".
+        name: The difference from the run, such as "errors allowed: 2".
         rules: The rules.
     """
 
@@ -55,10 +55,10 @@ class Universe:
 
 
 def universes(study: Study) -> list[Universe]:
-    """Return the rules as set, no rule at all, and each number of each rule moved up and down.
+    """Return the rules as set, no rules, and each setting of each rule moved up and down.
 
-    A whole number moves by one and by two, any other by a quarter and by half of itself; settings
-    that the rule itself refuses are left out.
+    An integer moves by one and by two, any other number by 25% and by 50%; settings that the rule
+    rejects are left out.
     """
     rules = tuple(study.exclusion)
     found = [Universe("as run", rules)]
@@ -95,16 +95,16 @@ def _accepted(rule: Rule) -> bool:
 
 
 def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Findings:
-    """Return the headline numbers, one column for each universe.
+    """Return the main results, one column for each universe.
 
-    These are people's accuracies, and each model's accuracy on the judged items, correlation and
-    error consistency with people: whom the rules keep decides these as well. Nothing is found
-    where the study has no rule or the run more than ``MOST_RESPONSES``.
+    These are participants' accuracies, and each model's accuracy on the judged items and its
+    correlation and error consistency with participants, which also depend on the kept participants.
+    The result is empty if the study has no rule or the run exceeds ``MOST_RESPONSES``.
 
     Args:
         run: The exported run; the rules are applied again to every participant who finished.
         data: Each model's decisions.
-        context: The study and where the numbers come from.
+        context: The study and the origin of the numbers.
     """
     chosen = universes(run.study)
     if len(chosen) == 1:
@@ -112,7 +112,7 @@ def multiverse_findings(run: ExportedRun, data: Joined, context: Context) -> Fin
     if len(run.responses) > MOST_RESPONSES:
         return Findings(left_out=(_too_many(len(run.responses)),))
     sessions, by_kept = _sessions(run), dict[frozenset[str], pd.DataFrame]()
-    # Joined once: each way keeps some of these people's rows.
+    # Join once: each universe keeps a subset of these rows.
     everyone = judgments(replace(run, verdicts=_verdicts(sessions, ())))
     on_seen = on_items(data.decisions, run.responses["item_id"])
     frame, columns = _labels(context.study, list(data.decisions)), [Column("label", "", "text")]
@@ -166,7 +166,7 @@ def _labels(study: Study, models: Sequence[str]) -> pd.DataFrame:
 
 
 def _sessions(run: ExportedRun) -> dict[str, Answered]:
-    """Return what each participant who finished has answered, as the rules see it."""
+    """Return the answers of each participant who finished, as the rules see them."""
     people, own = run.participants, own_columns(run.items)
     finished = people.loc[people["state"] == State.FINISHED, "participant"]
     rows = (
@@ -179,7 +179,7 @@ def _sessions(run: ExportedRun) -> dict[str, Answered]:
     for row in rows.to_dict("records"):
         found.setdefault(row["participant"], []).append(_judgment(row, own))
     shown, answers = run.trials["participant"].value_counts(), _answers(run, found)
-    # Programs that take part in a simulated run were judged without one, too.
+    # Simulated participants were judged without a questionnaire, too.
     seen = {} if run.facts.simulated else read_certificates(run.folder)
     sessions = {
         person: Answered(
@@ -195,7 +195,7 @@ def _sessions(run: ExportedRun) -> dict[str, Answered]:
 
 
 def _answers(run: ExportedRun, people: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return each participant's questionnaire, or nothing where nobody knows the answers."""
+    """Return each participant's questionnaire answers; empty if the run has none."""
     if run.answers is None:
         return {}
     found: dict[str, dict[str, str]] = {person: {} for person in people}

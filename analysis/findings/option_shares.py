@@ -1,4 +1,4 @@
-"""How often each of three options or more was chosen, by people and by models."""
+"""The share of each option, for three or more options, by participants and models."""
 
 from collections.abc import Sequence
 
@@ -16,13 +16,13 @@ _BY = ["construction", "condition"]
 def option_findings(
     run: ExportedRun, judgments: pd.DataFrame, scores: Sequence[Scores], context: Context
 ) -> Findings:
-    """Return the share of each option in each condition; nothing where pairs are shown.
+    """Return the share of each option in each condition; empty for studies of pairs.
 
     Args:
         run: The exported run.
         judgments: One row per judgment, with its ``version``.
         scores: One entry per model.
-        context: The study and where the numbers come from.
+        context: The study and the origin of the numbers.
     """
     options = options_of(run)
     if not options:

@@ -1,4 +1,4 @@
-"""Models against models on one benchmark: who is better, by how much, and with how many items."""
+"""Compare models on one benchmark: differences, their certainty, and the items needed."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -19,16 +19,16 @@ ALPHA, POWER = 0.05, 0.8
 
 
 def paired(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.DataFrame:
-    """Return each pair of models over all items and in each paradigm.
+    """Return the comparison of each pair of models, over all items and in each paradigm.
 
     Args:
-        logs: By model, as ``analysis.readers.item_logs`` gives them.
-        margin: Differences smaller than this count as none.
+        logs: Item logs by model, from ``analysis.readers.item_logs``.
+        margin: Smaller differences count as no difference.
 
     Returns:
-        As ``models_against_models``, with p_holm and p_fdr of all items adjusted over the pairs of
-        models, p_mcnemar (exact, two-sided: McNemar 1947, Psychometrika 12, 153-157), and variance,
-        design_effect and n_items_needed for a difference of the margin.
+        The columns of ``models_against_models``, with p_holm and p_fdr of all items adjusted over
+        the pairs of models, p_mcnemar (exact, two-sided: McNemar 1947, Psychometrika 12, 153-157),
+        and variance, design_effect and n_items_needed for a difference of the margin.
     """
     found = models_against_models(logs, PARADIGM, margin, clustered=True)
     whole = found[PARADIGM] == ""
@@ -53,7 +53,7 @@ def paired(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.DataFrame:
 
 
 def _mcnemar(only_first: int, only_second: int) -> float:
-    """Return how probable a split at least as uneven is, were both as often alone right."""
+    """Return the p-value of a split at least this uneven, if both models were equally good."""
     n = only_first + only_second
     return float(binomtest(only_first, n).pvalue) if n else 1.0
 
@@ -70,7 +70,7 @@ def _needed(
 
 
 def paired_tables(found: pd.DataFrame, margin: float, origin: Sequence[str]) -> tuple[Table, Table]:
-    """Return the table over all items, and that of each paradigm."""
+    """Return the table over all items, and the table by paradigm."""
     labelled = found.assign(
         label=found["first_model"] + " - " + found["second_model"],
         group="",
@@ -127,7 +127,7 @@ def paired_tables(found: pd.DataFrame, margin: float, origin: Sequence[str]) -> 
 
 
 def _independent(n_paradigms: int) -> str:
-    """Return what the intervals over all items take as independent."""
+    """Return a phrase naming the independent units of the intervals over all items."""
     if n_paradigms == 1:
         return "items are the independent units, because there is one paradigm"
     few = f"; fewer than {UNITS} are too few for an interval over all items"
@@ -135,21 +135,22 @@ def _independent(n_paradigms: int) -> str:
 
 
 def items_needed(differences: Floats, paradigm: pd.Series, smallest: float) -> dict[str, float]:
-    """Return how many items are needed for a difference of accuracies to be found.
+    """Return the number of items needed to detect a difference between two accuracies.
 
-    The variance of an item's difference (1, 0 or -1) is taken from the items at hand. Items of one
-    paradigm tend to fall alike: the design effect says by how much more the mean then varies, with
-    as many items in each paradigm as here: (z_0.975 + z_0.8)^2 * variance * effect / smallest^2,
-    of a two-sided test at 5% with a power of 80%. Kish, L. (1965). Survey Sampling. Wiley.
+    The variance of an item's difference (1, 0 or -1) is estimated from the given items. Items of
+    one paradigm are correlated: the design effect is the factor by which this raises the variance
+    of the mean, with the given number of items per paradigm. The number is (z_0.975 + z_0.8)^2 *
+    variance * effect / smallest^2, for a two-sided test at 5% with a power of 80%. Kish, L. (1965).
+    Survey Sampling. Wiley.
 
     Args:
-        differences: Of each item: the first model right, minus the second one right.
+        differences: For each item, the first model's correctness minus the second's.
         paradigm: Each item's paradigm.
-        smallest: The smallest difference of accuracies that is to be found.
+        smallest: The smallest accuracy difference to detect.
 
     Returns:
-        variance, design_effect (1 where there is one paradigm) and n_items; NaN where the two
-        models never differ.
+        variance, design_effect (1 with one paradigm) and n_items; NaN if the two models never
+        differ.
     """
     n = len(differences)
     variance = float(np.var(differences, ddof=1)) if n > 1 else float("nan")

@@ -1,4 +1,4 @@
-"""The people behind the numbers: agreement, distributions, sides, speed, learning."""
+"""Participants' behaviour: agreement, distributions, sides, speed and learning."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -45,11 +45,11 @@ _SPEED = (
 
 
 def people_findings(data: Joined, context: Context) -> Findings:
-    """Return agreement among people and, where participants are known, what they are like.
+    """Return agreement among participants and, if participants are known, their behaviour.
 
     Args:
         data: The judgments.
-        context: The study and where the numbers come from.
+        context: The study and the origin of the numbers.
     """
     judgments = data.judgments
     agreed = agreement(judgments)
@@ -109,7 +109,7 @@ def _agreement_table(agreed: pd.DataFrame, context: Context) -> Table:
 
 
 def _participants(judgments: pd.DataFrame, context: Context) -> Findings:
-    # Judgments from elsewhere may come without the sides of the options: then all stand first.
+    # Imported judgments may lack the sides of the options: then all good options are first.
     sided = judgments["good_side"].nunique() > 1
     of_people = participants(judgments)
     if not sided:

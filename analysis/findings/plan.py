@@ -1,4 +1,4 @@
-"""What was planned against what was done, line by line."""
+"""Compare the plan with what was done, line by line."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Ratings of single sentences beside a model's scores of the same sentences."""
+"""Participants' ratings of single sentences, compared with a model's scores."""
 
 from collections.abc import Iterator, Mapping
 
@@ -79,7 +79,7 @@ def _morcela(
 def _overall(
     targets: pd.DataFrame, measures: Mapping[tuple[str, str], "pd.Series[float]"], context: Context
 ) -> pd.DataFrame:
-    """Return for each construction, and all, how each measure goes with mean z over items."""
+    """Return each measure's correlation with mean z over items, by construction and overall."""
     by_name = targets.groupby(targets["construction"].astype(str), sort=False)
     groups = {str(name): rows for name, rows in by_name}
     if len(groups) > 1:

@@ -1,4 +1,4 @@
-"""Ratings beside log-probabilities: means, differences of versions, and how both go together."""
+"""Ratings and log-probabilities: means, differences between versions, and correlations."""
 
 from collections.abc import Mapping, Sequence
 
@@ -30,14 +30,14 @@ def rating_findings(
     conditions: Sequence[str],
     context: Context,
 ) -> Findings:
-    """Return the ratings of each condition and, where items have two versions, their differences.
+    """Return the ratings of each condition and, if items have two versions, their differences.
 
     Args:
-        ratings: One row per rating, as ``analysis.data.join.judgments`` gives them.
+        ratings: One row per rating, from ``analysis.data.join.judgments``.
         scores: One entry per model, each with one log-probability for every version.
-        points: Those of the scale.
-        conditions: All conditions, in the order in which tables show them.
-        context: The study and where the numbers come from.
+        points: The number of points of the scale.
+        conditions: All conditions, in table order.
+        context: The study and the origin of the numbers.
     """
     means = _ordered(mean_ratings(ratings, [*_CONDITION, "version"]), conditions)
     apart = _ordered(rating_differences(ratings, _CONDITION), conditions)
@@ -74,7 +74,7 @@ def _ordered(frame: pd.DataFrame, conditions: Sequence[str]) -> pd.DataFrame:
 
 
 def _logprob_differences(scores: Scores) -> "pd.Series[float]":
-    """Return log p(good) - log p(other) of each item of which both were scored, in nats."""
+    """Return log p(good) - log p(other), in nats, of each item with both versions scored."""
     frame = scores.frame
     variant, contrast = frame["variant"].astype(str), frame["contrast"].astype(str)
     good, other = (
@@ -96,7 +96,7 @@ def _mean_by_condition(
 def _together(
     ratings: pd.DataFrame, of_models: Mapping[str, "pd.Series[float]"], context: Context
 ) -> pd.DataFrame:
-    """Return for each model how its differences go with people's, over items."""
+    """Return each model's correlation with participants' differences, over items."""
     people = item_differences(ratings)
     rows = []
     for model, differences in of_models.items():
@@ -131,7 +131,7 @@ def _means_table(means: pd.DataFrame, points: int, context: Context) -> Table:
 
 
 def _version(rows: pd.DataFrame) -> tuple[Column, ...]:
-    """Return the column of the version; none where sentences have no other version."""
+    """Return the column of the version; empty if sentences have no second version."""
     several = rows["version"].astype(str).nunique() > 1
     return (Column("version", "Version", "text"),) if several else ()
 
@@ -195,7 +195,7 @@ def _together_table(together: pd.DataFrame, context: Context) -> Table:
 
 
 def _by_condition(frame: pd.DataFrame, context: Context) -> pd.DataFrame:
-    """Return the frame in the study's order, each condition under its construction."""
+    """Return the frame in the study's order, with each condition under its construction."""
     rows = context.by_construction(frame)
     titles = full_titles(rows)
     return rows.assign(group=titles, label=rows["condition"].astype(str))
@@ -208,7 +208,7 @@ def _run(given: Given) -> Findings:
 
 
 def _points(given: Given) -> int:
-    """Return the points of the scale."""
+    """Return the number of points of the scale."""
     study = given.run.study
     return response_of(study, own_code=False).n_answers
 

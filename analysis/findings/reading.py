@@ -1,4 +1,4 @@
-"""Reading times region by region: the linear mixed model, and the questions after sentences."""
+"""Reading times by region: the linear mixed model, and comprehension questions."""
 
 from collections.abc import Mapping
 
@@ -16,7 +16,7 @@ from analysis.statistics.resample import codes
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 
-# A model of more readings, or with more random effects, would take minutes.
+# Larger models (more readings or random effects) would take minutes.
 _MOST_ROWS, _MOST_EFFECTS = 20_000, 1_200
 
 

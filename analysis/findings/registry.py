@@ -1,4 +1,4 @@
-"""Every finding, in the order in which a report holds its tables."""
+"""The registry of findings, in the order of a report's tables."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -51,19 +51,19 @@ FINDINGS: tuple[Finding, ...] = (
     CURVES,
     PLAN,
 )
-# Findings of parts that may be left out of an installation; they come last.
+# Findings of optional parts of the installation; they come last.
 _OPTIONAL = Registry(
     "finding", {"human_baseline": "analysis.baseline.finding:HUMAN_BASELINE"}, called=False
 )
 
 
 def wanted(name: str, own: Sequence[Finding], given: Given) -> list[Finding]:
-    """Return the findings about a type of response that have all they need.
+    """Return the findings for a response type whose required inputs are available.
 
     Args:
-        name: The name of its analysis.
-        own: What that analysis finds itself.
-        given: What the findings would be made from.
+        name: The name of the type's analysis.
+        own: The analysis's own findings.
+        given: The inputs of the findings.
     """
     optional = (cast(Finding, _OPTIONAL.load(each)) for each in _OPTIONAL)
     shared = [finding for finding in (*FINDINGS, *optional) if not finding.of or name in finding.of]

@@ -1,4 +1,4 @@
-"""Rows of the tables whose trials also decide who is kept, and what that adds to them."""
+"""Find table rows whose trials also decide exclusion, and the bias that this causes."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,23 +19,23 @@ from experiment.participation import State
 from experiment.records import Kind
 from experiment.studies.study import Rule
 
-# The example that every note gives, of an accuracy that people often have.
+# The example accuracy in every note; a typical value for participants.
 _EXAMPLE = 0.9
 
 
 @runtime_checkable
 class CountsErrors(Protocol):
-    """A rule of the form "at most k errors of n trials"."""
+    """A rule of the form "at most k errors in n trials"."""
 
     def most_errors(self, n_trials: int) -> int:
-        """Return the most errors of so many selected trials that a kept participant may make."""
+        """Return the maximum number of errors a kept participant may make in n selected trials."""
 
 
 def selection(run: ExportedRun, accuracy: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return the rows of which trials decide exclusion by a number of errors.
+    """Return the table rows whose trials decide exclusion by a number of errors.
 
-    Rules that count errors are looked at, alone or within ``any``; times, sides and answers
-    say nothing of accuracy that could be computed.
+    Only rules that count errors are considered, alone or within ``any``; the effect on accuracy of
+    rules about times, sides and answers cannot be computed.
 
     Args:
         run: The exported run.
@@ -45,8 +45,8 @@ def selection(run: ExportedRun, accuracy: pd.DataFrame, by: Sequence[str]) -> pd
     Returns:
         One row per rule and row of the table: the columns of ``by``, rule, n_trials (that decide),
         most_errors, share (of the row's trials that decide), n_own (the row's trials that decide),
-        example (what a true .90 would print), printed, true (what the printed accuracy would come
-        from, had everybody the same; NaN where nothing would).
+        example (the accuracy printed for a true .90), printed, true (the common true accuracy that
+        would give the printed accuracy; NaN if none does).
     """
     people = accuracy[accuracy["judge"] == PEOPLE]
     printed = dict(
@@ -66,14 +66,14 @@ def _counting(rules: Sequence[Rule]) -> Iterator[tuple[str, Selection]]:
         try:
             yield from _errors_in(rule, load_rule(rule))
         except ParallaxError:
-            # The run's own rule is not installed here; what it counts is not known.
+            # The run's own rule is not installed here, so its counted trials are unknown.
             continue
 
 
 def _errors_in(rule: Rule, loaded: ExclusionRule) -> Iterator[tuple[str, Selection]]:
     if isinstance(loaded, Selection) and isinstance(loaded, CountsErrors):
         yield rule.rule, loaded
-    # Who is kept by "any" is kept by each of its rules; the others are no such bound.
+    # A participant kept by "any" is kept by each of its rules; other combinations give no bound.
     if rule.rule == "any":
         inner = cast(tuple[Rule, ...], getattr(loaded, "rules", ()))
         yield from _counting(inner)
@@ -91,12 +91,12 @@ def _rows(
     numbers = numbers[numbers > 0]
     if numbers.empty:
         return
-    # Every list shows equally many in a sound design; else the commonest number stands for all.
+    # In a sound design, every list shows the same number; otherwise use the most frequent one.
     n_trials = int(numbers.mode().iloc[0])
     most = cast(CountsErrors, rule).most_errors(n_trials)
     if most >= n_trials:
         return
-    # A row counts targets alone, where there are any.
+    # A row counts only targets, if there are any.
     in_rows = shown[shown["is_target"]] if shown["is_target"].any() else shown
     for key, own in in_rows.groupby(list(by), observed=True, sort=False):
         n_own = float((own["n"] * own["counted"]).sum())
@@ -117,18 +117,18 @@ def _rows(
 
 
 def _counted(run: ExportedRun, rule: Selection) -> tuple[pd.DataFrame, pd.Series]:
-    """Return which items the rule counts, and how many trials of each participant it counts.
+    """Return the items that the rule counts, and the number of counted trials per participant.
 
     Returns:
-        One row per item and kind that participants who finished were shown: its columns, n (their
-        trials of it) and counted; and one number per such participant.
+        One row per item and kind shown to participants who finished, with n (their trials with the
+        item) and counted; and one number per such participant.
     """
     people = run.participants
     finished = people.loc[people["state"] == State.FINISHED, "participant"]
     trials = run.trials.loc[
         run.trials["participant"].isin(finished), ["participant", "item_id", "kind"]
     ]
-    # Ten million trials are numbered by item and kind; their texts would take gigabytes.
+    # Number the trials by item and kind: the texts of ten million trials would take gigabytes.
     pair = trials.groupby(["item_id", "kind"], observed=True, sort=False).ngroup().to_numpy()
     first = np.unique(pair, return_index=True)[1]
     kinds = trials.iloc[first][["item_id", "kind"]].astype(str)
@@ -155,11 +155,11 @@ def _counted(run: ExportedRun, rule: Selection) -> tuple[pd.DataFrame, pd.Series
 
 
 def with_selection(table: Table, found: pd.DataFrame) -> Table:
-    """Return a table of accuracies with a note at people's accuracy in the rows found.
+    """Add a note to participants' accuracy in the rows found by ``selection``.
 
     Args:
         table: The table.
-        found: What ``selection`` gives by construction, or by construction and condition.
+        found: The result of ``selection`` by construction, or by construction and condition.
     """
     keys = [name for name in ("construction", "condition") if name in found]
     notes: dict[object, list[str]] = {}
@@ -168,7 +168,7 @@ def with_selection(table: Table, found: pd.DataFrame) -> Table:
     cells = list(table.frame[keys].itertuples(index=False, name=None))
     if not any(cell in notes for cell in cells):
         return table
-    # A cell may have a note already.
+    # A cell may already have a note.
     before = table.frame.get("people_note", pd.Series("", table.frame.index)).fillna("")
     joined = [
         " ".join([*filter(None, [known]), *notes.get(cell, [])])

@@ -1,4 +1,4 @@
-"""What differences and interactions of a design tell, in sentences."""
+"""Summarise a design's differences and interactions in sentences."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _LEVEL = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """In what a difference is told: its name, how many make one of the table's, its decimals."""
+    """The unit of a reported difference: name, factor from the table's unit, and decimals."""
 
     name: str
     scale: float
@@ -31,14 +31,15 @@ _TOLD = 3
 
 
 def sentences(effects: pd.DataFrame, context: Context, unit: Unit = SHARES) -> list[str]:
-    """Return what each construction's highest contrasts tell: interactions, or else main effects.
+    """Return sentences on each construction's interactions or, without any, its main effects.
 
-    Of several differences of one factor the three surest are told, and that there are more.
+    If a factor has several differences, the three most certain are reported, with a remark that
+    there are more.
 
     Args:
-        effects: The statistic ``design_effects``, or one of its form.
+        effects: The statistic ``design_effects``, or one with the same columns.
         context: The study, for the constructions' titles.
-        unit: In what differences are told.
+        unit: The unit of reported differences.
     """
     titles = {one.name: one.title for one in context.study.constructions}
     found = []
@@ -66,14 +67,14 @@ def _sentence(title: str, row: Mapping[Hashable, Any], n: int, unit: Unit) -> st
 
 
 def corrected(low: float, high: float, p_holm: float, family: str, n: int) -> str:
-    """Return whether a difference is left after correction, where its own interval has none.
+    """Report whether a difference remains after correction, if its own interval excludes zero.
 
     Args:
         low: The lower end of the difference's own 95% interval.
         high: Its upper end.
-        p_holm: Its p, corrected for the family by Holm's method.
-        family: What it is corrected for, such as "5 contrasts looked at".
-        n: How many these are.
+        p_holm: The p-value, corrected for the family by Holm's method.
+        family: The family of tests, such as "5 contrasts looked at".
+        n: The size of the family.
     """
     after = f" after correction for the {family}" if n > 1 else ""
     if p_holm < _LEVEL:

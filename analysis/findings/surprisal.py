@@ -1,6 +1,6 @@
-"""Reading times and models' surprisals: the slope, what surprisal adds to unseen words, its shape.
+"""Reading times and surprisal: the slope, held-out prediction, and the shape of the relation.
 
-The shape is a smooth, against which a straight line is compared.
+The shape is a smooth, compared with a straight line.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ _FEWEST_UNITS = 4
 
 
 def text_ids(frame: pd.DataFrame) -> "pd.Series[str]":
-    """Return what the tables of surprisal call each sentence: its item and version."""
+    """Return the text ids of the surprisal tables: item and version."""
     return frame["item_id"].astype(str) + ":" + frame["version"].astype(str)
 
 
@@ -36,7 +36,7 @@ def joined_readings(given: Given) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each model's name, and the readings with its surprisals and the other predictors.
 
     Raises:
-        AnalysisError: A word has no surprisal, or another one was scored.
+        AnalysisError: A word has no surprisal, or differs from the scored word.
     """
     found = readings_of(given.run, given.data.judgments)
     frame = read_rightly(found.frame)
@@ -47,7 +47,7 @@ def joined_readings(given: Given) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def by_thousand_words(table: pd.DataFrame) -> pd.DataFrame:
-    """Return rows of models with their gain of log-likelihood in nats per 1000 words."""
+    """Return rows of models with their log-likelihood gain in nats per 1000 words."""
     parts = {"gain": "loglik", "gain_low": "low", "gain_high": "high"}
     gains = {name: 1000 * table[f"delta_{of}"] for name, of in parts.items()}
     return table.assign(label=table["model"], **gains)
@@ -90,10 +90,10 @@ def _run(given: Given) -> Findings:
 
 
 def _joined(frame: pd.DataFrame, surprisal: pd.DataFrame, model: str) -> pd.DataFrame:
-    """Return readings with predictors; each must be of the word that was scored.
+    """Join readings with predictors, checking that each word is the scored word.
 
     Raises:
-        AnalysisError: A word has no surprisal, or another one was scored.
+        AnalysisError: A word has no surprisal, or differs from the scored word.
     """
     predictors = with_predictors(surprisal, [VALUE], 1).rename(columns={"text": "scored"})
     joined = frame.merge(predictors, "left", on=KEYS, validate="m:1")
@@ -153,7 +153,7 @@ def _told(joined: pd.DataFrame) -> Mapping[str, float]:
 
 
 def with_intercept(frame: pd.DataFrame, names: tuple[str, ...]) -> Floats:
-    """Return these columns as predictors, of shape ``(rows, 1 + names)``: the intercept first."""
+    """Return the columns as predictors of shape ``(rows, 1 + names)``, the intercept first."""
     return np.column_stack([np.ones(len(frame)), frame[list(names)].to_numpy(dtype=float)])
 
 
@@ -167,7 +167,7 @@ SURPRISAL_TIMES = Finding(
 
 
 _LINEAR = (*BASE, f"prev1_{VALUE}")
-# With fewer, a fold's smooth follows single words.
+# With fewer words, a fold's smooth would overfit single words.
 _FEWEST_WORDS, _POINTS = 40, 60
 
 

@@ -1,4 +1,4 @@
-"""Models that took the session: every construction in every reading, and what answers hang on."""
+"""Model participants: accuracy on every construction in every reading, and stability."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,7 +20,7 @@ _LABEL = Column("label", "", "text")
 
 
 def taker_findings(given: Given) -> Findings:
-    """Return what takers answered in each reading, and in how many readings conclusions hold."""
+    """Return model participants' answers by reading, and the number of readings per conclusion."""
     takers, context = given.options.takers, given.context
     people = given.data.judgments
     taken = pd.concat([one.frame for one in takers], ignore_index=True)

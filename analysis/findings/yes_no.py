@@ -1,4 +1,4 @@
-"""How often sentences were called acceptable, and how well people tell which are."""
+"""Rates of "acceptable" answers, and participants' sensitivity to acceptability."""
 
 import numpy as np
 import pandas as pd
@@ -40,7 +40,7 @@ def _run(given: Given) -> Findings:
 
 
 def _ordered(rates: pd.DataFrame, given: Given) -> pd.DataFrame:
-    """Return the rows by condition as the items have them, yes before no."""
+    """Return the rows by condition in the items' order, yes before no."""
     order = {
         name: n for n, name in enumerate(dict.fromkeys(given.run.items["condition"].astype(str)))
     }
@@ -50,7 +50,7 @@ def _ordered(rates: pd.DataFrame, given: Given) -> pd.DataFrame:
 
 
 def _detection(known: pd.DataFrame) -> pd.DataFrame:
-    """Return d' of all targets together, and of each construction."""
+    """Return d' of all targets, and of each construction."""
     if known.empty:
         return pd.DataFrame(columns=["construction"])
     of_each = detection(known, ["construction"])

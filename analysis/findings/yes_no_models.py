@@ -1,4 +1,4 @@
-"""Answers to single sentences beside a model's scores of the same sentences."""
+"""Yes-or-no answers to single sentences, compared with a model's scores."""
 
 from collections.abc import Iterator, Mapping
 
@@ -57,7 +57,7 @@ def _rows(
     measures: Mapping[tuple[str, str], "pd.Series[float]"],
     context: Context,
 ) -> Iterator[dict[str, object]]:
-    """Yield how each measure goes with people's shares of yes, of all and each construction."""
+    """Yield each measure's relation to participants' shares of yes, overall and by construction."""
     groups = {
         str(name): rows
         for name, rows in answers.groupby(answers["construction"].astype(str), sort=False)
@@ -94,7 +94,7 @@ def _sentences(answers: pd.DataFrame) -> pd.DataFrame:
 def _together(
     sentences: pd.DataFrame, rng: np.random.Generator, resamples: int
 ) -> dict[str, object]:
-    """Return correlation and area of a score, with 95% intervals from frames drawn anew."""
+    """Return a score's correlation and area, with 95% intervals from resampled frames."""
     yes, score = (sentences[name].to_numpy(dtype=float) for name in ("yes", "score"))
     known, signal = _known(sentences)
     found: dict[str, object] = {
@@ -113,7 +113,7 @@ def _together(
 
 
 def _own_area(sentences: pd.DataFrame, context: Context, name: str) -> dict[str, object]:
-    """Return the area of people's own shares of yes: what a model's area is held against."""
+    """Return the area of participants' own shares of yes, the reference for a model's area."""
     yes = sentences["yes"].to_numpy(dtype=float)
     known, signal = _known(sentences)
     rng = numpy_generator(context.seed, "yes no", name, PEOPLE)
@@ -134,7 +134,7 @@ def _known(sentences: pd.DataFrame) -> tuple["np.ndarray[tuple[int], np.dtype[np
 def _resampled(
     unit: "pd.Series[str]", rng: np.random.Generator, resamples: int
 ) -> Iterator["np.ndarray[tuple[int], np.dtype[np.intp]]"]:
-    """Yield the rows of frames drawn with replacement."""
+    """Yield the row indices of frames drawn with replacement."""
     of_unit = list(unit.groupby(unit, sort=False).indices.values())
     for drawn in rng.integers(0, len(of_unit), (resamples, len(of_unit))):
         yield np.concatenate([of_unit[one] for one in drawn])
@@ -146,7 +146,7 @@ def _ends(name: str, drawn: list[float]) -> dict[str, object]:
         return {f"{name}_low": np.nan, f"{name}_high": np.nan}
     ends = percentile_interval(known)
     if ends.low == ends.high:
-        # Frames drawn anew change nothing: that is no certainty.
+        # Resampling frames changes nothing here, which does not mean certainty.
         return {f"{name}_low": np.nan, f"{name}_high": np.nan}
     return {f"{name}_low": ends.low, f"{name}_high": ends.high}
 
@@ -158,7 +158,7 @@ def _spearman(one: Floats, other: Floats) -> float:
 
 
 def _ceiling(answers: pd.DataFrame, context: Context) -> float:
-    """Return the correlation that perfect knowledge of people's shares would reach."""
+    """Return the correlation that perfect knowledge of the true shares would reach."""
     sentence = answers["item_id"].astype(str) + "\0" + answers["version"].astype(str)
     rng = numpy_generator(context.seed, "split half")
     rows = answers.assign(chose_good=answers["said_yes"].astype(float), item_id=sentence)

@@ -1,1 +1,1 @@
-"""The Maze: its analysis; distractors made by language models and checked."""
+"""The Maze task: its analysis, and distractors made and checked with language models."""

@@ -1,4 +1,4 @@
-"""How often the word of a Maze was chosen at once, by region and condition."""
+"""The share of Maze words chosen rightly at once, by region and condition."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ _BY = ["construction", "region", "cell"]
 
 
 def word_accuracy(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of words that were chosen at once, with Wilson's clustered intervals.
+    """Return the share of words chosen rightly at once, with Wilson's clustered intervals.
 
     Args:
         frame: One row per word: construction, region, cell, correct, participant, unit.

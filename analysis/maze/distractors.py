@@ -1,8 +1,8 @@
-"""Choosing distractors: improbable under two models, and more so than the right word.
+"""Choose distractors: improbable under two models, and less probable than the right word.
 
 After Boyce, V., Futrell, R. & Levy, R. P. (2020). Maze made easy: Better and easier measurement of
 incremental processing difficulty. Journal of Memory and Language, 111: there one model judges; here
-a second one, which proposes nothing, has to agree.
+a second model, which does not propose distractors, must agree.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,15 +19,15 @@ from lm.surprisal import NATS_PER_BIT
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is promised of every distractor.
+    """The bounds that every distractor must meet.
 
     Attributes:
-        threshold_bits: Its least surprisal.
-        margin_bits: By how much that exceeds the right word's, in every sentence.
-        length: By how many letters it may differ from the right word.
-        frequency: By how much its log-frequency may.
-        candidates: How many matched words are tried for a slot.
-        seed: Of the order in which they are tried.
+        threshold_bits: The minimum surprisal of the distractor.
+        margin_bits: The minimum excess over the right word's surprisal, in every sentence.
+        length: The maximum difference in letters from the right word.
+        frequency: The maximum difference in log-frequency.
+        candidates: The number of matched words tried for a slot.
+        seed: The seed of the order of candidates.
     """
 
     threshold_bits: float = 21.0
@@ -40,15 +40,15 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A distractor beside one word, as it was found.
+    """A distractor paired with one word, as found in the table.
 
     Attributes:
         sentence: The sentence.
         position: The word's place, from 0.
-        distractor: What stands beside it.
+        distractor: The distractor paired with the word.
         distractor_bits: The distractor's surprisal under each model.
-        right_bits: The right word's.
-        unmet: Which promises are not kept, in words.
+        right_bits: The right word's surprisal under each model.
+        unmet: The bounds that are not met, in words.
     """
 
     sentence: Sentence
@@ -66,14 +66,14 @@ def choose(
     wanted: Wanted,
     progress: Callable[[Sequence[Slot]], Iterable[Slot]] = lambda slots: slots,
 ) -> dict[Slot, str]:
-    """Return a distractor for each slot: one that keeps every promise, or else the nearest to it.
+    """Return a distractor for each slot: one that meets all bounds, or else the nearest candidate.
 
     Args:
         slots: The slots.
         scorers: The generating model, then the second one.
         vocabulary: The words.
-        wanted: What is promised.
-        progress: Wraps the slots as they are gone through.
+        wanted: The bounds.
+        progress: Wraps the iteration over slots.
     """
     chosen: dict[Slot, str] = {}
     used: dict[str, set[str]] = {}
@@ -97,7 +97,7 @@ def choose(
 
 
 def _best(slot: Slot, candidates: Sequence[str], scorers: Sequence[Scorer], wanted: Wanted) -> str:
-    """Return the first candidate that keeps the bounds under all models, or the nearest to them."""
+    """Return the first candidate that meets the bounds under all models, or else the nearest."""
     short = dict.fromkeys(candidates, 0.0)
     for scorer in scorers:
         for sentence, position in slot.uses:
@@ -109,14 +109,14 @@ def _best(slot: Slot, candidates: Sequence[str], scorers: Sequence[Scorer], want
             for word, own in zip(candidates, bits, strict=False):
                 lacking = 1e6 if own is None else max(0.0, bound - own)
                 short[word] = max(short[word], lacking)
-    # The order of the draw decides between those that keep them all.
+    # Among candidates that meet all bounds, the random order decides.
     return min(candidates, key=lambda word: short[word])
 
 
 def surprisals(
     scorer: Scorer, sentence: Sentence, position: int, words: Sequence[str]
 ) -> list[float | None]:
-    """Return words' surprisals in bits at a place of a sentence; None of words unknown there."""
+    """Return words' surprisals in bits at a position of a sentence; None for unknown words."""
     context = sentence.context(position)
     if isinstance(scorer, HasSubwords):
         requests = [(context, word) for word in words]
@@ -130,7 +130,7 @@ def surprisals(
 
 
 def plain(word: str) -> str:
-    """Return a word without the marks at its ends."""
+    """Return a word without punctuation at its ends."""
     return word.strip(".,;:!?()[]\"'\u201c\u201d\u2018\u2019\u00ab\u00bb") or word
 
 
@@ -142,17 +142,17 @@ def audit(
     vocabulary: Vocabulary,
     wanted: Wanted,
 ) -> list[Use]:
-    """Return every use of every distractor, with the promises that it does not keep.
+    """Return every use of every distractor, with the bounds that it does not meet.
 
-    Each is computed anew from the table as it is written, whoever wrote it.
+    Everything is recomputed from the table, whatever its source.
 
     Args:
         sentences: The sentences.
-        distractors: Those of each row and column, the first word's included.
-        slots: Which words are to share theirs.
+        distractors: The distractors of each row and column, including the first word's.
+        slots: The words that share a distractor.
         scorers: The models.
         vocabulary: The words with their frequencies.
-        wanted: What is promised.
+        wanted: The bounds.
     """
     shared = {(id(sentence), position): slot for slot in slots for sentence, position in slot.uses}
     of_slot: dict[Slot, str] = {}

@@ -1,4 +1,4 @@
-"""Distractors drawn for a person to judge: which of two words goes on the sentence."""
+"""Sample distractors for human judging: which of two words continues the sentence."""
 
 import csv
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ _SIDES = ("first", "second")
 
 
 def write_judging(uses: Sequence[Use], seed: int, out: Path) -> int:
-    """Write a table to be filled in, and beside it its key; return how many pairs it has.
+    """Write a table to fill in, and its key, and return the number of pairs.
 
     Args:
-        uses: Every distractor beside its word.
-        seed: Of the draw, and of the sides.
+        uses: Every distractor with its word.
+        seed: The seed of the sample and of the sides.
         out: The table (.tsv); the key has ``.key`` before the suffix.
     """
     rng = generator(seed, "maze judging")

@@ -1,4 +1,4 @@
-"""What needs a distractor: each word of a table's sentences, with those that must share it."""
+"""Find the slots that need a distractor: each word, with the words that must share it."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from experiment.materials.formats.raw import RawTable, read_raw
 from experiment.materials.formats.regions import BAR
 from experiment.responses.reading.maze import NO_WORD
 
-# Where a sentence stands, and where its distractors are written.
+# The columns of a sentence, and of its distractors.
 _COLUMNS = {"sentence": "distractors", "good": "good_distractors", "bad": "bad_distractors"}
 
 
@@ -22,10 +22,10 @@ class Sentence:
 
     Attributes:
         row: The row's number, from 0.
-        place: Where it stands in its file.
-        column: The column that its distractors are written into.
-        frame: What its conditions share.
-        words: Its words, with their marks.
+        place: The location in the file.
+        column: The column for its distractors.
+        frame: The frame shared by its conditions.
+        words: The words, with punctuation.
     """
 
     row: int
@@ -35,17 +35,17 @@ class Sentence:
     words: tuple[str, ...]
 
     def context(self, position: int) -> str:
-        """Return the words before one, divided by spaces."""
+        """Return the words before a position, separated by spaces."""
         return " ".join(self.words[:position])
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Words that share one distractor: the same word in several conditions, or one alone.
+    """Words that share one distractor: the same word in several conditions, or a single word.
 
     Attributes:
-        frame: What its sentences share.
-        key: What the words have in common: their word and how often it occurred, or their place.
+        frame: The frame shared by its sentences.
+        key: The words' common key: the word and its number of earlier occurrences, or the position.
         uses: The sentences and the position of the word in each, from 0.
     """
 
@@ -55,7 +55,7 @@ class Slot:
 
     @property
     def words(self) -> list[str]:
-        """The right words, bare."""
+        """The right words, without punctuation."""
         return [plain_word(sentence.words[position]) for sentence, position in self.uses]
 
 
@@ -64,10 +64,10 @@ def read_sentences(path: Path, named: Mapping[str, str]) -> tuple[RawTable, list
 
     Args:
         path: The table.
-        named: Our column to the file's header, where the header does not say it.
+        named: The file's header for each Parallax column, if it differs.
 
     Raises:
-        AnalysisError: No column holds sentences, or one has a single word.
+        AnalysisError: No column has sentences, or a sentence has a single word.
         MaterialsError: The file cannot be read.
     """
     table = read_raw(path)
@@ -98,10 +98,10 @@ def read_sentences(path: Path, named: Mapping[str, str]) -> tuple[RawTable, list
 
 
 def slots_of(sentences: list[Sentence]) -> list[Slot]:
-    """Return the slots of all sentences, in their order; first words have none.
+    """Return the slots of all sentences, in order; first words have no slot.
 
-    Sentences of one frame with as many words share the distractors of each place; otherwise a word
-    shares its own with the same word of the other sentences.
+    Sentences of one frame with the same number of words share distractors by position; otherwise a
+    word shares its distractor with the same word of the other sentences.
     """
     frames: dict[str, list[Sentence]] = {}
     for sentence in sentences:
@@ -125,7 +125,7 @@ def _of_frame(frame: str, sentences: list[Sentence]) -> Iterator[Slot]:
 
 
 def _alike(sentences: list[Sentence]) -> bool:
-    """Return whether places align: a word that differs in its place stands in no other place."""
+    """Return whether positions align: no word of a varying position occurs at another position."""
     places = list(zip(*(map(plain_word, sentence.words) for sentence in sentences), strict=True))
     return all(
         len(set(words)) == 1 or not any(word in other for word in words)
@@ -135,7 +135,7 @@ def _alike(sentences: list[Sentence]) -> bool:
 
 
 def written(sentence: Sentence, chosen: Mapping[int, str]) -> str:
-    """Return a sentence's distractors as its table has them."""
+    """Return a sentence's distractors in the table's format."""
     return " ".join(
         [NO_WORD, *(chosen.get(position, "???") for position in range(1, len(sentence.words)))]
     )

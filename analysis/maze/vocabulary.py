@@ -1,4 +1,4 @@
-"""The words that distractors are taken from: their length and how frequent they are."""
+"""The vocabulary of distractors, with word lengths and frequencies."""
 
 import random
 from bisect import bisect_left, bisect_right
@@ -13,7 +13,7 @@ _FEWEST = 20
 
 
 class Vocabulary:
-    """Words with logarithms of their frequencies.
+    """Words with log-frequencies.
 
     Args:
         path: A table of frequencies: word, and count, zipf or log_frequency.
@@ -34,20 +34,20 @@ class Vocabulary:
         self._values = [self._frequency[word] for word in self._words]
 
     def frequency(self, word: str) -> float:
-        """Return a word's log-frequency; that of the rarest word for one that is not there."""
+        """Return a word's log-frequency; for an unknown word, that of the rarest word."""
         return self._frequency.get(word, self._floor)
 
     def matched(
         self, words: list[str], length: int, frequency: float, rng: random.Random, most: int
     ) -> list[str]:
-        """Return candidates in a drawn order: as long as the words, and as frequent.
+        """Return candidates in random order that match the words' length and frequency.
 
         Args:
             words: The right words; a candidate lies within the bounds of each.
-            length: By how many letters a candidate may differ from each.
-            frequency: By how much its log-frequency may.
+            length: The maximum difference in letters from each word.
+            frequency: The maximum difference in log-frequency.
             rng: The source of randomness.
-            most: How many are wanted.
+            most: The maximum number of candidates.
         """
         values = [self.frequency(word) for word in words]
         low, high = max(values) - frequency, min(values) + frequency
@@ -58,7 +58,7 @@ class Vocabulary:
         return found[:most]
 
     def nearest(self, words: list[str], rng: random.Random, most: int) -> list[str]:
-        """Return candidates nearest in length and frequency, where none lies within the bounds."""
+        """Return candidates nearest in length and frequency, if none is within the bounds."""
         length = float(np.mean([len(word) for word in words]))
         value = float(np.mean([self.frequency(word) for word in words]))
         ordered = sorted(

@@ -1,1 +1,1 @@
-"""How many participants a study needs: the command and what it simulates."""
+"""Simulate the number of participants that a study needs: the command and its simulations."""

@@ -1,4 +1,4 @@
-"""What ``parallax power`` is asked for, and what it answers, for every type of response."""
+"""The inputs and results of ``parallax power``, for every type of response."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,33 +16,33 @@ from experiment.studies.study import Study
 from experiment.version import code_version
 
 NAME = "power"
-# The power that a study should have.
+# The target power of a study.
 ENOUGH = 0.8
-# Consent, instructions and questionnaire, in minutes.
+# The time for consent, instructions and questionnaire, in minutes.
 AROUND_MIN = 3.0
-# Where the study names no typical reaction time.
+# The default if the study declares no typical reaction time.
 TYPICAL_RT_MS = 3500.0
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the command was asked for; see its options.
+    """The options of the command.
 
     Attributes:
-        people: What is assumed of the participants.
+        people: The assumptions about participants.
         sizes: Participants per list, in rising order.
-        simulations: How many studies.
-        seed: The seed of every draw.
-        difference: The difference to detect, or None for that of the type.
+        simulations: The number of simulated studies.
+        seed: The random seed.
+        difference: The difference to detect, or None for the type's default.
         width: The wanted half-width, or None for the difference.
-        sd_effects: How much participants, and frames, differ in each cell besides, in logits.
+        sd_effects: Standard deviations of cell-specific participant and frame effects, in logits.
         means: The table of expected means, or None.
-        scale: Which of several scales, or None for each.
+        scale: The scale to plan for, if there are several, or None for all.
         accuracy: The expected accuracy of every construction, or None for the published ones.
-        like: The folder of a model's session whose probabilities items take, or None.
+        like: The folder of a model's session that provides the items' probabilities, or None.
         slowdown_percent: The difference of reading times to detect, or None.
-        log_sds: Five standard deviations of log reading times, divided by commas; may be empty.
-        cost: What a participant costs, or None.
+        log_sds: Five standard deviations of log reading times, separated by commas; may be empty.
+        cost: The cost of a participant, or None.
     """
 
     people: Assumptions
@@ -63,14 +63,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found for a study, or for one of its scales.
+    """The result for a study, or for one of its scales.
 
     Attributes:
         table: Power by the number of participants.
-        sentences: How many participants are enough.
-        figure: The figure; None where there is none.
-        scale: Of several scales that are planned, the one that this is about.
-        closing: What stands below all of them.
+        sentences: The required number of participants.
+        figure: The figure, or None.
+        scale: The scale, if several are planned.
+        closing: The text printed below all results.
     """
 
     table: Table
@@ -80,12 +80,12 @@ class Outcome:
     closing: str = ""
 
 
-# How a type of response is planned for: from a study, its lists and what was asked.
+# A power function for a response type, from a study, its lists and the options.
 Power = Callable[[Study, BuiltLists, Asked], Iterator[Outcome]]
 
 
 def session_note(study: Study) -> str:
-    """Return how long a session takes; reaction times are log-normal, so above the median."""
+    """Return the expected session length: above the median, since reaction times are log-normal."""
     mean_ms = (study.simulation.median_rt_ms or TYPICAL_RT_MS) * exp(RT_SPREAD**2 / 2)
     minutes = study.design.trials_per_list * mean_ms / 60_000 + AROUND_MIN
     return (
@@ -95,7 +95,7 @@ def session_note(study: Study) -> str:
 
 
 def study_origin(study: Study, seed: int, means: str = "") -> str:
-    """Return which study, seed and code a table comes from."""
+    """Return the study, seed and code version that a table comes from."""
     return (
         f"{means}Study {study.name}, version {study.study.version}; seed {seed}; "
         f"code {code_version()}."
@@ -103,7 +103,7 @@ def study_origin(study: Study, seed: int, means: str = "") -> str:
 
 
 def enough_participants(rows: pd.DataFrame, power: str, n_lists: int) -> str:
-    """Return in words how many participants give a power of .80, of the sizes that were tried.
+    """Return the number of participants for a power of .80, among the sizes tried, in words.
 
     Args:
         rows: A summary's rows of one comparison, a row for each size.

@@ -1,4 +1,4 @@
-"""The power of choices: how many participants tell an accuracy from one below it."""
+"""Power of choices: the number of participants to distinguish an accuracy from a lower one."""
 
 from collections.abc import Iterator
 
@@ -38,11 +38,11 @@ _DIFFERENCE = 0.05
 
 
 def power_of_choices(study: Study, built: BuiltLists, asked: Asked) -> Iterator[Outcome]:
-    """Yield the power of people's accuracy, of all judgments and of each construction.
+    """Yield the power for participants' accuracy, overall and for each construction.
 
     Raises:
         click.UsageError: Both --like and --accuracy are given.
-        ParallaxError: Neither they nor published accuracies say how hard items are.
+        ParallaxError: Neither an option nor published accuracies define how hard items are.
     """
     difference, width = asked.difference or _DIFFERENCE, asked.width or _DIFFERENCE
     design = design_of(built.lists)

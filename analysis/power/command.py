@@ -1,4 +1,4 @@
-"""``parallax power``: how many participants a study needs."""
+"""``parallax power``: estimate how many participants a study needs."""
 
 from importlib import import_module
 from pathlib import Path
@@ -25,7 +25,7 @@ _SIZES = "5,10,15,20,30"
 _SHARE = click.FloatRange(0, 1)
 _SUFFIXES = (*TABLE_FORMATS, *(f".{suffix}" for suffix in FIGURE_FORMATS))
 _WRITTEN = frozenset(f"{NAME}{suffix}" for suffix in _SUFFIXES)
-# Loaded where they are wanted: each simulates with libraries of its own.
+# Imported on demand: each module needs other simulation libraries.
 _POWERS = {
     "choices": "analysis.power.choices:power_of_choices",
     "points": "analysis.power.scales:power_of_scales",
@@ -34,7 +34,7 @@ _POWERS = {
 
 
 class Sizes(click.ParamType[tuple[int, ...]]):
-    """Whole numbers from 2, separated by commas, in rising order once read."""
+    """Integers from 2, separated by commas; sorted when parsed."""
 
     name = "N,N,..."
 
@@ -142,14 +142,14 @@ def power(
 
 
 def _power_of(study: Study, asked: Asked) -> Power:
-    """Return how the study's type of response is planned for: by its choices, points or times.
+    """Return the power function for the study's response type: choices, points or times.
 
-    Times are planned for where nothing else is asked of what is read: before a rating only with
-    --slowdown. Points are where no choice is right, or expected means are given.
+    Reading times are planned if the task asks for nothing else, or with --slowdown. Points are
+    planned if no choice is right, or expected means are given.
 
     Raises:
         AnalysisError: The sessions have several tasks.
-        click.UsageError: A slowdown is asked for where nothing is read.
+        click.UsageError: --slowdown is given for a study without reading.
     """
     response = response_of(study)
     if response.types:
@@ -180,7 +180,7 @@ def _loaded(name: str) -> Power:
 
 
 def _tell(outcome: Outcome, out: Path | None, *, of_several: bool) -> None:
-    """Print an outcome and write it to a folder; one of several scales to a folder below it."""
+    """Print an outcome and write it to a folder; one of several scales gets its own subfolder."""
     if outcome.scale:
         click.echo(f"Scale {outcome.scale}, as if it stood alone:\n")
     click.echo(to_text(outcome.table))

@@ -1,4 +1,4 @@
-"""Power and the width of intervals against the number of participants."""
+"""Power and interval width by number of participants."""
 
 import matplotlib as mpl
 import pandas as pd
@@ -18,13 +18,13 @@ def power_figure(
     wanted_width: float,
     single: str = "each construction",
 ) -> Figure:
-    """Draw half the width of intervals and power, a thin line per construction, all in bold.
+    """Draw interval half-widths and power: a thin line per construction, a bold line overall.
 
     Args:
         found: A summary of ``analysis.power.simulated_choices``.
-        difference: The difference to be detected.
-        wanted_width: Half the width that is asked for; drawn as a dashed line.
-        single: What the thin lines are.
+        difference: The difference to detect.
+        wanted_width: The target half-width; drawn as a dashed line.
+        single: The label of the thin lines.
     """
     with mpl.rc_context(STYLE):
         figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES)

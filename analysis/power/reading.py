@@ -1,16 +1,16 @@
-"""The power of reading times: one region of a design, read many times by simulated people.
+"""Power of reading times: one region of a design, read by simulated participants.
 
 The logarithm of the time that participant p takes for the region of frame f in cell c is
 
     m + u_p + u_pc + w_f + w_fc + e,
 
-with normal and independent parts: participants and frames differ, and so do their effects of the
-cell (Barr, Levy, Scheepers & Tily 2013, Journal of Memory and Language 68, 255-278). ``u_pc`` is
-drawn so that the difference of two cells has the standard deviation that is given. Contrasts and
+with independent normal terms: participants and frames differ, and so do their effects of the cell
+(Barr, Levy, Scheepers & Tily 2013, Journal of Memory and Language 68, 255-278). ``u_pc`` is drawn
+so that the difference of two cells has the standard deviation that is given. Contrasts and
 intervals are those of the report (``analysis.statistics.contrasts``).
 
-A slowdown that is the same for everybody shifts an estimate and leaves its interval as wide. So
-each study is simulated once without any, and holds every contrast against the slowdown in question.
+A common slowdown shifts an estimate without changing its interval's width. Each study is therefore
+simulated once, without a slowdown, and every contrast is compared with the slowdown to detect.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,14 +40,14 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Standard deviations of logarithms of reading times.
+    """Standard deviations of log reading times.
 
     Attributes:
         participants: Between participants.
-        their_effect: Of a difference of two cells, between participants.
+        their_effect: Of the difference between two cells, between participants.
         frames: Between frames.
-        frames_effect: Of a difference of two cells, between frames.
-        residual: Of what is left.
+        frames_effect: Of the difference between two cells, between frames.
+        residual: Of the residuals.
     """
 
     participants: float
@@ -57,20 +57,20 @@ class Spread:
     residual: float
 
 
-# Medians over three constructions of Witzel et al. (2012) at the word that tells their conditions
-# apart, from the same files and by the same model as benchmarks/reading_published.py.
+# Medians over three constructions of Witzel et al. (2012) at the word that differs by condition
+# (same files and model as benchmarks/reading_published.py).
 SELF_PACED = Spread(0.35, 0.08, 0.07, 0.03, 0.42)
 MAZE = Spread(0.17, 0.06, 0.10, 0.09, 0.29)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadDesign:
-    """What the lists show of one construction.
+    """The trials of one construction in the lists.
 
     Attributes:
-        name: The construction.
+        name: The construction's name.
         lists: For each list one row per trial: ``unit`` and ``cell``.
-        wanted: The weights of cells of each contrast, by its label.
+        wanted: The cells' weights in each contrast, by label.
     """
 
     name: str
@@ -87,20 +87,19 @@ def simulate(
     slowdown: float,
     seed: int,
 ) -> pd.DataFrame:
-    """Return what each simulated study would have found.
+    """Return the result of each simulated study.
 
     Args:
         designs: The constructions.
-        spread: How much people and frames differ.
+        spread: The variation between participants and frames.
         sizes: Participants per list; the smaller sizes are the first participants of each list.
-        simulations: The numbers of the studies to simulate.
-        slowdown: The share by which a contrast slows the region, such as 0.05.
-        seed: The seed of every draw.
+        simulations: The numbers of the simulated studies.
+        slowdown: The slowdown of the region in a contrast, as a share such as 0.05.
+        seed: The random seed.
 
     Returns:
-        simulation, per_list, construction, contrast, half_width (of the 95% interval of a
-        logarithm), detected (whether the interval excludes no difference, where there is the
-        slowdown).
+        simulation, per_list, construction, contrast, half_width (of the 95% interval of the log
+        time), detected (whether the interval excludes zero, given the slowdown).
     """
     effect = float(np.log1p(slowdown))
     found = []
@@ -126,9 +125,9 @@ def simulate(
 
 
 def summary(found: pd.DataFrame) -> pd.DataFrame:
-    """Return, for each size and contrast, half_width (a mean) and power (a share of studies).
+    """Return half_width (mean) and power (share of studies) for each size and contrast.
 
-    Studies with too few readings for an interval detected nothing.
+    Studies with too few readings for an interval count as not detecting.
     """
     grouped = found.groupby(["construction", "contrast", "per_list"], sort=False)
     return grouped.agg(half_width=("half_width", "mean"), power=("detected", "mean")).reset_index()
@@ -145,7 +144,7 @@ def _readings(
     rows = pd.concat(blocks, ignore_index=True)
     person = rows["participant"].to_numpy()
     frame, cell = rows["unit"].to_numpy(), rows["cell"].to_numpy()
-    # The difference of two independent parts has twice the variance of one.
+    # The difference of two independent terms has twice the variance of one.
     of_cell = np.sqrt(0.5)
     log_rt = (
         _drawn(rng, spread.participants, person)
@@ -158,7 +157,7 @@ def _readings(
 
 
 def _drawn(rng: np.random.Generator, sd: float, *of: NDArray[np.object_]) -> Floats:
-    """Return each row's draw: the same for rows that agree in all of these."""
+    """Return a random draw for each row; rows with the same keys get the same draw."""
     codes, known = pd.factorize(pd.MultiIndex.from_arrays(of) if len(of) > 1 else of[0])
     return rng.normal(0, sd, len(known))[codes]
 
@@ -169,10 +168,10 @@ _PARTS = 5
 
 
 def spread_of(study: Study, given: str) -> Spread:
-    """Return the standard deviations that are given, or those of the study's type of response.
+    """Return the given standard deviations, or the defaults of the study's response type.
 
     Raises:
-        click.BadParameter: These are not five numbers of 0 or more.
+        click.BadParameter: The values are not five non-negative numbers.
     """
     if not given:
         return MAZE if study.response == "maze" else SELF_PACED
@@ -274,10 +273,10 @@ def _designs(study: Study, lists: Sequence[Sequence[ListEntry]]) -> Iterator[Rea
 
 
 def _targets(entries: Sequence[ListEntry]) -> pd.DataFrame:
-    """Return a list's targets, each with its cell and what repeats over cells.
+    """Return a list's targets, each with its cell and the unit that repeats over cells.
 
-    Of an item with two versions each is read by every second participant; here, as in half of a
-    list's trials, the good one.
+    Each version of a two-version item is read by every second participant; here every item shows
+    the good version.
     """
     kept = [entry for entry in entries if entry.kind is Kind.TARGET]
     frame = pd.DataFrame(

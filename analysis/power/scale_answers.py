@@ -1,4 +1,4 @@
-"""The answers of a study that nobody took yet, as the analysis would have them: for its power."""
+"""Simulated answers of a planned study, in the form that the analysis uses."""
 
 import csv
 from collections.abc import Callable, Iterator
@@ -25,18 +25,18 @@ from experiment.responses.base import Arrangement, Given, ResponseType
 from experiment.studies.study import Study
 
 _MEAN = "mean"
-# How far up the scale answers are expected that no table names, by what stands there.
+# Default means, as a share of the scale, by version.
 _GOOD, _OTHER, _ALONE = 0.8, 0.2, 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The answers of the largest study that is tried.
+    """The answers of the largest study tried.
 
     Attributes:
         rows: One row per answer, with participant and place (from 0), list, item, version, unit.
         items: The table of items.
-        judge: Returns an answer as the exclusion rules see it, from its row's place and its point.
+        judge: Converts a row index and a point to an answer as the exclusion rules see it.
     """
 
     rows: pd.DataFrame
@@ -44,7 +44,7 @@ class Answers:
     judge: Callable[[int, int], Judgment]
 
     def keeps(self, study: Study) -> Callable[[NDArray[np.intp]], set[int]]:
-        """Return what tells which participants the study's rules keep, by all points."""
+        """Return a function from all points to the participants kept by the study's rules."""
         grouped = self.rows.groupby("participant").indices
         of_person = {int(str(person)): list(places) for person, places in grouped.items()}
 
@@ -62,14 +62,14 @@ class Answers:
 def answers_of(
     study: Study, response: ResponseType, built: BuiltLists, per_list: int, *, rated: bool
 ) -> Answers:
-    """Return the answers of so many participants of each list.
+    """Return the answers of the given number of participants per list.
 
     Args:
         study: The study.
-        response: What its trials ask for: one version each.
-        built: Its lists.
-        per_list: How many participants of each list.
-        rated: Whether points are given; otherwise the second of two points is yes.
+        response: The response type; each trial shows one version.
+        built: The study's lists.
+        per_list: The number of participants per list.
+        rated: Whether answers are ratings; otherwise the second of two points means yes.
     """
     trials: list[tuple[ListEntry, Arrangement]] = []
     rows = []
@@ -103,13 +103,13 @@ def answers_of(
 
 
 def with_means(answers: Answers, study: Study, points: int, path: Path | None) -> pd.DataFrame:
-    """Return the answers with ``mean``: what the file expects of each, else what stands there.
+    """Add ``mean`` to answers: the expected mean from the file, or a default.
 
     Args:
         answers: The answers.
-        study: Their study.
-        points: How many points the scale has; of 2, the file has shares from 0 to 1.
-        path: A table with ``mean`` and columns that say of which answers: construction, condition,
+        study: The study.
+        points: The number of points of the scale; with 2, the file has shares from 0 to 1.
+        path: A table with ``mean`` and columns that identify answers: construction, condition,
             version, list, own columns, factors between participants.
 
     Raises:
@@ -164,12 +164,12 @@ def _expected(rows: pd.DataFrame, path: Path) -> "pd.Series[float]":
 def plans(
     answers: Answers, rows: pd.DataFrame, study: Study
 ) -> Iterator[tuple[str, Planned, "pd.Series[str]"]]:
-    """Yield each construction of targets with its contrasts, and its answers' cells.
+    """Yield each construction of targets with its contrasts, and the cells of its answers.
 
     Args:
         answers: The answers.
-        rows: The same with their expected means.
-        study: Their study.
+        rows: The same answers with expected means.
+        study: The study.
     """
     targets = rows[rows["kind"] == Kind.TARGET]
     of_items = answers.items["construction"].astype(str)

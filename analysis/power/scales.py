@@ -1,4 +1,4 @@
-"""``parallax power`` of ratings and of yes or no: how many participants each contrast needs."""
+"""``parallax power`` for ratings and yes-or-no answers: participants needed per contrast."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -35,10 +35,10 @@ _RULES = (
 
 
 def power_of_scales(study: Study, built: BuiltLists, asked: Asked) -> Iterator[Outcome]:
-    """Yield the power of each contrast, on each of a trial's scales or on the named one.
+    """Yield the power of each contrast, on each scale or on the named one.
 
     Raises:
-        click.UsageError: There is no such scale, or means are given and it is not said of which.
+        click.UsageError: The scale does not exist, or means are given without naming their scale.
         AnalysisError: See ``_power_of_scale``.
     """
     several = scales_of(study)
@@ -64,11 +64,11 @@ def power_of_scales(study: Study, built: BuiltLists, asked: Asked) -> Iterator[O
 
 
 def _power_of_scale(study: Study, built: BuiltLists, asked: Asked) -> Outcome:
-    """Return the power of each contrast that a study of single sentences plans.
+    """Return the power of each planned contrast of a study of single sentences.
 
     Raises:
-        AnalysisError: Its trials do not ask for points or for yes or no, no construction has two
-            conditions, or the means cannot be used.
+        AnalysisError: The trials have neither ratings nor yes-or-no answers, no construction has
+            two conditions, or the means are invalid.
     """
     response = response_of(study)
     if response.balance is not Balance.VERSIONS or response.step_table or response.types:
@@ -154,7 +154,7 @@ def _table(study: Study, power: pd.DataFrame, asked: Asked, difference: float, u
 def _sentences(
     study: Study, power: pd.DataFrame, difference: float, unit: str, *, known: bool
 ) -> Iterator[str]:
-    """Yield how many participants each comparison needs; ``known``: its effect is expected."""
+    """Yield the participants needed for each comparison; ``known``: its effect is expected."""
     goals = [("power", f"a difference of {difference:g} {unit}")]
     if known:
         goals.append(("power_of_effect", "the effect that is expected"))

@@ -1,4 +1,4 @@
-"""How many participants a study needs: its design, answered many times by imagined people.
+"""Power of choices: a design, answered many times by simulated participants.
 
 A judgment of participant p on item i of construction c is right with probability
 
@@ -6,15 +6,15 @@ A judgment of participant p on item i of construction c is right with probabilit
 
 the logistic regression with crossed random effects of Baayen, Davidson & Bates (2008), Journal of
 Memory and Language 59, 390-412, with lapses. ``b_c`` is chosen so that P averages to the accuracy
-expected of construction c. A share of the participants toss a coin in every trial; the study's own
-exclusion rules decide who is kept. Intervals are those of
+expected of construction c. A share of the participants guess in every trial; the study's own
+exclusion rules decide which participants are kept. Intervals come from
 ``analysis.statistics.clustered``.
 
-Where each item's accuracy is given, as by a language model's choices, the logit of the item takes
-the place of ``b_c + v_i``. Harder items then take longer: by the EZ-diffusion model (Wagenmakers,
-van der Maas & Grasman 2007, Psychonomic Bulletin & Review 14, 3-22), the mean decision time at the
-logit L of the accuracy is to that at L = 0 as 2 tanh(L / 2) / L. Reaction times are log-normal
-around a median that is proportional to it, and is the study's at a typical item.
+If each item's accuracy is given, for example by a language model's choices, the item's logit
+replaces ``b_c + v_i``. Harder items then take longer: by the EZ-diffusion model (Wagenmakers, van
+der Maas & Grasman 2007, Psychonomic Bulletin & Review 14, 3-22), the mean decision time at accuracy
+logit L, relative to that at L = 0, is 2 tanh(L / 2) / L. Reaction times are log-normal with a
+median proportional to this time; a typical item has the study's median.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -41,20 +41,20 @@ Floats = NDArray[np.float64]
 
 OVERALL = "all judgments"
 _EDGE = 0.005
-# Below this half logit the decision time is that of chance to six digits.
+# Below this half logit, the decision time equals that at chance to six digits.
 _FLAT = 1e-3
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(31)
 
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """What is supposed of the people.
+    """The assumptions about participants.
 
     Attributes:
-        sd_participants: How much participants differ, in logits.
-        sd_items: How much items of one construction differ, in logits.
-        lapse: The share of trials answered by tossing a coin.
-        guessing: The share of participants who always do.
+        sd_participants: The standard deviation between participants, in logits.
+        sd_items: The standard deviation between items of one construction, in logits.
+        lapse: The share of trials answered by guessing.
+        guessing: The share of participants who guess in every trial.
     """
 
     sd_participants: float = 0.5
@@ -83,18 +83,18 @@ class Design:
 
     @property
     def n_items(self) -> int:
-        """How many items the lists hold in all."""
+        """The total number of items in the lists."""
         return len(self.item_ids)
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What people are expected to get right, and how long they take.
+    """The expected accuracies and reaction times of participants.
 
     Attributes:
         constructions: The accuracy of each construction.
-        items: The logit of each item, where items are known; otherwise they are drawn.
-        median_rt_ms: The median reaction time to a typical item, where items are known.
+        items: The logit of each item, if known; otherwise logits are drawn at random.
+        median_rt_ms: The median reaction time to a typical item, if items are known.
     """
 
     constructions: Sequence[float]
@@ -103,7 +103,7 @@ class Expected:
 
 
 def design_of(lists: Sequence[Sequence[ListEntry]]) -> Design:
-    """Return built lists as arrays."""
+    """Convert built lists to arrays."""
     items = {
         item_id: number
         for number, item_id in enumerate(
@@ -125,16 +125,16 @@ def design_of(lists: Sequence[Sequence[ListEntry]]) -> Design:
 def like_items(
     design: Design, p_good: Mapping[str, float], people: Assumptions, rt_ms: float
 ) -> Expected:
-    """Return what is expected of people who find each item as hard as somebody else did.
+    """Return the expectations if items are as hard for participants as the given probabilities say.
 
     Args:
         design: The lists.
         p_good: The probability of the expected option, by the item's id.
-        people: What is supposed of the people; ``sd_items`` is not used.
+        people: The assumptions about participants; ``sd_items`` is not used.
         rt_ms: The median reaction time to a typical item.
 
     Raises:
-        AnalysisError: An item has no probability, or lapses alone keep one from being reached.
+        AnalysisError: An item has no probability, or lapses make a probability unreachable.
     """
     if missing := [one for one in design.item_ids if one not in p_good]:
         raise AnalysisError(
@@ -143,7 +143,7 @@ def like_items(
             expected="the probability of the expected option for every item of the lists",
             remedy="Take more sessions: as many as the study has lists cover every item",
         )
-    # Probabilities of 0 and 1 have no logit, and nobody is as sure as that.
+    # Clip probabilities of 0 and 1, which have no logit and are unrealistic.
     share = np.clip([p_good[one] for one in design.item_ids], people.lapse / 2 + _EDGE, 1 - _EDGE)
     share = np.minimum(share, 1 - people.lapse / 2 - _EDGE)
     by_participant = replace(people, sd_items=0.0)
@@ -163,12 +163,12 @@ def relative_decision_time(logit: Floats) -> Floats:
 
 
 def intercept(accuracy: float, people: Assumptions) -> float:
-    """Return the logit at which the probability of a right answer averages to the accuracy.
+    """Return the logit at which the mean probability of a right answer equals the accuracy.
 
     The average over both random effects is a Gauss-Hermite sum over their summed variance.
 
     Raises:
-        AnalysisError: Lapses alone keep the accuracy from being reached.
+        AnalysisError: Lapses make the accuracy unreachable.
     """
     spread = np.hypot(people.sd_participants, people.sd_items)
     weights = _WEIGHTS / _WEIGHTS.sum()
@@ -178,7 +178,7 @@ def intercept(accuracy: float, people: Assumptions) -> float:
         return people.lapse / 2 + (1 - people.lapse) * attentive - accuracy
 
     if not excess(-30) < 0 < excess(30):
-        # Perfect accuracy has no logit; the nearest that lapses allow stands in.
+        # Perfect accuracy has no logit; use the highest accuracy that lapses allow.
         return 30.0 if excess(30) <= 0 else _unreachable(accuracy, people)
     return float(brentq(excess, -30, 30))
 
@@ -201,19 +201,19 @@ def simulate(
     difference: float,
     seed: int,
 ) -> pd.DataFrame:
-    """Return what each simulated study would have found, one row per study, size and construction.
+    """Return the result of each simulated study: one row per study, size and construction.
 
-    The smaller sizes of one simulated study are its first participants of each list.
+    Smaller sizes use the first participants of each list of the same simulated study.
 
     Args:
         design: The lists.
-        expected: What people are expected to get right.
-        people: What is supposed of the people.
+        expected: The expected accuracies.
+        people: The assumptions about participants.
         rules: The study's exclusion rules.
         sizes: Participants per list.
-        simulations: The numbers of the studies to simulate.
-        difference: How far from people's true accuracy lies the value to be told apart from it.
-        seed: The seed of every draw.
+        simulations: The numbers of the simulated studies.
+        difference: The distance between the true accuracy and the value to distinguish from it.
+        seed: The random seed.
 
     Returns:
         ``simulation``, ``per_list``, ``construction`` (or ``OVERALL``), ``kept``, ``accuracy``,
@@ -288,7 +288,7 @@ def _judgments(
 
 
 def _times(median_ms: Floats, n: int, rng: np.random.Generator) -> list[list[float | None]]:
-    """Return the reaction times of ``n`` people to each trial; None where no median is known."""
+    """Return the reaction times of ``n`` participants by trial; None without a known median."""
     if not median_ms.any():
         return [[None] * len(median_ms)] * n
     drawn = median_ms * np.exp(RT_SPREAD * rng.standard_normal((n, len(median_ms))))
@@ -297,7 +297,7 @@ def _times(median_ms: Floats, n: int, rng: np.random.Generator) -> list[list[flo
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What one place of a list sees: each entry's position, and where its good option stands."""
+    """The trials of one place (participant slot): entry positions, and sides of good options."""
 
     positions: Sequence[int]
     good_sides: Sequence[Side]
@@ -305,7 +305,7 @@ class _Shown:
 
 def _shown(entries: Sequence[ListEntry], seed: int, list_: int, place: int) -> _Shown:
     constructions = [entry.item.construction for entry in entries]
-    # Any order will do: no rule that power knows depends on more than that sides vary in it.
+    # Any order works: the supported rules only require that sides vary.
     positions = generator(seed, "power", list_, place).sample(range(len(entries)), len(entries))
     return _Shown(positions, target_positions(constructions, seed, list_, place))
 
@@ -340,7 +340,7 @@ def _intervals(
     n = len(design.constructions)
     present = np.unique(judged["construction"])
     place = np.searchsorted(present, judged["construction"])
-    # Every judgment counts once for its construction and once for the study as a whole.
+    # Every judgment counts once for its construction and once for the whole study.
     group = np.concatenate([place, np.full(len(judged), len(present))]).astype(np.intp)
     right, person, item = (
         np.tile(judged[name].to_numpy(), 2) for name in ("right", "participant", "item")
@@ -363,11 +363,11 @@ def _intervals(
 
 
 def summary(found: pd.DataFrame) -> pd.DataFrame:
-    """Return, for each size and construction, what was found on average over simulated studies.
+    """Return average results over simulated studies, for each size and construction.
 
     Returns:
         ``construction``, ``per_list``, ``kept`` and ``half_width`` (means), ``power`` (the share of
-        studies that told the difference), ``simulations``.
+        studies that detected the difference), ``simulations``.
     """
     grouped = found.groupby(["construction", "per_list"], sort=False)
     return grouped.agg(
@@ -379,14 +379,14 @@ def summary(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def needed(found: pd.DataFrame, fits: Callable[[pd.DataFrame], "pd.Series[bool]"]) -> pd.DataFrame:
-    """Return for each construction the fewest participants per list that fit.
+    """Return the smallest sufficient number of participants per list for each construction.
 
     Args:
         found: A summary.
-        fits: Tells which rows of the summary are good enough.
+        fits: Selects the rows of the summary that are sufficient.
 
     Returns:
-        construction, per_list; missing where no size that was tried fits.
+        construction, per_list; missing if no tried size is sufficient.
     """
     enough = found[fits(found)].groupby("construction")["per_list"].min()
     names = found["construction"].unique()

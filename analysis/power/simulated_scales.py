@@ -1,15 +1,15 @@
-"""Power of ratings and of yes or no: a design's contrasts, answered many times by imagined people.
+"""Power of ratings and yes-or-no answers: contrasts in studies by simulated participants.
 
-The answer of participant p to frame f in a cell c is a point of a scale of K points; yes or no is
-one of two. It follows the cumulative logit model with crossed random effects (Christensen 2019,
-the ordinal package for R), with lapses:
+The answer of participant p to frame f in a cell c is a point of a scale of K points; yes-or-no
+answers have two points. It follows the cumulative logit model with crossed random effects
+(Christensen 2019, the ordinal package for R), with lapses:
 
     eta = b_c + u_p + v_f + w_pc + z_fc,  P(point <= k) = logistic(t_k - eta),
 
-where the bounds t_k lie a logit apart. u, v, w and z are normal. ``b_c`` is chosen so that the
-points average to the mean that is expected of the cell; a share ``lapse`` of the answers, and all
-answers of a share of the participants, fall on any point alike. Intervals are those that
-``analysis.statistics.contrasts`` prints.
+where the bounds t_k are one logit apart. u, v, w and z are normal. ``b_c`` is chosen so that the
+points have the cell's expected mean; a share ``lapse`` of the answers, and all answers of a share
+of the participants, are uniform over the points. Intervals come from
+``analysis.statistics.contrasts``.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -32,12 +32,12 @@ _FURTHEST = 40.0
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What is answered, and what is supposed of the people.
+    """The scale, and the assumptions about participants.
 
     Attributes:
-        points: How many points the scale has; 2 for no and yes.
-        people: What is supposed of them; ``sd_items`` is that of frames.
-        sd_effects: How much participants, and frames, differ in each cell besides, in logits.
+        points: The number of points of the scale; 2 for no and yes.
+        people: The assumptions about participants; ``sd_items`` applies to frames.
+        sd_effects: Standard deviations of cell-specific participant and frame effects, in logits.
     """
 
     points: int
@@ -55,17 +55,17 @@ class Scale:
         return float(np.sqrt(np.sum(np.square(own))))
 
     def mean(self, eta: float) -> float:
-        """Return the mean point of everybody but who guesses, at ``b_c = eta``."""
+        """Return the mean point at ``b_c = eta``, of participants who do not guess throughout."""
         above = expit(eta + self._spread * _NODES[:, None] - self.bounds).sum(axis=1)
         attentive = 1 + float(_WEIGHTS @ above) / float(_WEIGHTS.sum())
         lapse = self.people.lapse
         return lapse * (self.points + 1) / 2 + (1 - lapse) * attentive
 
     def place(self, mean: float) -> float:
-        """Return the ``b_c`` at which the points average to a mean.
+        """Return the ``b_c`` that gives a mean point.
 
         Raises:
-            AnalysisError: None does.
+            AnalysisError: No value gives the mean.
         """
         low, high = self.mean(-_FURTHEST), self.mean(_FURTHEST)
         if not low < mean < high:
@@ -79,10 +79,10 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A construction's answers, and the contrasts that its design plans.
+    """A construction's answers and its planned contrasts.
 
     Attributes:
-        rows: The place of each of its answers among all.
+        rows: The indices of its answers among all answers.
         answers: Those answers, with cell, participant, unit, and perhaps ``also`` and ``group``.
         wanted: Each contrast's weights of cells.
         truth: Each contrast's value if all people were attentive.
@@ -105,20 +105,20 @@ def simulate_scale(
     difference: float,
     seed: int,
 ) -> pd.DataFrame:
-    """Return what each simulated study would have found: a row per study, size and contrast.
+    """Return the result of each simulated study: a row per study, size and contrast.
 
-    Smaller sizes are a simulated study's first participants of each list.
+    Smaller sizes use the first participants of each list of the same simulated study.
 
     Args:
         answers: All answers of the largest study: participant (from 0), place (in the list), unit,
-            cell and mean, what is expected on average.
+            cell and mean (the expected mean).
         planned: The constructions that are analysed.
-        scale: The scale and the people.
-        keeps: Returns which participants the study's rules keep, by the points of all answers.
+        scale: The scale and the assumptions.
+        keeps: Returns the participants kept by the study's rules, given the points of all answers.
         sizes: Participants per list.
-        simulations: The numbers of the studies to simulate.
-        difference: How far from the truth lies the value to be told apart from it.
-        seed: The seed of every draw.
+        simulations: The numbers of the simulated studies.
+        difference: The distance between the true value and the value to distinguish from it.
+        seed: The random seed.
 
     Returns:
         ``simulation``, ``per_list``, ``construction``, ``contrast``, ``kept``, ``estimate``,
@@ -184,10 +184,10 @@ def _row(
 
 
 def summary_of_scale(found: pd.DataFrame) -> pd.DataFrame:
-    """Return what was found on average, for each construction, contrast and size.
+    """Return average results for each construction, contrast and size.
 
     Returns:
-        Besides these: ``truth``, ``kept``, ``half_width`` (means), ``power`` and
+        In addition to these: ``truth``, ``kept``, ``half_width`` (means), ``power`` and
         ``power_of_effect`` (shares of studies).
     """
     grouped = found.groupby(["construction", "contrast", "per_list"], sort=False)

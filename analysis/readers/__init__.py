@@ -1,1 +1,1 @@
-"""Judgments that other people published, read into the form of an exported run."""
+"""Read published judgments of other sources into the form of an exported run."""

@@ -1,7 +1,7 @@
-"""What became of a source: every row, trial, column and cell was used, dropped by a rule, or named.
+"""Account for every row, trial, column and cell of a source: used, dropped by a rule, or named.
 
-A reader that loses something silently loses it for good. So each step that takes rows away says how
-many and by which rule, and what goes in must equal what comes out and what was taken away.
+Silent data loss would go unnoticed. So each step that drops rows records their number and the rule,
+and the number of input rows must equal the output rows plus the dropped rows.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,21 +14,21 @@ _COLUMNS_SHOWN = 12
 
 @dataclass(slots=True)
 class Accounting:
-    """What became of the rows, trials, columns and cells of one source.
+    """What happened to the rows, trials, columns and cells of one source.
 
     Attributes:
         where: The source, for messages.
-        rows: How many rows it has.
-        columns: Its columns.
-        before: What the format's own reader left out, by rule: lines that hold no judgment.
-        rows_dropped: Rows left out before sessions are divided, by rule.
-        trials: How many trials the rows that are left hold.
-        trials_dropped: Trials left out, by rule.
-        used: How many judgments came out.
-        columns_used: Each column that was read, with what it was read as.
-        cells_used: How many cells the judgments were read from.
-        checks: What was compared, in sentences.
-        attention: What a reader has to know before they believe the result, in sentences.
+        rows: The number of rows.
+        columns: The columns.
+        before: Numbers of lines without judgments that the format's reader left out, by rule.
+        rows_dropped: Numbers of rows dropped before sessions are split into trials, by rule.
+        trials: The number of trials in the remaining rows.
+        trials_dropped: Numbers of dropped trials, by rule.
+        used: The number of resulting judgments.
+        columns_used: The role of each column that was read.
+        cells_used: The number of cells that the judgments were read from.
+        checks: The checks made, in sentences.
+        attention: Warnings about the result, in sentences.
     """
 
     where: str
@@ -46,12 +46,12 @@ class Accounting:
 
     @property
     def unused(self) -> list[str]:
-        """The columns that the mapping does not name."""
+        """The columns that the mapping does not use."""
         return [name for name in self.columns if name not in self.columns_used]
 
     @property
     def cells(self) -> dict[str, int]:
-        """How many cells ended in which way; together they are all cells of the source."""
+        """The number of cells by outcome; the sum is the number of cells in the source."""
         all_ = self.rows * len(self.columns)
         unused = self.rows * len(self.unused)
         return {
@@ -61,10 +61,10 @@ class Accounting:
         }
 
     def balance(self) -> None:
-        """Raise where what came out and what was dropped are not all that went in.
+        """Raise unless the input equals the output plus everything dropped.
 
         Raises:
-            AnalysisError: They are not.
+            AnalysisError: The numbers do not add up.
         """
         missing = self.trials - self.used - sum(self.trials_dropped.values())
         if missing or min(self.cells.values()) < 0:
@@ -77,7 +77,7 @@ class Accounting:
             )
 
     def as_json(self) -> Mapping[str, object]:
-        """Return the same as it is stored beside an import."""
+        """Return the accounting in the form stored next to an import."""
         return {
             "rows": self.rows,
             "left_out_by_the_format": self.before,
@@ -93,7 +93,7 @@ class Accounting:
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield the reconciliation, line by line, as the preview shows it."""
+        """Yield the lines of the accounting for the preview."""
         for rule, number in self.before.items():
             yield f"{number:,} left out before: {rule}"
         yield f"{self.rows:,} rows of {len(self.columns)} columns"

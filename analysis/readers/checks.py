@@ -1,4 +1,4 @@
-"""What is compared before judgments are believed: texts against ids, and accuracies."""
+"""Check judgments before use: texts against item ids, and stated accuracies."""
 
 from collections.abc import Sequence
 
@@ -29,10 +29,10 @@ def check_texts(
     mapping: Meaning,
     account: Accounting,
 ) -> None:
-    """Compare the ids of items with the texts that stand in the same rows of the source.
+    """Check the item ids against the texts in the same rows of the source.
 
     Raises:
-        AnalysisError: A column holds texts of items, and in some row another item's.
+        AnalysisError: A column with items' texts has a different item's text in some row.
     """
     if mapping.wide or mapping.item_by_texts:
         _tell_sentences(table, account)
@@ -55,7 +55,7 @@ def check_texts(
         if found["rows"][known].sum() <= _MOSTLY * number:
             continue
         pairs = zip(found["item"], found["text"], strict=True)
-        # Two versions that are one text are told by name, where the choice is read.
+        # Items with two identical versions are reported by name when the choice is read.
         strange = found[
             [not own[item].alike and own[item].version(text) is None for item, text in pairs]
         ]
@@ -76,7 +76,7 @@ def check_texts(
 
 
 def _beside(rows: pd.DataFrame, texts: NDArray[np.int32], of_text: "pd.Index[str]") -> pd.DataFrame:
-    """Return each text that stands beside each item, once, and in how many rows it does.
+    """Return each pair of item and text found in the same row, with its number of rows.
 
     Args:
         rows: The judgments.
@@ -92,7 +92,7 @@ def _beside(rows: pd.DataFrame, texts: NDArray[np.int32], of_text: "pd.Index[str
 
 
 def _tell_sentences(table: pd.DataFrame, account: Accounting) -> None:
-    """Say which columns hold sentences and were not read: they may be trials of unknown items."""
+    """Report unread columns that contain sentences: they may be trials of unknown items."""
     left = []
     for column in account.unused:
         filled = table[column][table[column] != ""]
@@ -112,10 +112,10 @@ def check_stated(
     mapping: Meaning,
     account: Accounting,
 ) -> None:
-    """Compare what was read with what the source itself says was right.
+    """Check the judgments against the source's own column of correct answers.
 
     Raises:
-        AnalysisError: A column of the source says otherwise of some judgment.
+        AnalysisError: A column of the source contradicts some judgment.
     """
     if mapping.wide or "correct" in mapping.columns:
         return
@@ -145,7 +145,7 @@ def check_stated(
 
 
 def describe(run: ExportedRun, items: Sequence[Item], account: Accounting) -> None:
-    """Add who judged what, how often and how accurately, and what is odd about it."""
+    """Add the number of participants, judgments and items, their accuracy, and warnings."""
     rows = run.responses
     judged = set(rows["item_id"].unique())
     alike = [one.item_id for one in items if one.item_id in judged and Options(one).alike]
@@ -194,7 +194,7 @@ def describe(run: ExportedRun, items: Sequence[Item], account: Accounting) -> No
 
 
 def _shape(accuracy: "pd.Series[float]") -> str:
-    """Return how many participants there are in each tenth of the accuracies, as words."""
+    """Return the number of participants in each tenth of accuracy, in words."""
     counts, _ = np.histogram(accuracy, bins=_BINS, range=(0, 1))
     parts = [f"{n} in {k * 10}-{k * 10 + 10}%" for k, n in enumerate(counts) if n]
     return ", ".join(parts)
@@ -206,13 +206,13 @@ _SAID = ("chosen", "correct", VERSION, *ANSWERS)
 def without_copies(
     rows: pd.DataFrame, table: pd.DataFrame, mapping: Meaning, account: Accounting
 ) -> pd.DataFrame:
-    """Return judgments without copies of others, as the mapping says; else refuse copies.
+    """Remove copied judgments if the mapping says so; otherwise refuse copies.
 
-    A copy repeats a whole row of the source, or the same person, item, choice and time. Where
-    nobody knows who judged, equal rows are different people's.
+    A copy repeats a whole row of the source, or the same participant, item, choice and time.
+    Without known participants, equal rows count as judgments of different participants.
 
     Raises:
-        AnalysisError: There are copies, and the mapping does not say what to do with them.
+        AnalysisError: There are copies, and the mapping does not set ``duplicates``.
     """
     if "participant" not in rows:
         return rows
@@ -251,7 +251,7 @@ def copied(rows: pd.DataFrame, table: pd.DataFrame) -> "pd.Series[bool]":
         found |= pd.Series(again[rows[ROW].to_numpy()], rows.index)
     sizes = rows.groupby(["participant", "item"])["item"].transform("size")
     if len(rows) > 1 and sizes.min() > 1 and sizes.min() == sizes.max():
-        # Everybody judged every item equally often: a file written twice, or a design.
+        # Every participant judged every item equally often: a duplicated file, or the design.
         doubled = rows.duplicated(key)
         if doubled.sum() * int(sizes.min()) == len(rows) * (int(sizes.min()) - 1):
             found |= doubled
@@ -259,10 +259,10 @@ def copied(rows: pd.DataFrame, table: pd.DataFrame) -> "pd.Series[bool]":
 
 
 def refuse_doubled(rows: pd.DataFrame, table: pd.DataFrame, where: str) -> None:
-    """Raise where every judgment stands in the file more than once.
+    """Raise if every judgment occurs more than once in the file.
 
     Raises:
-        AnalysisError: It does.
+        AnalysisError: Every judgment is repeated.
     """
     copies = copied(rows, table)
     if len(rows) > 1 and copies.sum() >= len(rows) / 2:

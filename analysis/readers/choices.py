@@ -1,4 +1,4 @@
-"""Choices as they were recorded - a version, a side, a text - as the version that was chosen."""
+"""Convert recorded choices (a version, a side or a text) to the chosen version."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,17 +17,17 @@ _TWO, _LISTED = 2, 5
 def with_versions(long: pd.DataFrame, items: Sequence[Item], path: Path) -> pd.DataFrame:
     """Return judgments whose ``chosen`` and ``option_first`` are versions.
 
-    A choice is a version's name; or one of the two options' texts; or a side (or key, or number),
-    which is the good one's where it equals ``good_side``. Where ``option_first`` is known, sides
-    written ``first`` and ``second`` need no ``good_side``.
+    A choice is a version's name, the text of one of the two options, or a side (or key, or number);
+    the side is the good option's if it equals ``good_side``. If ``option_first`` is known, the
+    sides ``first`` and ``second`` need no ``good_side``.
 
     Args:
-        long: Judgments as ``analysis.readers.mapping.to_long`` gives them.
+        long: Judgments from ``analysis.readers.mapping.to_long``.
         items: The items.
-        path: Where the judgments were read from.
+        path: The file of the judgments.
 
     Raises:
-        AnalysisError: A choice is neither of the two options of its item.
+        AnalysisError: A choice matches neither option of its item.
     """
     of_item = {item.item_id: item for item in items}
     texts = {name: Options(item) for name, item in of_item.items()}
@@ -86,11 +86,11 @@ def _listed(values: "pd.Series[str]") -> str:
 def _versions(
     rows: pd.DataFrame, column: str, texts: Mapping[str, Options], path: Path
 ) -> "pd.Series[str]":
-    """Return the versions that a column names, or whose texts it holds."""
+    """Return the versions that a column names, or whose texts it contains."""
     values = rows[column].fillna("").astype(str)
     if set(values.unique()) <= _VERSIONS | {""}:
         return values
-    # Each text of each item is looked up once, however many judgments there are of it.
+    # Each text of each item is looked up only once, even with many judgments.
     items, of_item = pd.factorize(rows["item"])
     said, of_value = pd.factorize(values)
     cells, pairs = pd.factorize(items * len(of_value) + said)

@@ -1,4 +1,4 @@
-"""The published per-sentence tables of Gulordava et al. (2018): models' scores, people's counts.
+"""Gulordava et al. (2018): published per-sentence model scores and human judgment counts.
 
 Gulordava, K., Bojanowski, P., Grave, E., Linzen, T., & Baroni, M. (2018). Colorless green
 recurrent networks dream hierarchically. NAACL 2018. Each sentence has two rows, one per form.
@@ -24,16 +24,16 @@ UNIGRAM = "unigram"
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """The table in our terms.
+    """The published table, converted.
 
     Attributes:
         items: One per sentence; the construction is the pattern, the condition original or
             generated; features ``attractors`` and ``number``.
-        long: One row per judgment: ``item``, ``construction``, ``condition``, ``chosen``; who
-            judged was not published. No rows where the table counts no judgments.
+        long: One row per judgment: ``item``, ``construction``, ``condition``, ``chosen``;
+            participants were not published. No rows if the table has no judgment counts.
         logprobs: Log-probabilities of the form given the prefix, in nats: rows ``item``,
-            ``variant``, and a column for each model of the table; ``unigram`` orders the forms as
-            their frequencies in the training text do, the paper's baseline.
+            ``variant``, and a column for each model of the table; ``unigram``, the paper's
+            baseline, orders the forms by frequency in the training text.
     """
 
     items: list[Item]
@@ -46,10 +46,11 @@ def read_colorless_green(table: pd.DataFrame, path: Path) -> Published:
 
     Args:
         table: The table, values as text.
-        path: Where it was read from.
+        path: The file of the table.
 
     Raises:
-        AnalysisError: A sentence has not one right and one wrong form, or a count is no number.
+        AnalysisError: A sentence lacks its one right and one wrong form, or a count is not a
+            number.
     """
     named = _named(table)
     good = named[named["class"] == "correct"].set_index(_NAMED)
@@ -70,7 +71,7 @@ def read_colorless_green(table: pd.DataFrame, path: Path) -> Published:
 
 
 def _named(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with a name for each sentence, where it has none."""
+    """Return the table with a name for each sentence, generating missing names."""
     if _NAMED in table:
         return table
     keys = table["pattern"] + "-" + table["constr_id"] + "-" + table["sent_id"]

@@ -1,4 +1,4 @@
-"""Delimited text as a data frame, without a cell lost or moved to another column."""
+"""Read delimited text as a data frame, without losing or shifting cells."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ _ROWS_AT_ONCE = 500_000
 
 @dataclass(frozen=True, slots=True)
 class Delimited:
-    """A text's table.
+    """The table of a delimited text.
 
     Attributes:
-        table: Every value as text, empty text where there is none.
-        before: How many lines stand before the headers.
-        notes: What was odd, in sentences.
+        table: Every value as text; missing values are empty.
+        before: The number of lines before the headers.
+        notes: Irregularities, in sentences.
     """
 
     table: pd.DataFrame
@@ -28,18 +28,18 @@ class Delimited:
 
 
 def read_delimited(file: TextFile) -> Delimited:
-    """Return CSV or TSV as a table; the headers tell by which mark its cells are divided.
+    """Read CSV or TSV as a table; the delimiter is detected from the headers.
 
-    Comments and titles before the headers are left out.
+    Comments and titles before the headers are skipped.
 
     Raises:
-        ValueError: A row has more cells than there are headers.
+        ValueError: A row has more cells than the header row.
     """
     layout = find_layout(file, titles=True)
-    # Before pandas reads it, which drops the cells that have no header.
+    # Check before reading: pandas drops cells without a header.
     notes = _notes(cells_of(file, layout, lenient=True))
     with file.lines(layout.start) as lines:
-        # Piece by piece: every cell is an object until its piece becomes a column of texts.
+        # Read in chunks: every cell is a Python object until its chunk becomes a text column.
         pieces = pd.read_csv(
             lines,
             sep=layout.delimiter,

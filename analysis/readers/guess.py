@@ -1,4 +1,4 @@
-"""A mapping guessed from a table's columns and values, to be checked before it is used."""
+"""Guess a mapping from a table's columns and values, for the researcher to check."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ from analysis.readers.texts import Options, items_by_texts
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import Item, Variant
 
-# What tells the rows of choices from the others that a program records.
+# Columns that distinguish rows of choices from other recorded rows.
 _KINDS = (
     "PennElementType", "PennElementName", "Controller name", "trial_type", "phase", "Zone Type",
     "Response Type", "Screen Name", "Zone Name", "Object Name",
@@ -48,11 +48,12 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """A mapping, and what could not be found.
+    """A guessed mapping, and the missing parts.
 
     Attributes:
-        mapping: What the columns probably mean.
-        lacking: What no column was found for, in words; nothing can be read without it.
+        mapping: The probable meaning of the columns.
+        lacking: Required columns that were not found, in words; the table cannot be read without
+            them.
     """
 
     mapping: Meaning
@@ -60,15 +61,14 @@ class Guess:
 
 
 def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
-    """Return what a table's columns probably mean.
+    """Guess the meaning of a table's columns.
 
-    The item's column is the one that holds items' ids. The choice is a column with the items' own
-    texts, with versions, or with sides where another column tells the expected side; else whether
-    the choice was correct.
+    The item column contains item ids. The choice column contains the items' texts, versions, or
+    sides (if another column has the expected side); otherwise, whether the choice was correct.
 
     Args:
         source: The table.
-        items: The items; without them only columns that bear usual names are found.
+        items: The items; without them, only columns with common names are found.
     """
     known = {item.item_id: Options(item) for item in items}
     table = source.table
@@ -87,7 +87,7 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
         return Guess(Meaning(), ("a column that holds the items' ids",))
     keep, choice = _choice_among(rows, item, known)
     if not patterns and not _is_of_two(rows, choice):
-        # What is known by its texts alone is also the version that was shown.
+        # A column identified only by its texts is also the version shown.
         person = first_of(rows, "participant")
         if answers := single_answers(rows, item, known, person):
             return _with_single(table, answers, item, by_texts, rows)
@@ -109,7 +109,7 @@ def guess_mapping(source: Source, items: Sequence[Item]) -> Guess:
 
 
 def _is_of_two(rows: pd.DataFrame, choice: Choice) -> bool:
-    """Return whether a choice is surely one between two versions, and no answer to one of them."""
+    """Return whether a choice is surely between two versions, not an answer to one of them."""
     column = choice.columns.get("chosen")
     if column is None or not choice.sure:
         return False
@@ -142,17 +142,17 @@ def _with_single(
 
 
 def _unanswered(rows: pd.DataFrame, choice: Choice) -> dict[str, str | list[str]]:
-    """Return what marks trials without an answer where they are told as wrong ones."""
+    """Return the rule for unanswered trials, if the table marks them as wrong."""
     if "correct" not in choice.columns:
         return {}
     told = rows[rows[choice.columns["correct"]] != ""]
     blank = {one: float((told[one] == "").mean()) for one in columns_of(rows, "chosen")}
-    # With several such columns, each may belong to trials of another kind.
+    # If there are several such columns, each may belong to a different kind of trial.
     return {one: "" for one, share in blank.items() if len(blank) == 1 and 0 < share < 1 / 2}
 
 
 def _left_out(table: pd.DataFrame) -> dict[str, str | list[str]]:
-    """Return what marks rows that no participant made, if a table has such rows."""
+    """Return the rule for rows not made by participants, if a table has such rows."""
     return {
         column: value
         for column, value in _NOBODY.items()
@@ -189,11 +189,11 @@ def _named(table: pd.DataFrame, role: str) -> dict[str, str]:
 def _choice_among(
     rows: pd.DataFrame, item: str, known: Known
 ) -> tuple[dict[str, str | list[str]], Choice]:
-    """Return the choice, and by which column and value its rows differ from the others.
+    """Return the rule that selects the rows of choices, and the choice.
 
-    Programs record more than choices: starts of trials, screens, keys pressed to go on. A column
-    that always holds the expected version may say what was right, in rows of any kind: it counts
-    only where nothing else does.
+    Programs also record other events: starts of trials, screens, keys pressed to continue. A column
+    that always holds the expected version may be the correct answer, in rows of any kind: it is
+    used only as a last resort.
     """
     person = first_of(rows, "participant")
     parts: list[tuple[dict[str, str | list[str]], pd.DataFrame]] = [({}, rows)]
@@ -219,7 +219,7 @@ def _choice_among(
 
 
 def _choice(rows: pd.DataFrame, item: str, known: Known) -> Choice:
-    """Return the columns that say what was chosen: the surest of those that do."""
+    """Return the columns that define the choice, preferring the most certain."""
     named = [one for one in columns_of(rows, "chosen") if one != item]
     others = [one for one in rows.columns if one not in (*named, item)]
     similar = [one for one in others if any(word in simple(one) for word in CHOSEN_WORDS)]
@@ -243,9 +243,9 @@ def _choice(rows: pd.DataFrame, item: str, known: Known) -> Choice:
 
 
 def _by_contents(rows: pd.DataFrame, columns: Sequence[str], item: str, known: Known) -> str | None:
-    """Return the one column that holds now the one version, now the other, whatever its name.
+    """Return the one column that contains both versions over the rows, whatever its name.
 
-    Two columns that always hold different versions are the two options as they were shown.
+    Two columns that always contain different versions are the two options shown.
     """
     told = {one: _versions_by_row(rows, one, item, known) for one in columns}
     both = [one for one, found in told.items() if len(set(found.dropna())) > 1]
@@ -270,8 +270,8 @@ def _versions_by_row(rows: pd.DataFrame, column: str, item: str, known: Known) -
 
 
 def _versions(rows: pd.DataFrame, column: str, item: str, known: Known) -> set[str]:
-    """Return which versions a column holds, by name or by text; none where it holds others."""
-    # An item whose versions are one text says nothing; its judgments are refused by name later.
+    """Return the versions in a column, by name or by text; empty if it has other values."""
+    # Skip items with identical versions; their judgments are refused by name later.
     told = [name for name, one in known.items() if not one.alike]
     filled = rows[(rows[column] != "") & rows[item].isin(told)]
     versions = [
@@ -284,10 +284,11 @@ def _versions(rows: pd.DataFrame, column: str, item: str, known: Known) -> set[s
 
 
 def _numbered_columns(table: pd.DataFrame, known: Known) -> dict[str, str]:
-    """Return, of a table with numbered columns that hold items, their names and patterns.
+    """Return names and patterns of numbered columns that contain items, in a wide table.
 
     A name is the pattern without its number: ``Answer.choice`` for ``Answer.choice{n}``. Numbers
-    begin anywhere and may have gaps; patterns that lack a number of the items' are no trials'.
+    may start anywhere and have gaps; patterns that lack one of the item column's numbers are not
+    trials.
     """
     names = list(map(str, table.columns))
     patterns = {
@@ -314,13 +315,13 @@ def _cells(table: pd.DataFrame, pattern: str, numbers: set[str]) -> "pd.Series[s
 
 
 def _around_numbers(column: str) -> Iterator[tuple[str, str]]:
-    """Yield what stands before and after each number in a column's name."""
+    """Yield the text before and after each number in a column's name."""
     for number in _NUMBER.finditer(column):
         yield column[: number.start()], column[number.end() :]
 
 
 def _stacked(table: pd.DataFrame, patterns: Mapping[str, str]) -> pd.DataFrame:
-    """Return all trials below each other, under the names of the patterns."""
+    """Stack the trials of numbered columns, using the patterns' names as columns."""
     numbers = numbers_in(list(table.columns), next(iter(patterns.values())))
     blocks = [
         table[[pattern.replace("{n}", number) for pattern in patterns.values()]].set_axis(
@@ -332,7 +333,7 @@ def _stacked(table: pd.DataFrame, patterns: Mapping[str, str]) -> pd.DataFrame:
 
 
 def _columns_of_items(table: pd.DataFrame, known: Mapping[str, object]) -> dict[str, list[str]]:
-    """Return patterns such as ``Q_{item}``, each with the items that have such a column."""
+    """Return patterns such as ``Q_{item}``, each with the items that have a matching column."""
     found: dict[str, list[str]] = {}
     for column in table.columns:
         for item in known:
@@ -362,13 +363,13 @@ def _named_after_items(
             "submit" in pattern.lower()
             or simple(pattern.replace("{item}", "")) in ROLES["rt_ms"].names
         ):
-            # Qualtrics measures pages in seconds.
+            # Qualtrics measures page times in seconds.
             columns["rt_ms"], unit = pattern, "s" if "submit" in pattern.lower() else "ms"
     return Meaning.model_validate({"columns": columns, "wide": True, "rt_unit": unit})
 
 
 def _unit(rows: pd.DataFrame, column: str) -> Literal["ms", "s"]:
-    """Return "s" where reaction times are decimals below a minute, else "ms"."""
+    """Return "s" if reaction times are decimals below a minute, else "ms"."""
     if not column:
         return "ms"
     numbers = pd.to_numeric(rows[column], errors="coerce").dropna()

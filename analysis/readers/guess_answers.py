@@ -1,4 +1,4 @@
-"""The columns of ratings, and of yes or no, to one sentence at a time: found by what they hold."""
+"""Find the columns of ratings or yes-or-no answers to single sentences, by their contents."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from analysis.readers.single_answers import RATING, SAID_YES, VERSION
 from experiment.materials.formats.pairs import BAD_WORDS, GOOD_WORDS
 from experiment.records import Variant
 
-# How files call a column of answers; a name decides only between columns that could both be it.
+# Usual names of answer columns; a name only decides between otherwise equal candidates.
 _ANSWERED = ("rating", "said", "response", "answer", "judg", "accept", "likert", "score", "value",
              "choice", "button", "key", "natural", "plausib")  # fmt: skip
 _CHOSEN = ("chosen", "choice", "choose", "chose", "select", "prefer", "pick", "respon", "answer")
@@ -23,9 +23,9 @@ _WORDS = (
 )  # fmt: skip
 _HIGHEST, _FEWEST, _TWO, _LIKELY = 9, 3, 2, 0.9
 _DESIGN = re.compile("correct|expected|target|key|type|time|latency|rt", re.IGNORECASE)
-# Half of the sentences that are shown are of each version; of those that are chosen, most are good.
+# Among shown sentences, the versions are balanced; among chosen ones, most are good.
 _SHOWN = (0.3, 0.7)
-# Of a rating, one sentence gets several; of what describes the sentence, one alone.
+# A sentence gets several different ratings, but only one value of a property of the sentence.
 _SAME = 0.95
 
 
@@ -34,9 +34,9 @@ class SingleAnswers:
     """The columns of answers to single sentences.
 
     Attributes:
-        columns: Our column to theirs.
-        values: What their values mean.
-        lacking: What could not be decided, in words.
+        columns: The source's column for each Parallax column.
+        values: The meaning of their values.
+        lacking: Undecided points, in words.
     """
 
     columns: Mapping[str, str]
@@ -47,13 +47,13 @@ class SingleAnswers:
 def single_answers(
     rows: pd.DataFrame, item: str, known: Known, person: str | None
 ) -> SingleAnswers | None:
-    """Return the columns of ratings, or of yes or no; None where the rows hold choices or nothing.
+    """Return the columns of ratings or yes-or-no answers; None if the rows have neither.
 
     Args:
         rows: A row for each answer.
         item: The column with the items' ids.
         known: The items' texts.
-        person: The column that names the participants.
+        person: The participant column.
     """
     rows = rows[rows[item].isin(list(known))]
     if rows.empty:
@@ -68,7 +68,7 @@ def single_answers(
     answered = [one for one in others if any(word in simple(one) for word in _ANSWERED)]
     kinds = _kinds(rows, others, sentence, person)
     if not kinds:
-        # Everybody may have said the same of each sentence, where the name says that it is answers.
+        # If the name indicates answers, all participants may have given the same answer.
         told = [one for one in answered if not _DESIGN.search(one)]
         kinds = _kinds(rows, told, None, person)
     if not kinds:
@@ -83,7 +83,7 @@ def single_answers(
 
 
 def _version(rows: pd.DataFrame, item: str, known: Known) -> tuple[str, dict[str, str]] | None:
-    """Return the column that says which version was shown, and what its values mean."""
+    """Return the column of the version shown, and the meaning of its values."""
     for column in rows.columns.drop(item):
         if any(word in simple(column) for word in _CHOSEN):
             continue
@@ -117,7 +117,7 @@ def _kinds(
 def _kind(
     rows: pd.DataFrame, column: str, sentence: "pd.Series[str] | None", person: str | None
 ) -> str | None:
-    """Return whether a column can hold ratings, or yes and no; None where it can hold neither."""
+    """Return whether a column may contain ratings or yes-or-no answers; None if neither."""
     filled = rows[column] != ""
     cells = rows[column][filled]
     if cells.nunique() < _TWO or filled.mean() < 1 / 2:
@@ -134,22 +134,22 @@ def _kind(
 
 
 def _is_truth(column: str) -> bool:
-    """Return whether a column says whether an answer was right."""
+    """Return whether a column records if answers were right."""
     return simple(column) in ("correct", "iscorrect", "accuracy", "acc", "hit", "right")
 
 
 def _of_person(cells: "pd.Series[str]", person: "pd.Series[str] | None") -> bool:
-    """Return whether a column describes people, or the order of trials."""
+    """Return whether a column describes participants, or the order of trials."""
     if person is None:
         return False
-    # An age is one for each participant; a trial's number is another in each of their trials.
+    # An age is constant for a participant; a trial number differs in each of their trials.
     once = pd.DataFrame({"person": person, "cell": cells})
     each = once.groupby("person", observed=True)["cell"]
     return bool((each.nunique() <= 1).all() or (each.size() == each.nunique()).all())
 
 
 def _function(cells: "pd.Series[str]", of: "pd.Series[str]") -> bool:
-    """Return whether a column describes sentences: one value for each."""
+    """Return whether a column is a function of the sentence: one value for each."""
     groups = pd.DataFrame({"of": of, "cell": cells}).groupby("of", observed=True)["cell"]
     sizes = groups.size()
     several = sizes[sizes > 1].index

@@ -1,4 +1,4 @@
-"""The columns by which a table names its items, or the sides of a choice, by what they hold."""
+"""Find the columns of item ids, or of the sides of a choice, by their contents."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ _PAIRS = (("first", "second"), ("left", "right"), ("top", "bottom"), ("up", "dow
 _SIDES = {side: place for pair in _PAIRS for side, place in zip(pair, _PAIRS[0], strict=True)}
 _KEYS = ("l", "r"), ("arrowleft", "arrowright"), ("arrowup", "arrowdown"), ("f", "j"), ("a", "b")
 _TWO = 2
-# Columns of one pair of words that agree by chance say different things.
+# Two columns with the same pair of words that agree only by chance are unrelated.
 _AGREE = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The columns that say what was chosen, and what their values mean.
+    """The columns that define the choice, and the meaning of their values.
 
-    ``sure`` is False where they always say the same version.
+    ``sure`` is False if they always give the same version.
     """
 
     columns: dict[str, str]
@@ -35,21 +35,21 @@ class Choice:
 
 
 def share(values: "pd.Series[str]", among: object) -> float:
-    """Return the share of the cells that are not empty that are among some values."""
+    """Return the share of non-empty cells whose value is among the given values."""
     filled = values[values != ""]
     return float(filled.isin(list(among)).mean()) if len(filled) else 0.0  # type: ignore[call-overload]
 
 
 def item_column(table: pd.DataFrame, known: Known) -> str | None:
-    """Return the column with the items' ids; None where none has, or nothing says which one."""
+    """Return the column with item ids; None if no column qualifies, or the choice is ambiguous."""
     if not known:
         return first_of(table, "item")
-    # Instructions and pauses hold other words where trials hold items.
+    # Rows of instructions and pauses have other words in the item column.
     hits = {name: int(table[name].isin(list(known)).sum()) for name in table.columns}
     likely = sorted((name for name in hits if hits[name]), key=lambda name: -hits[name])
     if not all(one.isdecimal() for one in known):
         return next(iter(likely), None)
-    # Numbers that name items may also be ratings, participants, ages and places.
+    # Numeric item ids may also be ratings, participants, ages or positions.
     likely = [name for name in likely if hits[name] > LIKELY * hits[likely[0]]]
     called = [name for name in likely if simple(name) in ROLES["item"].names]
     told = _beside_texts(table, called or likely, known)
@@ -57,7 +57,7 @@ def item_column(table: pd.DataFrame, known: Known) -> str | None:
 
 
 def _beside_texts(table: pd.DataFrame, columns: Sequence[str], known: Known) -> list[str]:
-    """Return the columns of which no other column with texts of items says that they name none."""
+    """Return the columns whose ids agree with the item texts in every text column."""
     every = {comparable(text) for one in known.values() for text in one.written if text}
     texts = [
         name
@@ -73,7 +73,7 @@ def _beside_texts(table: pd.DataFrame, columns: Sequence[str], known: Known) -> 
 
 
 def _told(table: pd.DataFrame, item: str, text: str, known: Known) -> float:
-    """Return the share of rows with an item and a text whose text is the item's."""
+    """Return the share of rows with an item and a text in which the text is the item's."""
     both = table[table[item].isin(list(known)) & (table[text] != "")]
     told = versions_beside(both[item], both[text], known)
     return float(told.notna().mean()) if len(told) else 0.0
@@ -82,7 +82,7 @@ def _told(table: pd.DataFrame, item: str, text: str, known: Known) -> float:
 def versions_beside(
     items: "pd.Series[str]", texts: "pd.Series[str]", known: Known
 ) -> "pd.Series[str]":
-    """Return which version of its item each text is; nothing where it is neither's."""
+    """Return each text's version of its item; empty if the text is not the item's."""
     pairs = pd.DataFrame({"item": items, "text": texts})
     each = pairs.drop_duplicates()
     told = {
@@ -94,7 +94,7 @@ def versions_beside(
 
 
 def text_columns(table: pd.DataFrame, items: Sequence[Item]) -> list[str]:
-    """Return the two columns that hold both options of an item in each row, or the one text."""
+    """Return two columns with both options of an item, or one column with one option's text."""
     texts = {way for item in items for way in _ways(item)}
     holding = [
         column
@@ -119,12 +119,12 @@ def _ways(item: Item) -> Iterator[str]:
 
 
 def side_of(rows: pd.DataFrame, column: str, versions: Callable[[str], set[str]]) -> Choice | None:
-    """Return the choice of a side, where another column tells what stood there.
+    """Return the choice of a side, if another column gives the version on that side.
 
     Args:
         rows: The rows of judgments.
-        column: The column that may hold the side.
-        versions: Returns which versions of its row's item a column holds.
+        column: The candidate column of sides.
+        versions: Returns the versions, of the row's item, in a column.
     """
     values = set(rows[column].map(comparable)) - {""}
     for side in columns_of(rows, "good_side"):
@@ -146,7 +146,7 @@ def side_of(rows: pd.DataFrame, column: str, versions: Callable[[str], set[str]]
 def _named_places(
     columns: Sequence[str], values: Iterable[str]
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield two columns of texts whose names begin or end with the two values: A and sentenceA."""
+    """Yield pairs of text columns whose names start or end with the two values: A and sentenceA."""
     for pair in combinations(columns, _TWO):
         names = [simple(one) for one in pair]
         means = {}
@@ -160,10 +160,10 @@ def _named_places(
 
 
 def sides_by_contents(rows: pd.DataFrame) -> Choice | None:
-    """Return the two columns that hold the same two sides and mostly agree, whatever their names.
+    """Return two columns that contain the same two sides and mostly agree, whatever their names.
 
-    One is the side that was chosen, the other that of the expected version. Which is which
-    changes nothing: a choice is right where both are the same.
+    One is the chosen side, the other the expected version's side. Their roles are interchangeable:
+    a choice is right if both are equal.
     """
     held = {one: frozenset(rows[one].map(comparable)) - {""} for one in rows.columns}
     for pair in map(frozenset, (*_PAIRS, *_KEYS)):

@@ -1,4 +1,4 @@
-"""What an import keeps about itself beside its tables, by which it can be understood and undone."""
+"""The record of an import, stored with its tables, which explains it and allows to undo it."""
 
 import hashlib
 import json
@@ -14,12 +14,12 @@ RECORD = "import.json"
 
 
 def write_record(folder: Path, source: Path, about: Mapping[str, object]) -> None:
-    """Write which files an import wrote from which source, and what became of the source.
+    """Record the files that an import wrote, their source, and the accounting of the source.
 
     Args:
-        folder: The folder with the import's other files, all of which are written.
+        folder: The folder with the import's other files, all already written.
         source: The file or folder that was read.
-        about: What became of it.
+        about: The accounting of the source.
     """
     files = {one.name: _hash(one) for one in sorted(folder.iterdir())}
     record = {
@@ -37,7 +37,7 @@ def written_files(folder: Path) -> dict[str, str]:
     """Return the files that an import wrote to a folder, each with its hash.
 
     Raises:
-        AnalysisError: The folder holds no import.
+        AnalysisError: The folder has no import.
     """
     path = folder / RECORD
     try:
@@ -56,19 +56,19 @@ def written_files(folder: Path) -> dict[str, str]:
 def refuse_replacing(
     folder: Path, *, replace: bool = False, using: Path | None = None
 ) -> tuple[set[str], str]:
-    """Return the names that a new import may replace in a folder, and what is said of that.
+    """Return the file names that a new import may replace, and a sentence about them.
 
     Args:
-        folder: Where the import is to be written.
-        replace: Whether files that were changed after an earlier import are replaced, too.
+        folder: The folder of the new import.
+        replace: Whether to replace even files that were changed after an earlier import.
         using: A file that the new import reads: it may be the earlier import's own, corrected.
 
     Returns:
-        The earlier import's files, and a sentence; both are empty where there is none.
+        The earlier import's files, and a sentence; both are empty without an earlier import.
 
     Raises:
         AnalysisError: A file of the earlier import was changed since.
-        WritingError: The folder holds files of somebody else.
+        WritingError: The folder contains unrelated files.
     """
     files = written_files(folder) if (folder / RECORD).is_file() else {}
     own = {RECORD, *files} if files else set[str]()
@@ -92,10 +92,10 @@ def _changed(folder: Path, files: Mapping[str, str]) -> list[str]:
 
 
 def undo(folder: Path) -> list[str]:
-    """Remove what an import wrote, and nothing else; return the files' names.
+    """Remove the files that an import wrote, and nothing else; return their names.
 
     Raises:
-        AnalysisError: The folder holds no import, or one of its files was changed since.
+        AnalysisError: The folder has no import, or one of its files was changed.
     """
     files = written_files(folder)
     if changed := _changed(folder, files):

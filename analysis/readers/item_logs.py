@@ -1,4 +1,4 @@
-"""Which items a model has right: from samples of lm-evaluation-harness, or from scores."""
+"""Read which items a model gets right, from lm-evaluation-harness samples or from scores."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,13 +13,13 @@ from analysis.data.load import load_scores
 from analysis.errors import AnalysisError
 from experiment.materials.formats.raw import json_lines, read_text
 
-# What the harness calls being right, in the order in which it is looked for.
+# The harness's metrics of correctness, in order of preference.
 METRICS = ("acc", "exact_match", "acc_norm")
 PARADIGM = "paradigm"
 
 
 def read_item_log(path: Path, metric: str = "", by: str = "") -> pd.DataFrame:
-    """Return a model's items: item_id, what it says of itself, paradigm, correct.
+    """Read a model's results by item: item_id, text, paradigm and correct.
 
     Args:
         path: A score file (.parquet), a file of samples (.jsonl), or a folder with such files, one
@@ -31,7 +31,7 @@ def read_item_log(path: Path, metric: str = "", by: str = "") -> pd.DataFrame:
         item_id, text (a hash of the item where the log has one, to compare), paradigm, correct.
 
     Raises:
-        AnalysisError: There is no such log, or it does not say what is right and wrong.
+        AnalysisError: The log does not exist, or has no correctness.
     """
     if path.suffix == ".parquet":
         return _of_scores(path)
@@ -63,7 +63,7 @@ def _samples(path: Path, metric: str, by: str) -> list[dict[str, object]]:
     seen: dict[str, dict[str, object]] = {}
     for place, sample in json_lines(read_text(path)[0], path):
         number = str(sample.get("doc_id", len(seen)))
-        # Of an item that several filters answered, the first counts.
+        # If several filters answered an item, the first one counts.
         if number not in seen:
             seen[number] = {
                 "item_id": f"{task}/{number}",
@@ -103,7 +103,7 @@ def _correct(sample: Mapping[str, Any], metric: str, place: str) -> bool:
 
 
 def same_items(logs: Mapping[str, pd.DataFrame]) -> None:
-    """Raise an AnalysisError if two logs call different items by one name, or share none."""
+    """Raise an AnalysisError if two logs use one name for different items, or share no item."""
     (first, own), *others = logs.items()
     for name, log in others:
         both = own.merge(log, on="item_id", suffixes=("", "_other"))

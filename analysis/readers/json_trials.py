@@ -1,4 +1,4 @@
-"""Trials as browsers record them in JSON."""
+"""Read trials that browsers recorded in JSON."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,13 +10,13 @@ RESULT = "result"
 
 
 def as_text(trials: Iterable[Mapping[Any, object]]) -> pd.DataFrame:
-    """Return trials as a table of texts, a missing value as empty text.
+    """Convert trials to a table of texts; missing values become empty.
 
-    What is nested is named by its path: ``{"response": {"Q0": "a"}}`` has the column
+    Nested values are named by their path: ``{"response": {"Q0": "a"}}`` has the column
     ``response.Q0``.
     """
     rows = [dict(_flat(trial)) for trial in trials]
-    # As objects: whole numbers next to missing ones would become decimals, "1" in one file and
+    # Keep objects: next to missing values, integers would become decimals, "1" in one file and
     # "1.0" in the next.
     table = pd.DataFrame(rows, dtype=object)
     return table.map(lambda value: "" if _missing(value) else _text(value))
@@ -39,16 +39,16 @@ def _text(value: object) -> str:
 
 
 def read_json(text: str) -> tuple[pd.DataFrame, bool]:
-    """Return the trials of JSON, and whether there were several results, one below the other.
+    """Return the trials of JSON text, and whether it contained several results.
 
-    A result is a list of trials, a trial, or an object that holds the list under ``trials`` or
-    ``data``. JATOS writes one result after the other, each on lines of its own; the column
-    ``result`` numbers them. Single trials, one after the other, are not numbered.
+    A result is a list of trials, a trial, or an object with the list under ``trials`` or ``data``.
+    JATOS writes one result after the other, each on lines of its own; the column ``result`` numbers
+    them. Single trials, one after the other, are not numbered.
     """
     results = list(_documents(text))
     single = [one for one in results if _is_trial(one)]
     if 1 < len(single) == len(results):
-        # Whose trials they are, their order does not tell.
+        # The order of trials does not identify the participant.
         return as_text(single), False
     return numbered(results), len(results) > 1
 
@@ -67,10 +67,10 @@ def numbered(results: Iterable[object]) -> pd.DataFrame:
 
 
 def trials_of(result: object) -> Iterator[dict[str, object]]:
-    """Yield the trials of a result, whichever list or object holds them.
+    """Yield the trials of a result, from any list or object that contains them.
 
     Raises:
-        ValueError: It holds something else.
+        ValueError: The result contains no trials.
     """
     if isinstance(result, list):
         for one in result:

@@ -1,4 +1,4 @@
-"""A file of judgments and a file of items as an exported run, which the comparison takes."""
+"""Convert a file of judgments and a file of items to an exported run for comparison."""
 
 import re
 from collections import Counter
@@ -50,13 +50,13 @@ _SHOWN, _AT_ONCE = 5, 500_000
 
 
 def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) -> ExportedRun:
-    """Return judgments of any source as if they had been exported.
+    """Read judgments of any source as an exported run.
 
     Args:
-        path: The judgments: a table in our long form, any table with a mapping, or the published
-            table of Gulordava et al. (2018), which holds its items.
-        items: The items table; ``parallax lm score`` takes the same file.
-        mapping: What the columns mean.
+        path: The judgments: a table in Parallax's long form, any table with a mapping, or the
+            published table of Gulordava et al. (2018), which contains its items.
+        items: The items table; ``parallax lm score`` accepts the same file.
+        mapping: The meaning of the columns.
 
     Raises:
         AnalysisError: A column is missing, a value is not known, or an item is not in the items.
@@ -80,7 +80,7 @@ def read_judgments(path: Path, items: Path | None, mapping: Path | None = None) 
 
 
 def lacking_items(path: Path) -> AnalysisError:
-    """Return the error that a file of judgments came without its items."""
+    """Return the error for a file of judgments given without its items."""
     return AnalysisError(
         "the file of judgments does not say which items were judged",
         where=str(path),
@@ -93,7 +93,7 @@ def read_known_items(path: Path) -> list[Item]:
     """Return the items of a table, each id once.
 
     Raises:
-        AnalysisError: There is no item, or an id occurs twice.
+        AnalysisError: The table has no items, or an id occurs twice.
         ParallaxError: The table cannot be read.
     """
     items = _items_of(path)
@@ -111,13 +111,13 @@ def read_known_items(path: Path) -> list[Item]:
 
 
 def _items_of(path: Path) -> list[Item]:
-    """Return a table's items, which may be sentences alone."""
+    """Return a table's items; they may be single sentences."""
     try:
         return list(open_materials(path).items())
     except MaterialsError:
         if path.is_dir():
             raise
-        # What is wrong with a table of neither kind is told as what is wrong with its pairs.
+        # For a table of neither kind, report the error of reading it as pairs.
         with suppress(MaterialsError):
             return list(read_materials(path, identical=True, alone=True).items)
         raise
@@ -125,7 +125,7 @@ def _items_of(path: Path) -> list[Item]:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A source's judgments as a run, and what became of every part of the source."""
+    """A source's judgments as a run, and the accounting of every part of the source."""
 
     run: ExportedRun
     account: Accounting
@@ -134,18 +134,18 @@ class Imported:
 def interpreted(
     source: Source, mapping: Meaning, items: Sequence[Item], *, decided: bool = True
 ) -> Imported:
-    """Return a source's judgments as a run, as a mapping says, with every cell accounted for.
+    """Convert a source's judgments to a run by a mapping, with every cell accounted for.
 
     Args:
         source: The source.
-        mapping: What its columns mean.
+        mapping: The meaning of its columns.
         items: The items.
-        decided: Whether copies of judgments must have been decided about by the mapping; if not,
-            only a file that holds every judgment twice is refused.
+        decided: Whether the mapping must decide about copies of judgments; if not, only a file that
+            repeats every judgment is refused.
 
     Raises:
         AnalysisError: The mapping does not fit the table, or the table not the items; texts
-            contradict ids, or the source's own accuracy what was read.
+            contradict ids, or the source's own accuracy contradicts the judgments.
     """
     path = source.path
     found = to_long(source.table, mapping, path, items)
@@ -172,13 +172,13 @@ def interpreted(
 
 
 def as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> ExportedRun:
-    """Return judgments in the long form as an exported run.
+    """Convert judgments in the long form to an exported run.
 
     Args:
-        long: Columns as ``analysis.readers.mapping.LONG`` names them; without ``participant`` the
-            judgments have no known author.
+        long: Columns as in ``analysis.readers.mapping.LONG``; without ``participant``, participants
+            are unknown.
         items: The items.
-        path: Where the judgments were read from.
+        path: The file of the judgments.
     """
     known = pd.DataFrame([item_row(item) for item in items])
     rows = _completed(_of_people(long, path), known, path)
@@ -216,10 +216,10 @@ def as_run(long: pd.DataFrame, items: Sequence[Item], path: Path) -> ExportedRun
 
 
 def refuse_unknown(judged: "pd.Series[str]", items: Sequence[Item], path: Path) -> None:
-    """Raise where an item was judged that is not among the items.
+    """Raise if a judged item is not among the items.
 
     Raises:
-        AnalysisError: It is not.
+        AnalysisError: A judged item is unknown.
     """
     unknown = sorted(set(judged.unique()) - {item.item_id for item in items})
     if unknown:
@@ -244,9 +244,9 @@ def _of_people(long: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 
 def _completed(long: pd.DataFrame, items: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Return one row per judgment with every column that an export has."""
+    """Return one row per judgment with every column of an export."""
     rows = long.rename(columns={"item": "item_id"}).reset_index(drop=True)
-    # Of millions of judgments, texts are held as codes.
+    # Store texts as codes, since there may be millions of judgments.
     codes = codes_in(rows["item_id"], pd.Index(items["item_id"]))
     contrast = take(items["contrast"], codes)
     good = _chose_good(rows, contrast, path)
@@ -317,7 +317,7 @@ def _number(rows: pd.DataFrame, name: str, path: Path) -> "pd.Series[float]":
     if name not in rows:
         return pd.Series(float("nan"), rows.index)
     try:
-        # Piece by piece: each text is an object until it is a number.
+        # Convert in chunks: each text is a Python object until converted to a number.
         values = rows[name].replace("", None)
         pieces = [values.iloc[n : n + _AT_ONCE] for n in range(0, len(values), _AT_ONCE)]
         numbers = pd.concat([pd.to_numeric(one).astype(float) for one in pieces])
@@ -359,7 +359,7 @@ def _name(path: Path) -> str:
 
 
 def _study(path: Path, items: pd.DataFrame, rows: pd.DataFrame) -> Study:
-    """Return a study with the items' constructions; nothing else of it is known."""
+    """Return a study with the items' constructions; all else is unknown."""
     people = rows.groupby("participant").size()
     return Study(
         folder=path.with_suffix(""),

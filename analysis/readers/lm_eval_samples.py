@@ -1,4 +1,4 @@
-"""What ``lm_eval --log_samples`` writes: each item with the log-likelihoods of its choices."""
+"""Read the samples of ``lm_eval --log_samples``: items with log-likelihoods of their choices."""
 
 import json
 import math
@@ -16,19 +16,19 @@ from experiment.materials.formats.raw import json_lines, read_text
 from experiment.records import Item, Variant
 
 _KEYS = {"doc", "arguments", "resps", "target"}
-# How the harness names the files: the task, and when.
+# The harness's file names: task and time.
 _NAME = re.compile(r"samples_(?P<task>.+?)(?P<date>_\d{4}-\d\d-\d\dT[\d.:-]+)?$")
 
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """A file of samples.
+    """The contents of a file of samples.
 
     Attributes:
-        items: Its items, by their texts.
-        scored: Their scores.
-        model: The model, where the results beside the file name it; else empty.
-        after_space: Whether each text stood behind a space.
+        items: The items, by text.
+        scored: The scores.
+        model: The model named in the results file next to the samples; empty if unknown.
+        after_space: Whether each text followed a space.
     """
 
     items: list[Item]
@@ -50,13 +50,13 @@ def is_samples(path: Path) -> bool:
 
 
 def read_samples(path: Path) -> Samples:
-    """Return a file of samples of a task of two choices.
+    """Read the samples of a two-choice task.
 
-    Of an item that several filters answered, the first is read.
+    If several filters answered an item, the first one is read.
 
     Raises:
-        AnalysisError: A line is no item of two choices with log-likelihoods.
-        MaterialsError: The file is no text, or a line is no JSON object.
+        AnalysisError: A line is not a two-choice item with log-likelihoods.
+        MaterialsError: The file is not text, or a line is not a JSON object.
     """
     named = _NAME.fullmatch(path.stem)
     task = named["task"] if named else path.stem
@@ -88,7 +88,7 @@ def read_samples(path: Path) -> Samples:
 
 
 def _arguments(sample: Mapping[str, Any], place: str) -> list[tuple[str, str]]:
-    """Return context and continuation of each choice."""
+    """Return the context and continuation of each choice."""
     found = sample.get("arguments")
     each = list(found.values()) if isinstance(found, dict) else found
     try:
@@ -96,8 +96,8 @@ def _arguments(sample: Mapping[str, Any], place: str) -> list[tuple[str, str]]:
         contexts = [(str(pair[0]), str(pair[1])) for pair in pairs]
     except (TypeError, IndexError) as error:
         raise _unreadable("its arguments are no texts", place) from error
-    # Behind the two choices may stand each by itself (mutual information). Where two contexts are
-    # the choices, it is they that stand there.
+    # The two choices may be followed by unconditional ones (mutual information). If the choices are
+    # two contexts, the contexts follow instead.
     choices, rest = contexts[:2], contexts[2:]
     alone = [one[1].strip() for one in rest if not one[0].strip()]
     either = [[one[place].strip() for one in choices] for place in (1, 0)]
@@ -121,10 +121,10 @@ def _target(
 
 
 def _target_of_contexts(sample: Mapping[str, Any], nats: list[float], place: str) -> int:
-    """Return the right one of two contexts of one continuation (WinoGrande), as the file tells it.
+    """Return the correct one of two contexts with the same continuation (WinoGrande).
 
-    The target is then the continuation, which says nothing; the document's answer does, or whether
-    the model was right.
+    In this case the target is the continuation, which is not informative; the document's answer, or
+    the recorded correctness, is used instead.
     """
     doc = sample.get("doc")
     answer = str(doc.get("answer")) if isinstance(doc, dict) else ""
@@ -139,7 +139,7 @@ def _target_of_contexts(sample: Mapping[str, Any], nats: list[float], place: str
 def _refuse_contradiction(
     sample: Mapping[str, Any], nats: list[float], target: int, place: str
 ) -> None:
-    """Refuse a sample whose own accuracy says otherwise than its log-likelihoods and target."""
+    """Refuse a sample whose recorded accuracy contradicts its log-likelihoods and target."""
     right = nats[target] > nats[1 - target]
     if sample.get("acc") in (0, 1) and nats[0] != nats[1] and right != (sample["acc"] == 1):
         raise _unreadable(
@@ -158,7 +158,7 @@ def _draft(
     number: str,
 ) -> Draft:
     same = arguments[0][0] == arguments[1][0]
-    # Two contexts of one continuation are two whole texts.
+    # Two contexts with one continuation are two whole texts.
     texts = [text if same else f"{context} {text.lstrip()}" for context, text in arguments]
     good, bad = (" ".join(texts[n].split()) for n in (target, 1 - target))
     doc = sample.get("doc")
@@ -194,7 +194,7 @@ def _unreadable(problem: str, place: str) -> AnalysisError:
 
 
 def _model(path: Path, date: str) -> str:
-    """Return the model as the results of the same call name it."""
+    """Return the model named in the results file of the same call."""
     results = path.with_name(f"results{date}.json")
     try:
         found = json.loads(results.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Every table of judgments brought into one long form, each row and column accounted for."""
+"""Convert any table of judgments to the long form, with every row and column accounted for."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,18 +16,18 @@ from analysis.readers.texts import items_by_texts
 from experiment.records import Item
 
 _TEXTS_SHOWN, _VALUES_SHOWN, _AT_ONCE = 30, 8, 500_000
-# The row of the source that a trial is from.
+# The trial's row in the source.
 ROW = "row of the source"
 _NEEDED = ("item",)
 
 
 @dataclass(frozen=True, slots=True)
 class LongForm:
-    """A source's judgments in our columns, and what became of the rest.
+    """A source's judgments in Parallax's columns, and the accounting of the rest.
 
     Attributes:
-        rows: Our columns as far as the source has them, as texts, and ``ROW``.
-        account: What was used, and what was dropped by which rule.
+        rows: Those of Parallax's columns that the source has, as texts, and ``ROW``.
+        account: The used data, and the data dropped by each rule.
     """
 
     rows: pd.DataFrame
@@ -37,25 +37,25 @@ class LongForm:
 def to_long(
     table: pd.DataFrame, mapping: Meaning, path: Path, items: Sequence[Item] = ()
 ) -> LongForm:
-    """Return a table with our columns, as far as it has them; values as text.
+    """Return a table with those of Parallax's columns that the source has; values are text.
 
-    Participants become p1, p2 and so on: the names they had go no further.
+    Participants are renamed to p1, p2 and so on; their original names are discarded.
 
     Args:
         table: The table.
-        mapping: What its columns mean.
-        path: Where it was read from.
-        items: The items, for columns that are named after them or hold their texts.
+        mapping: The meaning of its columns.
+        path: The file of the table.
+        items: The items, for columns that are named after them or contain their texts.
 
     Raises:
-        AnalysisError: A mapped column is not there, no column tells the item or the choice, a rule
-            drops nothing, or no row is left.
+        AnalysisError: A mapped column is missing, no column gives the item or the choice, a rule
+            drops nothing, or no row remains.
     """
     return _Reading(table, mapping, path).long(items)
 
 
 class _Reading:
-    """One table on its way into the long form."""
+    """The conversion of one table to the long form."""
 
     def __init__(self, table: pd.DataFrame, mapping: Meaning, path: Path) -> None:
         self._table, self._mapping, self._path = table, mapping, path
@@ -83,7 +83,7 @@ class _Reading:
             rows = rows.assign(rt_ms=_in_ms(rows["rt_ms"], UNITS[mapping.rt_unit]))
         if "participant" in rows:
             _refuse_blank(rows["participant"], self._path)
-            # A worker's id is nobody's business but the platform's.
+            # Worker ids are confidential and must stay with the platform.
             rows = rows.assign(participant=_references(rows["participant"]))
         self._count(rows)
         kept = [name for name in (*LONG, ROW) if name in rows.columns]
@@ -121,10 +121,10 @@ class _Reading:
     def _refuse_idle(
         self, column: "pd.Series[str]", values: Sequence[str], keep: bool, any_: bool
     ) -> None:
-        """Refuse a rule with a value that no row has: it may be misspelt."""
+        """Refuse a rule with a value that no row has: it may be a spelling mistake."""
         found = set(column.dropna().unique())
         idle = [value for value in values if value not in found]
-        # Where nothing at all is kept, the reader is told that nothing is left.
+        # If no row is kept at all, a different error reports it.
         if idle and len(column) and (any_ or not keep):
             raise AnalysisError(
                 f'no row has "{idle[0]}" in the column "{column.name}", which the mapping '
@@ -164,11 +164,11 @@ class _Reading:
         if mapping.item_by_texts:
             used |= {name: used.get(name, "item's texts") for name in mapping.item_by_texts}
             found["item"] = items_by_texts(found[mapping.item_by_texts], items)
-        # A column that bears one of our names and means something else.
+        # A column that has one of Parallax's names but another meaning.
         return found.drop(columns=[*{*mapping.unrelated} & {*LONG} - {*mapping.columns, "item"}])
 
     def _by_number(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Return one row per trial of a table with one row per session."""
+        """Return one row per trial from a table with one row per session."""
         mapping = self._mapping
         patterns = {**mapping.columns, **{f"item_{n}": p for n, p in enumerate(mapping.item_from)}}
         numbered = [pattern for pattern in patterns.values() if NUMBER in pattern]
@@ -198,7 +198,7 @@ class _Reading:
             )
 
     def _by_item(self, table: pd.DataFrame, items: Sequence[str]) -> pd.DataFrame:
-        """Return one row per trial of a table whose columns are named after the items."""
+        """Return one row per trial from a table whose columns are named after the items."""
         mapping, blocks = self._mapping, []
         for item in items:
             named = {ours: one.replace(ITEM, item) for ours, one in mapping.columns.items()}
@@ -209,7 +209,7 @@ class _Reading:
             self._need(table, [one for one in mapping.columns.values() if ITEM in one])
         self._per_trial = sum(ITEM in one for one in mapping.columns.values())
         rows = self._blocks(blocks, mapping.columns)
-        # Whoever was not shown an item has an empty cell.
+        # The cell is empty if the participant was not shown the item.
         said = next(one for one in ("chosen", "correct", *ANSWERS) if one in rows)
         shown: pd.Series[bool] = rows[said] != ""
         return self._dropped(rows, shown, "the cell named after the item is empty")
@@ -231,7 +231,7 @@ class _Reading:
         self._shared = len(
             {one for one in patterns.values() if NUMBER not in one and ITEM not in one}
         )
-        # Each session's trials stand together, as they were judged.
+        # Keep each session's trials together, in the order of judging.
         rows = pd.concat(blocks).sort_values(ROW, kind="stable").reset_index(drop=True)
         if "item" not in rows:
             return rows
@@ -284,7 +284,7 @@ def _refuse_blank(participants: "pd.Series[str]", path: Path) -> None:
 
 
 def _in_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":
-    # Piece by piece: of ten million judgments, objects would take more than the table.
+    # Convert in chunks: for ten million judgments, objects would need more memory than the table.
     pieces = [values.iloc[n : n + _AT_ONCE] for n in range(0, len(values), _AT_ONCE)]
     return pd.concat([_piece_in_ms(one, factor) for one in pieces])
 
@@ -292,7 +292,7 @@ def _in_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":
 def _piece_in_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":
     numbers = pd.to_numeric(values, errors="coerce")
     kept = numbers.notna() | (values.fillna("") == "")
-    # What is no number is named where reaction times are read.
+    # Non-numeric values are reported when reaction times are read.
     texts = [
         "" if pd.isna(number) and ok else f"{number * factor:.6g}" if ok else str(value)
         for number, ok, value in zip(numbers, kept, values, strict=True)
@@ -301,7 +301,7 @@ def _piece_in_ms(values: "pd.Series[str]", factor: float) -> "pd.Series[str]":
 
 
 def _references(participants: "pd.Series[str]") -> "pd.Categorical[str]":
-    """Return p1, p2 and so on in place of names, in the order of their first judgments."""
+    """Replace names by p1, p2 and so on, in the order of first judgments."""
     numbers, names = pd.factorize(participants)
     return pd.Categorical.from_codes(numbers, pd.Index([f"p{n + 1}" for n in range(len(names))]))
 
@@ -321,7 +321,7 @@ def _translated(values: "pd.Series[str]", known: Mapping[str, str], path: Path) 
 
 
 def _meaning(value: str, known: Mapping[str, str]) -> str | None:
-    """Return what a value means: its own line, or the first line whose ``*`` can stand for it."""
+    """Return the meaning of a value: an exact entry, or else the first matching ``*`` pattern."""
     if value in known:
         return known[value]
     for pattern, meaning in known.items():

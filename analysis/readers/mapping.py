@@ -1,4 +1,4 @@
-"""A mapping file: what the columns of somebody's table of judgments mean."""
+"""Mapping files: the meaning of the columns in a table of judgments."""
 
 import json
 import tomllib
@@ -88,10 +88,10 @@ def _toml_table(name: str, table: Mapping[str, object]) -> list[str]:
 
 
 def read_mapping(path: Path | None) -> Meaning:
-    """Return a mapping file's content; without a file the columns bear our names.
+    """Read a mapping file; without a file, columns must have Parallax's names.
 
     Raises:
-        AnalysisError: The file is missing, not TOML, or has a key that no mapping has.
+        AnalysisError: The file is missing, not TOML, or has an unknown key.
     """
     if path is None:
         return Meaning()

@@ -1,4 +1,4 @@
-"""Scores of other programs as score files, each text matched to an item's version."""
+"""Convert other programs' scores to score files, matching each text to an item's version."""
 
 import math
 import re
@@ -15,7 +15,7 @@ from experiment.records import Item, Variant
 from experiment.tables.files import write_table
 from experiment.tables.schemas import SCORES
 
-# The ways in which a text may have been written, the likeliest first.
+# Possible renderings of a text, the most likely first.
 _RENDERINGS = ("as_written", "sentence_case", "lower_case_tokens")
 _SHOWN = 3
 
@@ -29,7 +29,7 @@ class Matched:
     Attributes:
         model: The model.
         scores: By item and version.
-        rendering: How the texts were written, where they were matched as texts.
+        rendering: The rendering of the texts, if they were matched as texts.
         notes: What was left out, in sentences.
     """
 
@@ -42,14 +42,14 @@ class Matched:
 def match_scores(
     scored: Iterable[Scored], items: Sequence[Item], model: str, where: Path
 ) -> list[Matched]:
-    """Return each model's scores by item and version.
+    """Match scores to items and versions, for each model.
 
-    Texts are matched without regard to white space, as written or in a study's usual renderings.
+    Texts are matched ignoring white space, as written or in a study's usual renderings.
 
     Args:
         scored: The scores.
         items: The items.
-        model: What the model is called where the file does not say it.
+        model: The model's name, if the file does not give it.
         where: The file, for messages.
 
     Raises:
@@ -98,7 +98,7 @@ def _matched(model: str, rows: Sequence[Scored], items: Sequence[Item], where: P
 
 
 def _refuse_contradiction(row: Scored, of_text: Mapping[str, list[Version]]) -> None:
-    """Refuse a row whose text is another item's, or another version's, than its ids say."""
+    """Refuse a row whose text does not belong to the item or version of its ids."""
     found = of_text.get(_key(row.text), []) if row.text else []
     if row.item_id and row.variant and found and (row.item_id, row.variant) not in found:
         item, version = found[0]
@@ -112,7 +112,7 @@ def _refuse_contradiction(row: Scored, of_text: Mapping[str, list[Version]]) -> 
 
 
 def _unlike(rows: Sequence[Scored]) -> Iterator[str]:
-    """Yield that texts were believed to be items' although they are written otherwise."""
+    """Yield warnings about texts that differ from the items' texts."""
     if rows:
         yield (
             f"{len(rows):,} texts beside ids are not written as any item is; the first: "
@@ -135,7 +135,7 @@ def _by_text(items: Iterable[Item], rendered: Callable[[str], str]) -> dict[str,
 
 
 def texts_of(item: Item) -> dict[str, str]:
-    """Return the whole text of each of an item's versions."""
+    """Return the full text of each version of an item."""
     versions = {Variant.GOOD: item.good, Variant.BAD: item.bad}
     if item.distractor:
         versions[Variant.DISTRACTOR] = item.distractor
@@ -190,10 +190,10 @@ def _left_out(
 
 
 def write_scores(matched: Matched, items: Sequence[Item], facts: ScoreFacts, path: Path) -> None:
-    """Write a score file of those of the items that are scored.
+    """Write a score file of the scored items.
 
     Raises:
-        TableError: It cannot be written.
+        TableError: The file cannot be written.
     """
     rows = (
         _row(item, version, matched)
@@ -226,7 +226,7 @@ def _row(item: Item, version: str, matched: Matched) -> dict[str, object]:
 
 
 def _difference_at(one: Scored, other: Scored) -> int | None:
-    """Return how many tokens two versions share first; None where nobody knows the tokens."""
+    """Return the number of tokens that two versions share at the start; None without tokens."""
     if len(one.logprobs_nats) == len(other.logprobs_nats) == 1:
         return 0
     if not (one.tokens and other.tokens):

@@ -1,4 +1,4 @@
-"""Whether judgments can be what their mapping says: accuracies above chance, times of people."""
+"""Check whether judgments are plausible under a mapping: accuracy and reaction times."""
 
 import pandas as pd
 from scipy.special import bdtr  # scipy.stats takes a second to import
@@ -7,7 +7,7 @@ from analysis.data.load import ExportedRun
 from analysis.errors import AnalysisError
 from experiment.records import Variant
 
-# People who attend to a forced choice do better; a mapping that is wrong gives this or less.
+# Attentive participants are more accurate; a wrong mapping gives this accuracy or less.
 LOWEST_ACCURACY = 0.6
 _FASTEST_MS = 100.0
 _RARE, _TENTH = 0.05, 0.1
@@ -15,7 +15,7 @@ _PASS = "--accept-low-accuracy"
 
 
 def check_accuracy(run: ExportedRun) -> None:
-    """Raise where people are near chance or below: the sign of a choice that is coded wrongly.
+    """Raise if accuracy is near or below chance, a sign of a wrongly coded choice.
 
     Raises:
         AnalysisError: The accuracy over all judgments is below ``LOWEST_ACCURACY``. The message
@@ -39,7 +39,7 @@ def check_accuracy(run: ExportedRun) -> None:
 
 
 def _check_ratings(run: ExportedRun) -> None:
-    """Raise where the expected versions are not rated higher than the others."""
+    """Raise if the expected versions are not rated higher than the others."""
     if "rating" not in run.responses:
         return
     means = run.responses.groupby("version", observed=True)["rating"].mean()
@@ -80,7 +80,7 @@ def _swapped(accuracy: float) -> str:
 
 
 def _mirrored(run: ExportedRun) -> str:
-    """Return how many participants are mirrored by themselves, where several are and not all."""
+    """Return the number of reversed participants, if there are several but not all."""
     rows = run.responses.dropna(subset="participant")
     each = rows.groupby("participant", observed=True)["chose_good"].mean()
     low, high = int((each < 1 - LOWEST_ACCURACY).sum()), int((each > LOWEST_ACCURACY).sum())
@@ -94,9 +94,9 @@ def _mirrored(run: ExportedRun) -> str:
 
 
 def below_chance(run: ExportedRun) -> int:
-    """Return how many participants chose the expected version so rarely that it is no chance.
+    """Return the number of participants whose accuracy is significantly below chance.
 
-    By a binomial test of each participant, at .05.
+    Each participant is tested by a binomial test at .05.
     """
     rows = run.responses.dropna(subset="participant")
     each = rows.groupby("participant", observed=True)["chose_good"].agg(["sum", "size"])
@@ -105,7 +105,7 @@ def below_chance(run: ExportedRun) -> int:
 
 
 def check_keys(run: ExportedRun) -> None:
-    """Raise where some participants are the mirror images of the others.
+    """Raise if some participants' responses are reversed relative to the others.
 
     Raises:
         AnalysisError: A tenth of the participants, and at least two, chose the expected version
@@ -126,7 +126,7 @@ def check_keys(run: ExportedRun) -> None:
 
 
 def check_times(rt_ms: "pd.Series[float]", where: str) -> None:
-    """Raise where half of the reaction times are faster than a person reads two sentences.
+    """Raise if half of the reaction times are too short for reading two sentences.
 
     Raises:
         AnalysisError: The median is below a tenth of a second, as with seconds taken for

@@ -1,4 +1,4 @@
-"""What a mapping makes of a table, shown before anything is written."""
+"""Preview the result of a mapping before anything is written."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ _WIDEST, _TWO = 28, 2
 
 
 def judgments_table(run: ExportedRun) -> pd.DataFrame:
-    """Return a run's judgments in the long form, as they are written and read again."""
+    """Return a run's judgments in the long form, for writing and re-reading."""
     rows = run.responses
     codes = codes_in(rows["item_id"], pd.Index(run.items["item_id"]))
     contrast = take(run.items["contrast"], codes)
@@ -39,22 +39,22 @@ def judgments_table(run: ExportedRun) -> pd.DataFrame:
         columns |= {"version": rows["version"], answer: rows[answer]}
     table = pd.DataFrame(columns)
     if not answer and not (~first).any():
-        # All expected versions first is what judgments without sides are read as.
+        # Judgments without sides are read as if all expected versions came first.
         table = table.drop(columns="option_first")
     if table["list"].nunique() < _TWO:
         table = table.drop(columns="list")
-    # What the source did not tell is left out.
+    # Omit columns that the source lacks.
     return table.dropna(axis=1, how="all")
 
 
 def _good_or(other: pd.Categorical, good: NDArray[np.bool_]) -> pd.Categorical:
-    """Return the good version where it is one, else the version against it."""
+    """Return the good version where True, else the alternative."""
     versions = pd.Index([Variant.GOOD.value, *other.categories])
     return pd.Categorical.from_codes(np.where(good, 0, other.codes + 1), versions)
 
 
 def _said(run: ExportedRun) -> str:
-    """Return in words what was answered on the whole."""
+    """Return a summary of the answers, in words."""
     rows = run.responses
     if answer_of(rows) == RATING:
         counts = rows[RATING].value_counts().sort_index()
@@ -66,7 +66,7 @@ def _said(run: ExportedRun) -> str:
 
 
 def preview(source: Source, mapping: Meaning, found: Imported) -> str:
-    """Return the format, the mapping, the first judgments and the reconciliation, as text."""
+    """Return the format, the mapping, the first judgments and the accounting, as text."""
     run = found.run
     table = judgments_table(run)
     people = int(run.responses["participant"].nunique())

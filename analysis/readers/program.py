@@ -1,4 +1,4 @@
-"""What a program that collects judgments says of its files; its module is all that it needs."""
+"""The description of a program's file format; each program's module defines one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ from experiment.discovery import offered_in
 class Program:
     """A program's format; ``PROGRAM`` of a module in ``programs/``.
 
-    A file is known by its ending, by how its text begins, or by the columns of its table.
+    A file is recognised by its suffix, the start of its text, or its table's columns.
 
     Attributes:
-        name: The program.
-        documentation: Its row in docs/data_formats.md.
-        suffixes: Endings that only its files have.
-        read_file: Reads such a file.
-        recognises: Whether a file's text begins as the program's does.
-        read_text: Reads such a text: the table, and the program's name where others share it.
-        columns: The columns by which its table is known.
-        tidy: Takes out of such a table what is no judgment.
+        name: The program's name.
+        documentation: The program's row in docs/data_formats.md.
+        suffixes: File suffixes that only this program uses.
+        read_file: Reads a file with such a suffix.
+        recognises: Tests whether a text starts like the program's files.
+        read_text: Reads such a text: the table, and the program's name if several share the format.
+        columns: The columns that identify its table.
+        tidy: Removes rows that are not judgments from the table.
     """
 
     name: str
@@ -37,5 +37,5 @@ class Program:
 
 
 def programs() -> tuple[Program, ...]:
-    """Return every program whose files are known."""
+    """Return all programs with a known file format."""
     return offered_in("analysis.readers.programs", "PROGRAM", Program)

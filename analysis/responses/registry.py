@@ -51,6 +51,6 @@ def analysis_of(run: ExportedRun) -> ResponseAnalysis:
     try:
         family = response_of(run.study, own_code=False).family
     except ParallaxError:
-        # A type of the researcher's own is read as pairs; its code is not run here.
+        # A researcher's own response type is read as pairs; its code is not executed here.
         family = "choice"
     return cast(ResponseAnalysis, ANALYSES.load(family, own_code=False))

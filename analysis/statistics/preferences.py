@@ -50,7 +50,7 @@ def with_model_scores(preferred: pd.DataFrame, decisions: pd.DataFrame) -> pd.Da
             "correct": decisions["correct"],
         }
     )
-    # Two impossible versions (-inf each) differ by nothing that a number could say: a tie.
+    # Two impossible versions (-inf each) count as a tie.
     model["difference_nats"] = model["difference_nats"].fillna(0.0)
     model["difference_nats"] = model["difference_nats"].clip(*_finite(model["difference_nats"]))
     return preferred.merge(model, "inner", on="item_id", validate="one_to_one")

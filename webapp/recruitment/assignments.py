@@ -1,4 +1,4 @@
-"""Accepting: which of the platform's assignments a participant works under."""
+"""Match a participant with the platform's assignment."""
 
 from datetime import datetime
 
@@ -24,18 +24,20 @@ def accept(
 ) -> Assignment:
     """Return the assignment under which the participant works from now on.
 
-    Who gave one back and accepted another goes on where they were, under the new one.
+    A participant who returned one assignment and accepted another continues the same session under
+    the new one.
 
     Args:
         session: An open session that writes.
         run: The run.
-        participant: Who works.
-        acceptance: What they come for.
+        participant: The participant.
+        acceptance: The accepted assignment.
         now: The time.
-        worker_id: What their link calls them; the participant's own name unless it is given.
+        worker_id: The worker's id in the link; by default the participant's platform id.
 
     Raises:
-        RequestError: Somebody else has handed it in, or they have handed in their work already.
+        RequestError: Another participant has submitted this assignment, or the participant has
+            already submitted their work.
     """
     worker_id = worker_id or participant.platform_id
     known = _known(session, worker_id, acceptance)
@@ -46,7 +48,7 @@ def accept(
             with session.begin_nested():
                 known = _new(session, run, participant, worker_id, acceptance, now)
         except IntegrityError:
-            # The same page was sent twice, and the other request came first.
+            # The same page was sent twice, and the other request was first.
             known = _known(session, worker_id, acceptance)
             if known is None:
                 raise
@@ -58,8 +60,8 @@ def accept(
     return known
 
 
-# Built once: every end of a visit asks for it. A platform may give somebody the id again that they
-# had returned.
+# Built once, because every end of a visit runs it. A platform may assign an id again that the
+# participant had returned.
 _CURRENT = (
     select(Assignment)
     .where(Assignment.participant_id == bindparam("who"))
@@ -73,7 +75,7 @@ _CURRENT = (
 
 
 def current_assignment(session: Session, participant: Participant) -> Assignment | None:
-    """Return the assignment under which the participant works, or worked last; None without one.
+    """Return the participant's present or last assignment; None without one.
 
     A worker who has submitted one cannot work on another.
     """
@@ -81,7 +83,7 @@ def current_assignment(session: Session, participant: Participant) -> Assignment
 
 
 def is_returning(session: Session, run: Run, platform_id: str | None) -> bool:
-    """Return whether somebody whom the platform names is a participant of the run already."""
+    """Return whether the platform id belongs to an existing participant of the run."""
     if platform_id is None:
         return False
     known = select(Participant.id).where(
@@ -100,7 +102,7 @@ def _known(session: Session, worker_id: str | None, acceptance: Acceptance) -> A
 
 
 def _leave_others(session: Session, participant: Participant, acceptance: Acceptance) -> None:
-    """Take the participant's other assignments, and others' claims to this one, as returned."""
+    """Mark the participant's other assignments, and others' claims to this one, as returned."""
     others = session.scalars(
         select(Assignment).where(
             or_(
@@ -116,7 +118,7 @@ def _leave_others(session: Session, participant: Participant, acceptance: Accept
 
 
 def taken_part() -> RequestError:
-    """Return the error for somebody who has handed in their work already."""
+    """Return the error for a participant who has already submitted their work."""
     return RequestError(
         gettext(
             "You have taken part already, and your work was handed in. Please return this"

@@ -1,10 +1,10 @@
-"""Two browsers with one worker's id: which of them the platform means.
+"""Resolve claims of two browsers with the same worker's id.
 
-A platform that signs nothing puts the worker's id into a link, and anybody can forge such a link.
-The first browser with an id works under it. A later browser with the same id and another
-assignment, which cannot show that it holds the session, gets a session of its own without the id:
-nobody takes over a session by writing an id. In the end the platform reports which of the
-assignments was the worker's, and that session gets the id (docs/decisions/forged-arrivals.md).
+A platform that does not sign its links puts the worker's id into a link, and anybody can forge such
+a link. The first browser with an id works under it. A later browser with the same id and another
+assignment, which cannot show that it holds the session, gets a session of its own without the id: a
+forged id takes over no session. In the end the platform reports which of the assignments was the
+worker's, and that session gets the id (docs/decisions/forged-arrivals.md).
 """
 
 from datetime import datetime
@@ -20,21 +20,21 @@ from webapp.recruitment.assignments import taken_part
 from webapp.sessions.assign import free_places
 from webapp.sessions.lease import ACTIVE_STATES
 
-# Kept with the visit of somebody whom the platform could not be asked about.
+# Stored with a visit whose participant the platform could not confirm.
 UNCONFIRMED = "unconfirmed"
 
 
 def refuse_other_offers(session: Session, run: Run, acceptance: Acceptance) -> None:
-    """Let pass only work of an offer of the run's.
+    """Check that an assignment belongs to an offer of the run.
 
     Raises:
-        ArrivalError: The platform's offers of the run are others.
+        ArrivalError: The run has other offers on the platform.
     """
     offers = session.execute(
         select(Hit.platform_id, Hit.called_at).where(Hit.run_id == run.id)
     ).all()
     known = {offer_id for offer_id, _ in offers}
-    # Somebody may be faster than the answer to our posting it.
+    # A worker may arrive before the platform's answer to posting the offer.
     is_posting = any(offer_id is None and called_at for offer_id, called_at in offers)
     if acceptance.hit_id not in known and not is_posting:
         raise other_study(acceptance.offer_parameter)
@@ -43,20 +43,20 @@ def refuse_other_offers(session: Session, run: Run, acceptance: Acceptance) -> N
 def name_to_work_under(
     session: Session, run: Run, arrival: Arrival, shown: str | None
 ) -> tuple[Participant | None, str | None]:
-    """Return the participant who goes on, or else the name under which somebody begins.
+    """Return the participant who continues, or the platform id under which a new one begins.
 
     Args:
         session: An open session.
         run: The run they came to.
-        arrival: What their link says.
-        shown: The reference of the participant whose session their browser holds; None without.
+        arrival: The link's data.
+        shown: The reference of the participant whose session the browser holds; None without.
 
     Returns:
-        The participant, None for a newcomer; and the platform's id of the newcomer, None where
-        somebody else works under it.
+        The participant, None for a new one; and the new participant's platform id, None if another
+        participant works under that id.
 
     Raises:
-        RequestError: The worker of that id has handed in another assignment.
+        RequestError: The worker of that id has submitted another assignment.
     """
     acceptance, worker_id = arrival.acceptance, arrival.platform_id
     if acceptance is None or worker_id is None:
@@ -79,15 +79,18 @@ def name_to_work_under(
 
 
 def refuse_unconfirmed(arrival: Arrival, known: bool | None, *, is_second: bool) -> None:
-    """Let pass only whom the platform knows, or the first of a name while it does not answer.
+    """Check that the platform knows an arriving participant.
+
+    While the platform does not answer, only the first participant of an id is admitted.
 
     Args:
-        arrival: What their link says.
-        known: What the platform says of it; None where it does not answer.
-        is_second: Whether they would be a second participant under one name.
+        arrival: The link's data.
+        known: The platform's answer; None if it does not answer.
+        is_second: Whether this would be a second participant under one id.
 
     Raises:
-        ArrivalError: The platform has not sent them, or nobody knows whether it has.
+        ArrivalError: The platform has not sent the participant, or its answer is needed and
+            missing.
     """
     if arrival.acceptance is not None and (known is False or (known is None and is_second)):
         raise other_study(arrival.acceptance.offer_parameter)
@@ -96,13 +99,13 @@ def refuse_unconfirmed(arrival: Arrival, known: bool | None, *, is_second: bool)
 def confirm_claim(
     session: Session, run_id: int, assignment: Assignment, status: AssignmentStatus, now: datetime
 ) -> int | None:
-    """Return whose a reported assignment is, and settle other browsers' claims to it.
+    """Settle browsers' claims to a reported assignment, and return its participant's id.
 
     Args:
         session: An open session that writes.
         run_id: The run.
-        assignment: The assignment as stored here, with the participant who works on it.
-        status: What the platform says of it.
+        assignment: The stored assignment, with the participant who works on it.
+        status: The platform's status of the assignment.
         now: The time.
     """
     holder = _holder(session, run_id, assignment.worker_id)
@@ -113,7 +116,8 @@ def confirm_claim(
         return claimant.id
     if holder is not None and holder.id != claimant.id:
         if _rows_of(session, Assignment.participant_id == holder.id, SUBMITTED_STATUSES):
-            # The worker has handed in another one: this is a second piece of the same person's.
+            # The worker has submitted another assignment: this is a second session of the same
+            # person.
             give_up(session, claimant)
             return holder.id
         holder.platform_id = None
@@ -131,9 +135,9 @@ def confirm_claim(
 
 
 def give_up(session: Session, participant: Participant) -> None:
-    """Free the place of somebody whose claim or assignment is gone.
+    """Free the place of a participant whose claim or assignment is gone.
 
-    A finished session keeps its place, unless it has no id: nobody will ever learn whose it is.
+    A finished session keeps its place, unless it has no platform id: its owner would stay unknown.
     """
     if participant.state in ACTIVE_STATES:
         participant.state = move(State(participant.state), State.ABANDONED)

@@ -1,4 +1,4 @@
-"""What a person decides about reports of endings, and what waits for that after a restore."""
+"""Researchers' decisions about reports of endings, including reports held after a restore."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -26,15 +26,15 @@ BY_HAND = "confirmed by hand"
 def hold_reports(
     session: Session, run: Run, only_once: Callable[[Ending], bool], now: datetime
 ) -> int:
-    """Hold a run's calls that must not be repeated until a person decided, and return how many.
+    """Hold a run's unrepeatable reports for a researcher's decision, and return how many.
 
-    What was waiting or refused in an older copy may have been sent since, and so may the endings
-    that this copy does not have.
+    Reports that were waiting or refused in an older copy of the database may have been sent since,
+    and so may reports of endings that this copy lacks.
 
     Args:
         session: An open session that writes.
         run: The run.
-        only_once: Whether a platform must not be told of such an ending twice.
+        only_once: Whether an ending must not be reported to the platform twice.
         now: The time.
     """
     sendable = OutgoingReport.state.in_([ReportState.WAITING, ReportState.REFUSED])
@@ -57,15 +57,16 @@ def send_again(
     *,
     also_unsafe: bool = False,
 ) -> int:
-    """Let a run's reports that were refused or got lost be sent again, and return how many.
+    """Queue a run's refused or lost reports again, and return how many.
 
     Args:
         session: An open session that writes.
         run: The run.
-        recruiter: The run's.
-        study: The run's.
+        recruiter: The run's recruiter.
+        study: The run's study.
         now: The time.
-        also_unsafe: Also those of which the platform may have heard and must not hear twice.
+        also_unsafe: Whether to include reports that the platform may have received and must not
+            receive twice.
     """
     ended = OutgoingReport.state.not_in([ReportState.DONE, ReportState.WAITING])
     of_run = select(OutgoingReport).where(OutgoingReport.run_id == run.id, ended)
@@ -86,7 +87,7 @@ def send_again(
 
 
 def confirm_by_hand(session: Session, run: Run, participant: str, now: datetime) -> bool:
-    """Note that a person saw on the platform that it knows of an ending, or told it there.
+    """Record that a researcher saw the ending on the platform, or reported it there.
 
     Args:
         session: An open session that writes.
@@ -95,10 +96,10 @@ def confirm_by_hand(session: Session, run: Run, participant: str, now: datetime)
         now: The time.
 
     Returns:
-        Whether anything was still to be confirmed.
+        Whether there was still something to confirm.
 
     Raises:
-        RunError: No end of this participant is reported, or the report is sent without help.
+        RunError: No end of this participant is reported, or the report is sent automatically.
     """
     of_person = [each for each, person in reports_of(session, run) if person.ref == participant]
     if not of_person:

@@ -1,4 +1,4 @@
-"""What a platform tells between two polls: that a visit has ended, or an assignment has changed."""
+"""News from a platform between two polls: a visit ended, or an assignment changed."""
 
 from datetime import datetime, timedelta
 
@@ -26,14 +26,14 @@ def departure_of(
     Args:
         session: An open session.
         study: The study of their run.
-        participant: Who leaves.
-        ending: How.
-        receipt: What proves to us later who left.
+        participant: The participant who leaves.
+        ending: The kind of ending.
+        receipt: The text that later identifies the participant.
     """
     assignment = current_assignment(session, participant)
     acceptance = None
     if assignment is not None and assignment.status not in SUBMITTED_STATUSES:
-        # Where the worker never came, the hit is not needed to hand the work in.
+        # If the worker never came, the HIT's id is not needed for submitting.
         acceptance = Acceptance(assignment.platform_id, "", assignment.submit_to)
     return Departure(
         ending,
@@ -52,11 +52,11 @@ def _stayed(participant: Participant) -> timedelta:
 
 
 def take_hint(sessions: Sessions, submission: Submission, now: datetime) -> bool:
-    """Store what a platform tells of one assignment, and return whether its offer is ours.
+    """Store a platform's news of one assignment, and return whether its offer is ours.
 
     Args:
-        sessions: The installation's.
-        submission: The assignment, as the platform told it when it was asked.
+        sessions: The installation's session factory.
+        submission: The assignment, as the platform described it when asked.
         now: The time.
     """
     with sessions.begin() as session:

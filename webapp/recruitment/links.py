@@ -1,4 +1,4 @@
-"""Arriving by a link or an access code of a run."""
+"""Arrivals by a link or an access code of a run."""
 
 import re
 from functools import cache
@@ -14,24 +14,23 @@ from webapp.sessions.lookup import PARAMETER
 
 
 class LinkWantedError(ArrivalError):
-    """Somebody uses the run's bare address, and the run requires a link or a code."""
+    """The request uses the run's bare address, and the run requires a link or a code."""
 
 
 def followed_link(session: Session, run: Run, given: str, *, required: bool) -> Link | None:
-    """Return the link by which somebody comes; None where the run asks for none.
+    """Return the link by which a participant arrives; None if the run requires none.
 
-    A run for which links were made takes nobody without one.
+    Once links were made for a run, it admits nobody without one.
 
     Args:
         session: An open session.
         run: The run.
-        given: The identifier in the address, or the code that was typed in; empty where there is
-            nothing.
-        required: Whether the run's recruiter asks for one in any case.
+        given: The identifier in the address, or the typed code; empty for neither.
+        required: Whether the run's recruiter requires a link in any case.
 
     Raises:
-        LinkWantedError: There is none, and there must be one.
-        ArrivalError: It was not given out for this run, or is not good any more.
+        LinkWantedError: A link is required and missing.
+        ArrivalError: The link was not made for this run, or is no longer valid.
     """
     token = re.sub(r"[\s-]", "", given).lower()
     if not token:
@@ -62,6 +61,6 @@ def _has_links(session: Session, run: Run) -> bool:
 
 @cache
 def _links(dialect: Dialect) -> Prepared:
-    """Return the statement that every arrival waits for, made once for each kind of database."""
+    """Return the statement that every arrival waits for, built once for each kind of database."""
     of_run = exists().where(Link.run_id == bindparam("run", type_=Integer))
     return Prepared(select(of_run), dialect)

@@ -1,7 +1,8 @@
-"""Quotas of lists: the platform gives each list an address and a number of places of its own.
+"""Quotas of lists: the platform gives each list its own address and number of places.
 
-The address holds a link of the run that leads to its list. Its identifier follows from the run and
-the list, so that a database from an older backup gets the same ones when the run is published.
+The address holds a link of the run that leads to its list. The link's identifier is derived from
+the run and the list, so that a database from an older backup gets the same links when the run is
+published.
 """
 
 import hashlib
@@ -23,7 +24,7 @@ Quotas = tuple[tuple[str, int], ...]
 
 
 def make_list_links(session: Session, run: Run, now: datetime) -> None:
-    """Add the links that lead to each list, as far as they are not there."""
+    """Add the missing links of a run's lists."""
     lists = session.scalars(select(Place.list).where(Place.run_id == run.id).distinct())
     known = set(session.scalars(select(Link.token).where(Link.run_id == run.id)))
     for one in sorted(lists):
@@ -42,18 +43,18 @@ def quotas(
     free: Mapping[int, int],
     most: int,
 ) -> Quotas:
-    """Return how many places each list's address still needs, all together at most so many.
+    """Return how many more places each list's address needs, at most ``most`` in total.
 
-    A list needs its places that nobody finished, but for those that the platform still offers at
-    its address, and those of people at work.
+    A list needs its unfinished places, minus those that the platform still offers at its address,
+    and minus those of active participants.
 
     Args:
         run_ref: The run.
         link: The run's address.
-        platform: Where it is published, which is asked about each offer.
-        posted: The offers that are posted.
-        free: How many places of each list nobody holds, as ``free_places`` gives them.
-        most: How many places are missing in all.
+        platform: The run's platform, which is asked about each offer.
+        posted: The ids of the posted offers.
+        free: The free places of each list, as ``free_places`` returns them.
+        most: How many places are missing in total.
 
     Raises:
         PlatformError: The platform cannot be asked.
@@ -73,7 +74,7 @@ def quotas(
 
 
 def free_places(session: Session, run: Run) -> Mapping[int, int]:
-    """Return how many places of each list nobody holds who is at work or finished."""
+    """Return how many places of each list no active or finished participant holds."""
     held = (State.WORKING, State.ANSWERED, State.FINISHED)
     rows = session.execute(
         select(Place.list, func.count())

@@ -1,4 +1,4 @@
-"""What the platform paid for work that it paid in part, where it does not say how much."""
+"""The amount of a partial payment, if the platform does not tell it."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -12,18 +12,18 @@ from webapp.runs.runs import study_as_launched
 
 
 def part_paid_minor(session: Session, assignment: Assignment, submission: Submission) -> int | None:
-    """Return what was paid for an assignment, bonuses aside, in minor units.
+    """Return the amount paid for an assignment without bonuses, in minor units.
 
-    Of somebody who withdrew, and whose submission our server completed with the study's share, it
-    is that share. What somebody else paid in part, only the platform knows.
+    For a participant who withdrew, and whose submission our server completed with the study's
+    share, the amount is that share. Any other partial amount is known only to the platform.
 
     Args:
         session: An open session.
-        assignment: The assignment as stored here, with the participant who works on it.
-        submission: What the platform says of it.
+        assignment: The stored assignment, with the participant who works on it.
+        submission: The platform's report of the assignment.
 
     Returns:
-        None where that follows from the status and the reward, or nobody knows.
+        None if the amount follows from the status and the reward, or is unknown.
     """
     in_part = submission.status is AssignmentStatus.PARTIALLY_APPROVED
     if submission.paid_minor is not None or not in_part or assignment.participant_id is None:

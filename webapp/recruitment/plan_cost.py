@@ -1,4 +1,4 @@
-"""What a publication would cost, and the installation's limits of pay, in a run's currency."""
+"""The cost of a publication, and the installation's limits of pay, in a run's currency."""
 
 import hashlib
 from collections import Counter
@@ -18,7 +18,7 @@ from webapp.runs.runs import named_run
 
 
 def cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], ...]:
-    """Return what is offered and what it costs at most, each with its name."""
+    """Return the rows of the offer and its maximum cost, each with a label."""
     sizes = Counter(offer.places for offer in plan.offers)
     offers = ", ".join(f"{number} of {places}" for places, number in sizes.items()) or "none"
     cost = plan.cost
@@ -40,9 +40,9 @@ def cost_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], .
 
 
 def audience_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str], ...]:
-    """Return how many people could find the offers now, where the platform says it.
+    """Return how many people could find the offers now, if the platform tells it.
 
-    It changes by the hour, so it is no part of what is confirmed.
+    The number changes by the hour, so it is not part of the confirmed plan.
     """
     if not isinstance(platform, CountedAudience):
         return ()
@@ -58,10 +58,10 @@ def audience_rows(plan: PublishPlan, platform: Platform) -> tuple[tuple[str, str
 def refuse_one_person(
     sessions: Sessions, plan: PublishPlan, platform: Platform, *, by: str, now: datetime
 ) -> None:
-    """Let a plan be published only after a second person asked for it, where the study says so.
+    """Check that a second person requested the publication, if the study requires it.
 
     Raises:
-        SecondPersonError: Nobody else has asked for it; then nothing may be published.
+        SecondPersonError: Nobody else has requested it, so nothing may be published.
     """
     digest, cost = digest_of(plan, platform), plan.cost
     told = f"places to be offered for {in_words(cost.total_minor, cost.currency)}"
@@ -72,15 +72,15 @@ def refuse_one_person(
 
 
 def digest_of(plan: PublishPlan, platform: Platform) -> str:
-    """Return what tells a plan from any other that offers or costs something else."""
+    """Return a digest that changes with the plan's offers and cost."""
     return hashlib.sha256(repr(cost_rows(plan, platform)).encode()).hexdigest()
 
 
 def refuse_too_dear(plan: PublishPlan, platform: Platform) -> None:
-    """Let pass only what the balance covers.
+    """Check that the balance covers the plan.
 
     Raises:
-        RunError: It is too small.
+        RunError: The balance is too small.
     """
     balance_minor = platform.balance_minor()
     if balance_minor < plan.cost.total_minor:
@@ -96,7 +96,7 @@ def limits_of(settings: Settings, currency: str) -> Limits:
     """Return the limits in one currency.
 
     Raises:
-        RunError: A setting names no amount of it, so nobody has said how much is too much.
+        RunError: A limit has no amount in this currency.
     """
     return Limits(
         Caps(

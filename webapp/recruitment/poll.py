@@ -1,4 +1,4 @@
-"""Polling: fetching the state of a run's assignments from its platform, which is right."""
+"""Polling: fetching the authoritative state of a run's assignments from its platform."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -32,19 +32,19 @@ from webapp.runs.runs import named_run, study_as_launched
 
 _RECEIPT = "receipt"
 _LONGEST_RECEIPT = 200
-# So many unanswered HITs in a row, and the rest is left for the next poll.
+# After this many unanswered HITs in a row, the rest waits for the next poll.
 _AWAY_AFTER = 3
 
 
 @dataclass(frozen=True, slots=True)
 class PollResult:
-    """What a poll brought.
+    """The result of a poll.
 
     Attributes:
-        submitted: Assignments the platform has, that we did not know to be submitted.
-        returned: Assignments that were given back; their places are free.
+        submitted: Assignments newly found to be submitted.
+        returned: Assignments newly found to be returned; their places are free.
         granted: Workers who got the qualification for having taken part.
-        refused: Workers to whom the platform will not give it; it does not know them.
+        refused: Workers whom the platform does not know and so refused the qualification.
     """
 
     submitted: int
@@ -54,14 +54,14 @@ class PollResult:
 
 
 def poll(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) -> PollResult:
-    """Bring what the platform knows of a run's assignments into our records.
+    """Update our records of a run's assignments from the platform.
 
-    A HIT whose call fails does not keep the others from being polled; what failed is raised when
-    they are. Where several in a row are not answered for, the platform is away.
+    If a HIT's call fails, the other HITs are still polled; the failure is raised at the end. After
+    several unanswered HITs in a row, polling stops.
 
     Raises:
-        RunError: The run was not published, or elsewhere.
-        PlatformError: A call was refused or not answered; polling again goes on from there.
+        RunError: The run was not published, or was published elsewhere.
+        PlatformError: A call was refused or not answered; the next poll continues from there.
     """
     changes = Counter[tuple[AssignmentStatus, ...]]()
     failure: PlatformError | None = None
@@ -92,10 +92,10 @@ def poll(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) ->
 def _poll_hit(
     sessions: Sessions, platform: Platform, hit: Hit, now: datetime
 ) -> list[tuple[AssignmentStatus, ...]]:
-    """Store what the platform reports about one HIT, at once, and return what is new."""
+    """Store the platform's report of one HIT immediately, and return the new changes."""
     assert hit.platform_id is not None
-    # In this order: who had accepted before the platform counted, and is neither counted nor in
-    # the list that follows, has given the assignment back.
+    # The order matters: an assignment accepted before the platform counted, and neither counted nor
+    # in the list fetched after that, was returned.
     accepted = _accepted(sessions, hit)
     state = None if platform.tells_every_status else platform.state(hit.platform_id)
     submissions = list(platform.submissions(hit.platform_id))
@@ -110,12 +110,12 @@ def _poll_hit(
 def upsert_submission(
     session: Session, hit: Hit, submission: Submission, now: datetime
 ) -> tuple[AssignmentStatus, ...]:
-    """Store what the platform reports about one assignment, and return what is new.
+    """Store the platform's report of one assignment, and return the new changes.
 
-    Who worked is what the platform says, whatever the link said under which somebody came.
+    The platform's report decides which worker it was, whatever the link said.
 
     Returns:
-        ``SUBMITTED_STATUSES`` or ``RETURNED_STATUSES`` where it is so from now on, else nothing.
+        ``SUBMITTED_STATUSES`` or ``RETURNED_STATUSES`` for a new status of that kind, else nothing.
     """
     gone = forgotten_id(submission.assignment_id, submission.worker_id)
     if session.scalar(select(Assignment.id).where(Assignment.platform_id == gone)) is not None:
@@ -171,10 +171,10 @@ def _accepted(sessions: Sessions, hit: Hit) -> Sequence[int]:
 def _give_back(
     session: Session, hit: Hit, accepted: Sequence[int], state: OfferState, now: datetime
 ) -> int:
-    """Mark what was returned or ran out of time, free the places, and return how many.
+    """Mark returned and timed-out assignments, free their places, and return how many.
 
-    A platform that tells of submissions alone is silent about both; one whose time must be over is
-    taken for timed out.
+    A platform that reports only submissions tells neither; an assignment whose time must be over
+    counts as timed out.
     """
     latest = _latest(session, session.get_one(Run, hit.run_id), now)
     still = session.scalars(
@@ -193,7 +193,7 @@ def _give_back(
 
 
 def _latest(session: Session, run: Run, now: datetime) -> datetime:
-    """Return when somebody whose time is up now had accepted, as we learnt of it, at the latest."""
+    """Return the latest acceptance time, by our records, at which the time limit is over now."""
     terms = study_as_launched(session, run).recruitment
     return now - timedelta(minutes=terms.duration_minutes if terms else 0)
 
@@ -207,7 +207,11 @@ def _free(session: Session, assignment: Assignment) -> None:
 
 
 def _grant(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) -> tuple[int, int]:
-    """Give everybody who handed in the qualification that keeps them from beginning again."""
+    """Give workers who submitted the qualification that keeps them from taking part again.
+
+    Returns:
+        How many got the qualification, and how many the platform refused.
+    """
     with reading(sessions) as session:
         run = named_run(session, run_ref)
         recruitment = published(session, run, platform.endpoint)
@@ -216,7 +220,7 @@ def _grant(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) 
                 Assignment.run_id == run.id,
                 Assignment.granted_at.is_(None),
                 Assignment.participant_id.is_not(None),
-                # A link's word is not enough: anybody could make the study invisible to others.
+                # A link alone is not enough: anybody could forge one to hide the study from others.
                 Assignment.status.in_(SUBMITTED_STATUSES),
                 ~Assignment.worker_id.is_stand_in(),
             )
@@ -230,7 +234,8 @@ def _grant(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) 
         except PlatformUnreachable:
             raise
         except PlatformError:
-            # Anybody can write a worker's id into a link; it must not stop the others' news.
+            # A link may hold an invented worker's id, which must not stop the other workers'
+            # updates.
             refused += 1
             continue
         with sessions.begin() as session:

@@ -1,4 +1,4 @@
-"""A published run: how it goes by its platform's figures, ending it early, extending it."""
+"""The progress of a published run by its platform's figures; pausing and extending it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ class Progress:
     """The figures of a run so far.
 
     Attributes:
-        handed_in: How many handed in.
-        median_minutes: From accepting to handing in; None where nobody has.
-        returned: How many gave back or ran out of time.
-        ended: How many did either, or handed in.
+        handed_in: The number of submitted assignments.
+        median_minutes: The median time from accepting to submitting; None without submissions.
+        returned: The number of returned or timed-out assignments.
+        ended: The number of submitted, returned or timed-out assignments.
     """
 
     handed_in: int
@@ -29,12 +29,12 @@ class Progress:
     ended: int
 
     def hourly_minor(self, reward_minor: int) -> int | None:
-        """Return what the reward is for an hour at the median time; None without one."""
+        """Return the reward's hourly rate at the median time; None without a median."""
         return round(reward_minor * 60 / self.median_minutes) if self.median_minutes else None
 
 
 def progress_of(submissions: Iterable[Submission]) -> Progress:
-    """Return the figures of a run's submissions; those screened out count for no time."""
+    """Return the figures of a run's submissions; durations of screened-out workers are ignored."""
     there = list(submissions)
     ended = [each for each in there if each.status in SUBMITTED_STATUSES]
     minutes = [
@@ -54,10 +54,10 @@ def progress_of(submissions: Iterable[Submission]) -> Progress:
 def hit_states(
     sessions: Sessions, platform: Platform, run_ref: str
 ) -> Iterator[tuple[str, OfferState]]:
-    """Yield each posted HIT of a run, and how far it has come.
+    """Yield each posted HIT of a run, and its progress.
 
     Raises:
-        RunError: The run was not published, or elsewhere.
+        RunError: The run was not published, or was published elsewhere.
     """
     with reading(sessions) as session:
         run = named_run(session, run_ref)
@@ -69,14 +69,14 @@ def hit_states(
 
 
 def pause(sessions: Sessions, platform: Platform, run_ref: str, now: datetime) -> int:
-    """Let no worker find a run any more, and return how many HITs that ended."""
+    """Hide a run from workers, and return how many HITs that ended."""
     return _move(sessions, platform, run_ref, now, now)
 
 
 def extend(
     sessions: Sessions, platform: Platform, run_ref: str, until: datetime, now: datetime
 ) -> int:
-    """Let workers find a run's open HITs until then, and return how many there are."""
+    """Keep a run's open HITs visible to workers until then, and return how many there are."""
     return _move(sessions, platform, run_ref, until, now)
 
 

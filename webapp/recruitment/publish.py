@@ -1,10 +1,9 @@
-"""Publishing: a run's open places are offered on its platform, each offer exactly once.
+"""Publish a run's open places on its platform, posting each offer exactly once.
 
-An offer is a committed row with a token before the platform is asked for it. Whatever happens in
-between - a crash, a lost reply, two publishers at once - publishing again goes on with the same
-rows: an offer that was posted is found by its token, any other is posted now. The platform is
-asked for the token before each offer, the first time too, and for offers that are not in the
-database: it may come from an older backup.
+Each offer is committed as a row with a token before the platform is called. After a crash, a lost
+reply or a simultaneous publication, publishing again continues with the same rows: the token finds
+an offer that was posted; any other offer is posted now. Every time, the platform is first asked for
+the token and for offers that are missing in the database, which may come from an older backup.
 """
 
 from collections.abc import Iterator, Sequence
@@ -65,22 +64,22 @@ _YET_TO_BE_MADE = "(the id of the qualification)"
 
 @dataclass(frozen=True, slots=True)
 class PublishPlan:
-    """What publishing a run would do now.
+    """The effects of publishing a run now.
 
     Attributes:
         run_ref: The run.
         study: Its study.
-        qualification: Name and description of the run's own, which is yet to be made; None where
-            it was made before.
-        task: What workers are offered; a qualification that does not exist yet has no id in it.
-        unfilled: How many of the run's places nobody has filled yet.
-        open: How many of them are offered or being worked on at the platform already.
-        reopen: Offers that have expired with free places, to be open anew (their ids there).
-        grow: Offers that get more places: their ids, and how many they have then.
-        lost: Offers that are posted and not written down, which they will be.
-        offers: The offers to be posted, those first that were written down before.
-        cost: What all of these cost at most; the platform set nothing aside for what expired.
-        quotas: How many more places each list's address gets, where each list has one.
+        qualification: Name and description of the run's own qualification if it has to be created;
+            None if it exists.
+        task: The task offered to workers; it has no id for a qualification yet to be created.
+        unfilled: The number of the run's unfilled places.
+        open: How many of these are already offered or being worked on at the platform.
+        reopen: Expired offers with free places to open again, by the platform's ids.
+        grow: Offers that get more places: their ids, and their new numbers of places.
+        lost: Offers that are posted but missing in the database, to be added to it.
+        offers: The offers to post, those that already have a row first.
+        cost: The maximum cost of all of these; the platform reserved nothing for expired offers.
+        quotas: How many more places each list's address gets, if each list has an address.
     """
 
     run_ref: str
@@ -98,18 +97,18 @@ class PublishPlan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to do."""
+        """Whether the plan has no effect."""
         return not (self.reopen or self.grow or self.lost or self.offers)
 
 
 def draft(
     sessions: Sessions, platform: Platform, run_ref: str, link: str, now: datetime
 ) -> PublishPlan:
-    """Return what publishing would do, without doing it; the platform is only read.
+    """Return the plan of a publication; the platform is only read.
 
     Raises:
         RunError: The run may not be published there.
-        PlatformError: The platform cannot tell how far the run's HITs have come.
+        PlatformError: The platform cannot report the progress of the run's HITs.
     """
     plan, posted = _draft(sessions, platform, run_ref, link, now)
     if not plan.task.list_quotas:
@@ -126,7 +125,7 @@ def draft(
 def _draft(
     sessions: Sessions, platform: Platform, run_ref: str, link: str, now: datetime
 ) -> tuple[PublishPlan, list[str]]:
-    """Return the plan without quotas of lists, and the offers that were posted."""
+    """Return the plan without list quotas, and the offers that were posted."""
     with reading(sessions) as session:
         run = named_run(session, run_ref)
         study = study_as_launched(session, run)
@@ -183,10 +182,10 @@ def _draft(
 
 
 def _refuse_more_places(study: Study, where: str, state: OfferState) -> None:
-    """Let more places be offered only for the study's own reward.
+    """Check before adding places that an offer still pays the study's reward.
 
     Raises:
-        RunError: Somebody changed it on the platform.
+        RunError: The reward was changed on the platform.
     """
     refuse_another_reward(
         study,
@@ -201,11 +200,11 @@ def _refuse_more_places(study: Study, where: str, state: OfferState) -> None:
 def publish(
     sessions: Sessions, platform: Platform, plan: PublishPlan, now: Clock
 ) -> Iterator[tuple[str, int]]:
-    """Carry out a draft, and yield each offer as it is there: its id and its free places.
+    """Carry out a plan, and yield the id and the free places of each posted offer.
 
     Raises:
-        PlatformError: A call was refused or not answered; publishing again goes on from there.
-        GateError: Nothing is published until something is mended.
+        PlatformError: A call was refused or not answered; publishing again continues from there.
+        GateError: A fault blocks publishing until it is repaired.
     """
     with reading(sessions) as session:
         refuse(Operation.PUBLISH, session.connection())
@@ -215,8 +214,8 @@ def publish(
     own_qualification = _own_qualification(sessions, platform, plan.run_ref)
     opened = dict.fromkeys((*plan.reopen, *dict(plan.grow)))
     if isinstance(platform, Drafts):
-        # Whoever wrote one down, and did not come to launch it, left it closed. What the plan does
-        # not open has no price in it.
+        # An offer that was added to the database but never launched is still closed. The plan's
+        # price does not include offers that it does not open.
         for offer_id in opened:
             platform.launch(offer_id)
     for lost in plan.lost:
@@ -236,10 +235,10 @@ def publish(
 
 
 def published(session: Session, run: Run, endpoint: str) -> Recruitment:
-    """Return where a run was published, which must be there.
+    """Return where a run was published.
 
     Raises:
-        RunError: It was not published, or elsewhere.
+        RunError: It was not published, or was published elsewhere.
     """
     recruitment = recruitment_of(session, run)
     if recruitment is None:
@@ -256,14 +255,14 @@ def recruitment_of(session: Session, run: Run) -> Recruitment | None:
 
 
 def recruitment_hits(session: Session, run: Run) -> Sequence[Hit]:
-    """Return the HITs through which a run finds its participants, in the order they were made."""
+    """Return the HITs of a run, in the order they were made."""
     return session.scalars(
         select(Hit).where(Hit.run_id == run.id, Hit.purpose == RECRUITMENT).order_by(Hit.id)
     ).all()
 
 
 def move_expiry(sessions: Sessions, platform: Platform, hit_id: str, at: datetime) -> None:
-    """Let workers find a posted HIT until another time."""
+    """Set the time until which workers can find a posted HIT."""
     platform.expire(hit_id, at)
     with sessions.begin() as session:
         hit = session.scalars(select(Hit).where(Hit.platform_id == hit_id)).one()
@@ -276,13 +275,13 @@ def _record_hits(
     with sessions.begin() as session:
         ledger_begun(session.connection())
         run = named_run(session, plan.run_ref)
-        # Two publishers at once: the second finds the rows of the first, and adds none.
+        # Lock against a simultaneous publication: the second finds the first's rows and adds none.
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
         recruitment = recruitment_of(session, run)
         if recruitment is None:
             recruitment = Recruitment(run_id=run.id, endpoint=platform.endpoint, published_at=now)
             session.add(recruitment)
-        # Another publisher may have come in between, with other credentials.
+        # Another publisher may have published in between, with other credentials.
         refuse_other_account(run, recruitment, account)
         recruitment.account = account
         if plan.task.list_quotas:
@@ -334,14 +333,14 @@ def post_hit(
     offer: Offer,
     now: Clock,
 ) -> str:
-    """Post the offer of a written-down HIT unless it is posted, and return its id there.
+    """Post the offer of a stored HIT unless it is posted, and return its id on the platform.
 
     Args:
-        sessions: The installation's.
-        platform: Where it is posted.
-        task: What is offered.
+        sessions: The installation's session factory.
+        platform: The platform.
+        task: The offered task.
         own_qualification: One of our qualifications in the task's audience, by which the offer is
-            found again; None on a platform without them.
+            found again; None on a platform without qualifications.
         offer: The offer; its token is the HIT's.
         now: The clock.
     """
@@ -351,8 +350,8 @@ def post_hit(
             return hit.platform_id
         posted, hit.called_at = hit.platform_id, now()
     if posted is None:
-        # The platform forgets tokens after a day, and the row may come from an older backup: what
-        # is there already is looked for.
+        # The platform forgets tokens after a day, and the row may come from an older backup, so an
+        # existing offer is searched for first.
         posted = platform.find_posted(offer.token, own_qualification)
         posted = posted or platform.post(task, offer)
         with sessions.begin() as session:

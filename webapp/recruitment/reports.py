@@ -1,7 +1,7 @@
 """Reporting endings to platforms: stored with the ending, sent later by a job.
 
-Whatever dies in between, a report is neither forgotten nor, where the platform would do the deed
-twice, sent twice: each call is committed before it is made.
+No crash loses a report, or sends a report twice that the platform must not get twice: each call is
+committed before it is made.
 """
 
 from collections.abc import Iterator
@@ -29,13 +29,13 @@ HELD = "held after a restore: the panel may know of it"
 
 
 class ReportState(StrEnum):
-    """How far a report has come."""
+    """The state of a report."""
 
     WAITING = "waiting"  # to be sent, or sent again
     SENDING = "sending"  # a call that must not be repeated was made, or was about to be
-    DONE = "done"  # the platform said so
-    REFUSED = "refused"  # the platform said no
-    UNKNOWN = "unknown"  # nobody knows whether the platform heard it
+    DONE = "done"  # the platform confirmed it
+    REFUSED = "refused"  # the platform refused it
+    UNKNOWN = "unknown"  # the outcome is unknown
 
 
 def owe_report(
@@ -46,14 +46,14 @@ def owe_report(
     ending: Ending,
     now: datetime,
 ) -> None:
-    """Store that an end must be reported to the platform, if it needs it and it is not stored yet.
+    """Store a report of an ending, if the platform needs one and none is stored yet.
 
     Args:
-        session: The session whose transaction the ending is stored in.
-        recruiter: The run's.
-        study: The run's.
-        person: Who leaves.
-        ending: How.
+        session: The session whose transaction stores the ending.
+        recruiter: The run's recruiter.
+        study: The run's study.
+        person: The participant who leaves.
+        ending: The kind of ending.
         now: The time.
     """
     if not isinstance(recruiter, ReportingRecruiter):
@@ -78,13 +78,13 @@ def owe_report(
 
 
 def hold_report(report: OutgoingReport, now: datetime) -> None:
-    """Leave a report to a person: the platform may know of it from before a restore."""
+    """Hold a report for a researcher's decision: it may have been sent before a restore."""
     report.state, report.answer = ReportState.UNKNOWN, HELD
     report.next_at, report.settled_at = None, now
 
 
 def due_reports(sessions: Sessions, now: datetime) -> list[int]:
-    """Return the reports whose time has come, the oldest first."""
+    """Return the ids of the reports that are due, the oldest first."""
     due = (
         select(OutgoingReport.id)
         .where(OutgoingReport.state == ReportState.WAITING, OutgoingReport.next_at <= now)
@@ -102,17 +102,17 @@ def send_report(
     report_id: int,
     now: Clock,
 ) -> ReportState:
-    """Make one report's call, unless another process is making it, and keep what came of it.
+    """Send one report, unless another process is sending it, and store the result.
 
     Args:
-        sessions: The installation's.
-        recruiter: The run's.
-        departure: Who left, and how.
-        report_id: Which report.
+        sessions: The installation's session factory.
+        recruiter: The run's recruiter.
+        departure: The participant's departure.
+        report_id: The report's id.
         now: The clock.
 
     Returns:
-        The state that the report has now.
+        The report's new state.
     """
     terms = recruiter.report_terms(departure.study, departure.ending)
     assert terms is not None, "no participant's ending is to be reported to the platform"
@@ -136,7 +136,7 @@ def send_report(
 
 
 def reports_of(session: Session, run: Run) -> Iterator[tuple[OutgoingReport, Participant]]:
-    """Yield every report of a run with its participant, in the order in which they were owed."""
+    """Yield every report of a run with its participant, in the order of creation."""
     rows = session.execute(
         select(OutgoingReport, Participant)
         .join(Participant, Participant.id == OutgoingReport.participant_id)
@@ -147,12 +147,12 @@ def reports_of(session: Session, run: Run) -> Iterator[tuple[OutgoingReport, Par
 
 
 def reported_ending(report: OutgoingReport) -> Ending:
-    """Return the ending that a report tells of."""
+    """Return the ending that a report is about."""
     return Ending(report.ending)
 
 
 def _claim(sessions: Sessions, report_id: int, now: datetime, *, repeatable: bool) -> int:
-    """Commit that the call is about to be made, and return which try it is; 0 if it is not ours."""
+    """Commit that the call is about to be made; return the number of the try, or 0 if not ours."""
     with sessions.begin() as session:
         due = (
             OutgoingReport.id == report_id,
@@ -165,7 +165,7 @@ def _claim(sessions: Sessions, report_id: int, now: datetime, *, repeatable: boo
         wait = min(_FIRST_WAIT * 2 ** min(tries, 16), _LONGEST_WAIT)
         claimed = update(OutgoingReport).where(*due, OutgoingReport.tries == tries)
         values = {"called_at": now, "tries": tries + 1, "next_at": now + wait}
-        # What must not be repeated stays "sending" where this process dies in the middle.
+        # A report that must not be repeated stays "sending" if this process dies during the call.
         state = ReportState.WAITING if repeatable else ReportState.SENDING
         claimed = claimed.values(**values, state=state).returning(OutgoingReport.id)
         if session.scalar(claimed) is None:

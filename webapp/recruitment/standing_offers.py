@@ -1,4 +1,4 @@
-"""Offers on the platform: which no row knows, which are opened again, which get more places."""
+"""Offers already on the platform: unknown ones, ones to reopen, ones to add places to."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -18,13 +18,13 @@ RECRUITMENT = "recruitment"
 
 @dataclass(frozen=True, slots=True)
 class MorePlaces:
-    """Where the places that are missing come from.
+    """The sources of missing places.
 
     Attributes:
-        reopen: Offers that have expired, to be open anew, and how many places each has free.
-        grow: The offer that gets more places, and how many it has then, if one does.
-        grown: How many more people find the one that grows.
-        post: How many places are left for new offers.
+        reopen: Expired offers to open again, with the free places of each.
+        grow: The offer that gets more places, with its new number of places, if there is one.
+        grown: How many more workers can find the growing offer.
+        post: How many places remain for new offers.
     """
 
     reopen: Mapping[str, int]
@@ -35,12 +35,12 @@ class MorePlaces:
 
 @dataclass(frozen=True, slots=True)
 class LostOffer:
-    """An offer that is posted and not written down.
+    """An offer that is posted but missing in the database.
 
     Attributes:
-        token: Ours.
-        offer_id: The platform's id of it.
-        state: How far it has come.
+        token: Our token.
+        offer_id: The platform's id of the offer.
+        state: Its progress.
     """
 
     token: str
@@ -48,7 +48,7 @@ class LostOffer:
     state: OfferState
 
     def row(self, run: Run, now: datetime) -> Hit:
-        """Return the row that it should have."""
+        """Return the database row for the offer."""
         return Hit(
             run_id=run.id,
             token=self.token,
@@ -62,25 +62,25 @@ class LostOffer:
 
 
 def offer_token(run_ref: str, number: int) -> str:
-    """Return the token of a run's n-th offer: the same however often it is written down."""
+    """Return the token of a run's n-th offer, which is the same every time."""
     return hashlib.sha256(f"{run_ref}\x1f{RECRUITMENT}\x1f{number}".encode()).hexdigest()
 
 
 def own_qualification_words(run_ref: str) -> tuple[str, str]:
-    """Return name and description of the qualification of those who took part in a run."""
+    """Return name and description of the qualification of a run's past participants."""
     return f"parallax run {run_ref}", TAKEN_PART
 
 
 def find_lost_offers(
     platform: Platform, run_ref: str, written: int, qualification_id: str | None
 ) -> Iterator[LostOffer]:
-    """Yield the run's offers beyond those that are written down; the platform is only read.
+    """Yield the run's posted offers that are missing in the database; the platform is only read.
 
     Args:
-        platform: Where the run is published, if it is.
+        platform: The platform of the run, if it is published.
         run_ref: The run.
-        written: How many offers are written down.
-        qualification_id: The run's own, as far as it is known.
+        written: How many offers are in the database.
+        qualification_id: The run's own qualification, if known.
 
     Raises:
         PlatformError: The platform cannot be asked.
@@ -88,7 +88,7 @@ def find_lost_offers(
     if isinstance(platform, Qualifications) and qualification_id is None:
         name, _ = own_qualification_words(run_ref)
         if (qualification_id := platform.find_qualification(name)) is None:
-            return  # Every offer would carry it.
+            return  # Every offer would have the qualification.
     token = offer_token(run_ref, written + 1)
     while (found := platform.find_posted(token, qualification_id)) is not None:
         yield LostOffer(token, found, platform.state(found))
@@ -97,13 +97,13 @@ def find_lost_offers(
 
 
 def write_down(session: Session, run: Run, lost: LostOffer, now: datetime) -> None:
-    """Add the row that an offer should have, unless somebody did."""
+    """Add the row of a lost offer, unless it was added meanwhile."""
     if session.scalar(select(Hit.id).where(Hit.token == lost.token)) is None:
         session.add(lost.row(run, now))
 
 
 def offered(states: Mapping[str, OfferState], now: datetime) -> tuple[int, dict[str, int]]:
-    """Return how many places are open, and the free places of each offer that has expired."""
+    """Return how many places are open, and the free places of each expired offer."""
     open_, expired = 0, dict[str, int]()
     for offer_id, state in states.items():
         open_ += state.pending
@@ -117,19 +117,20 @@ def offered(states: Mapping[str, OfferState], now: datetime) -> tuple[int, dict[
 def more_places(
     platform: Platform, states: Mapping[str, OfferState], expired: Mapping[str, int], missing: int
 ) -> MorePlaces:
-    """Return where the places come from that nobody is offered.
+    """Return the sources of the places that are missing on the platform.
 
-    Expired offers come first whose free places are not more than are missing. A platform whose
-    offers grow has one for each run, whose places can only become more: a second one would be found
-    by those who took the first. So one is opened there in any case, if need be with more places
-    than are missing, and all that are found are counted. Of several the one that opens the fewest
-    is taken; of equal ones, the last.
+    Expired offers come first, as long as they have no more free places than are missing. A platform
+    whose offers can grow has one offer for each run, whose number of places can only increase:
+    participants of the first offer would find a second one. So there an expired offer is reopened
+    in any case, if need be with more places than are missing, and all places that workers find are
+    counted. Of several offers the one that opens the fewest places is taken; of equal ones, the
+    last.
 
     Args:
-        platform: Where they are.
-        states: How far each offer has come, in the order they were posted.
-        expired: The free places of those that have expired.
-        missing: How many places nobody is offered; below 0 where more are offered than are needed.
+        platform: The platform.
+        states: The progress of each offer, in the order of posting.
+        expired: The free places of the expired offers.
+        missing: How many places are not offered; below 0 if more are offered than needed.
     """
     reopen = dict[str, int]()
     for offer_id, available in expired.items():

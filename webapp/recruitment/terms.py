@@ -1,4 +1,4 @@
-"""What a run asks of a paying platform: its task, its offers, and whether it may be published."""
+"""A run's terms on a paying platform: its task, its offers, and whether it may be published."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -21,10 +21,10 @@ TAKEN_PART = "Has taken part in a study on how sentences sound"
 
 
 def terms_of(study: Study) -> Terms:
-    """Return on what terms a study is offered.
+    """Return the terms on which a study is offered.
 
     Raises:
-        RunError: It does not say so.
+        RunError: The study has no terms.
     """
     if study.recruitment is None:
         raise RunError(
@@ -39,17 +39,17 @@ def terms_of(study: Study) -> Terms:
 def refuse_unpublishable(
     run: Run, endpoint: str, link: str, where_it_is: Recruitment | None
 ) -> None:
-    """Let pass only a run that may be published there.
+    """Check that a run may be published on a platform.
 
     Args:
         run: The run.
-        endpoint: The platform's.
-        link: The address its workers would be shown.
-        where_it_is: Where the run was published before; None if it was not.
+        endpoint: The platform's endpoint.
+        link: The address shown to workers.
+        where_it_is: The run's earlier publication; None if it was not published.
 
     Raises:
-        RunError: It is closed or published elsewhere, workers' browsers could not show its pages,
-            or it is for programs and the platform is for people.
+        RunError: The run is closed or published elsewhere, workers' browsers would refuse to show
+            its pages, or the run is for programs and the platform for real participants.
     """
     local = is_loopback(endpoint)
     if run.closed_at is not None:
@@ -74,10 +74,10 @@ def refuse_unpublishable(
 
 
 def refuse_elsewhere(run: Run, where_it_is: Recruitment, endpoint: str) -> None:
-    """Let pass only the place where the run was published.
+    """Check that the run was published on this endpoint.
 
     Raises:
-        RunError: It is another.
+        RunError: It was published elsewhere.
     """
     if where_it_is.endpoint != endpoint:
         raise RunError(
@@ -88,11 +88,11 @@ def refuse_elsewhere(run: Run, where_it_is: Recruitment, endpoint: str) -> None:
 
 
 def refuse_other_account(run: Run, where_it_is: Recruitment | None, account: str | None) -> None:
-    """Let pass only the account from which the run was published.
+    """Check that the run was published from this account.
 
     Raises:
-        RunError: It is another: there, nothing of the run would be found, and it would be offered
-            a second time.
+        RunError: It was published from another account. This account would find nothing of the run,
+            and would offer it a second time.
     """
     published_from = where_it_is.account if where_it_is is not None else None
     if account is not None and published_from not in (None, account):
@@ -108,10 +108,10 @@ def refuse_other_account(run: Run, where_it_is: Recruitment | None, account: str
 def refuse_other_purse(
     run: Run, study: Study, where_it_is: Recruitment, platform: Platform
 ) -> None:
-    """Let pass only the account from which a run was published, and only the study's money.
+    """Check that the platform's account and currency are those of the published run.
 
     Raises:
-        RunError: It is another account, or its currency is not the study's.
+        RunError: The account is another, or its currency is not the study's.
         PlatformError: The platform cannot be asked.
     """
     refuse_other_account(run, where_it_is, account_of(platform))
@@ -119,7 +119,7 @@ def refuse_other_purse(
 
 
 def refuse_other_owner(run: Run, where_it_is: Recruitment | None, platform: Platform) -> None:
-    """Let pass only the account from which a run was published, if it was.
+    """Check that a published run belongs to the platform's account.
 
     Raises:
         RunError: It is another account.
@@ -132,17 +132,17 @@ def refuse_other_owner(run: Run, where_it_is: Recruitment | None, platform: Plat
 def refuse_another_reward(
     study: Study, where: str, theirs_minor: int | None, deed: str, remedy: str
 ) -> None:
-    """Let pass only what pays on the platform what the study pays.
+    """Check that the reward on the platform is the study's reward.
 
     Args:
         study: The study, as it was launched.
         where: The run and the offer.
-        theirs_minor: What the offer pays on the platform; None where it does not tell.
-        deed: What would pay another reward, such as "an approval would pay".
+        theirs_minor: The offer's reward on the platform; None if it does not tell.
+        deed: The act that would pay another reward, such as "an approval would pay".
         remedy: What to do.
 
     Raises:
-        RunError: Somebody changed the reward there.
+        RunError: The reward was changed on the platform.
     """
     if theirs_minor not in (None, study.reward_minor):
         raise RunError(
@@ -155,15 +155,15 @@ def refuse_another_reward(
 
 
 def account_of(platform: Platform) -> str | None:
-    """Return the account that pays, by the platform's id; None where it has none."""
+    """Return the platform's id of the paying account; None if it has none."""
     return platform.account() if isinstance(platform, Accounts) else None
 
 
 def refuse_other_currency(study: Study, platform: Platform) -> None:
-    """Let pass only a study whose amounts are in the platform's money.
+    """Check that the study's amounts are in the platform's currency.
 
     Raises:
-        RunError: They are in another currency; nothing is ever converted.
+        RunError: They are in another currency; amounts are never converted.
     """
     if study.currency != platform.currency:
         raise RunError(
@@ -184,13 +184,13 @@ def task_of(
     not_of: Sequence[str] = (),
     one_of: Sequence[Sequence[str]] = (),
 ) -> Task:
-    """Return the task that workers of a platform are offered.
+    """Return the task that is offered to workers of a platform.
 
     Args:
-        study: The study; it says on what terms.
-        not_again: The qualifications of those who took part before.
+        study: The study, which defines the terms.
+        not_again: The qualifications of participants who took part before.
         not_of: The offers of earlier runs whose participants may not take part.
-        one_of: The offers of each earlier part that whoever takes part must have finished.
+        one_of: The offers of each earlier part that participants must have finished.
     """
     terms = terms_of(study)
     return Task(
@@ -231,19 +231,19 @@ def task_of(
 
 
 def offer_of(terms: Terms, link: str, places: int, token: str) -> Offer:
-    """Return an offer of so many places on a study's terms."""
+    """Return an offer of a number of places on a study's terms."""
     return Offer(link, places, lifetime_of(terms), token, terms.frame_height_px)
 
 
 def lifetime_of(terms: Terms) -> timedelta:
-    """Return for how long workers can find what is offered."""
+    """Return for how long workers can find the offer."""
     return timedelta(hours=terms.lifetime_hours)
 
 
 def qualifications(session: Session, run: Run, study: Study, endpoint: str) -> list[str]:
-    """Return the qualifications of those who took part before: in this run or excluded ones.
+    """Return the qualifications of past participants of this run and of runs it excludes.
 
-    A run's own is there once it was published.
+    The run's own qualification is included once the run was published.
     """
     published = select(Recruitment.qualification_id).join(Run, Run.id == Recruitment.run_id)
     if terms_of(study).exclude_earlier_runs:
@@ -256,7 +256,7 @@ def qualifications(session: Session, run: Run, study: Study, endpoint: str) -> l
 
 
 def earlier_offers(session: Session, run: Run, study: Study, endpoint: str) -> list[str]:
-    """Return the offers there of earlier runs whose participants the study excludes, by id."""
+    """Return the platform's ids of offers of earlier runs whose participants the study excludes."""
     if not terms_of(study).exclude_earlier_runs:
         return []
     found = (
@@ -270,7 +270,7 @@ def earlier_offers(session: Session, run: Run, study: Study, endpoint: str) -> l
 
 
 def parts_before(session: Session, study: Study, endpoint: str) -> list[list[str]]:
-    """Return the offers there of each earlier part that participants must have finished, by id.
+    """Return the platform's ids of the offers of each part that participants must have finished.
 
     Raises:
         RunError: A part was never published there, so nobody could take part.
@@ -297,7 +297,7 @@ def parts_before(session: Session, study: Study, endpoint: str) -> list[list[str
 
 
 def unfilled_places(session: Session, run: Run) -> int:
-    """Return how many of a run's places are not held by somebody who finished."""
+    """Return how many of a run's places no finished participant holds."""
     return session.execute(
         select(func.count(Place.id))
         .outerjoin(Participant, Participant.id == Place.participant_id)

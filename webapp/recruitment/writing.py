@@ -1,4 +1,4 @@
-"""To whom of a run's participants something is written."""
+"""The recipients of a message to a run's participants."""
 
 from collections import defaultdict
 from enum import StrEnum
@@ -16,7 +16,7 @@ _LONGEST_CHARS = 4000
 
 
 class Whom(StrEnum):
-    """Which participants."""
+    """A selection of participants."""
 
     FINISHED = "finished"
     UNFINISHED = "unfinished"
@@ -24,9 +24,9 @@ class Whom(StrEnum):
 
 
 def recipients(session: Session, run_ref: str, whom: Whom) -> dict[str, list[str]]:
-    """Return the platform's ids of the people, by the offer that each took.
+    """Return the platform ids of the recipients, by the offer that each took.
 
-    Whoever withdrew, or asked to be forgotten, is never written to.
+    Participants who withdrew or asked for erasure are never included.
     """
     run = named_run(session, run_ref)
     rows = session.execute(
@@ -51,7 +51,7 @@ def checked_text(text: str) -> str:
     """Return a message that can be sent.
 
     Raises:
-        RunError: It is empty or too long.
+        RunError: The message is empty or too long.
     """
     if not text.strip() or len(text) > _LONGEST_CHARS:
         raise RunError(
@@ -64,7 +64,7 @@ def checked_text(text: str) -> str:
 
 
 def send(platform: Messages, by_offer: dict[str, list[str]], text: str) -> int:
-    """Write to people about the offers that they took, and return to how many."""
+    """Send a message to participants about the offers that they took, and return how many."""
     for offer, people in by_offer.items():
         platform.write(offer, people, text)
     return sum(map(len, by_offer.values()))

@@ -1,5 +1,5 @@
-"""One run: launching, excluding, exporting.
+"""Operations on one run: launching, excluding, exporting.
 
-Each function takes an open database session. No function commits and none calls a platform: who
-called it commits, once.
+Each function takes an open database session. No function commits and none calls a platform: the
+caller commits, once.
 """

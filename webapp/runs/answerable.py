@@ -1,14 +1,14 @@
-"""Whether a study names the people responsible; without that no real participant gets a link."""
+"""Check that a study names its responsible persons; without them, real participants get no link."""
 
 from experiment.studies.study import Study
 from webapp.errors import RunError
 
 
 def refuse_unanswerable(study: Study) -> None:
-    """Let pass only a study that tells people who answers for it.
+    """Check that a study tells participants who is responsible for it.
 
     Raises:
-        RunError: Its ``[study]`` leaves out a key; the message names each.
+        RunError: The study's ``[study]`` table lacks a key; the message names each missing key.
     """
     missing = study.study.unnamed
     if missing:

@@ -1,8 +1,8 @@
-"""What a run's page draws, from stored rows alone; made where sessions are summarised.
+"""The charts of a run's page, computed from stored rows when sessions are summarised.
 
-Counting a hundred thousand people takes longer than a page may, so the figures are stored and a
-page reads one row. What tells how often anybody chose the expected option is stored under a key of
-its own, which nothing gives out while the run is blind.
+Counting a hundred thousand participants takes too long for a page request, so the figures are
+stored and a page reads one row. Charts that reveal how often participants chose the expected option
+are stored under a key of their own, which is not readable while the run is blind.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ _BINS = 20
 
 
 def charts_seen(session: Session, run: Run) -> tuple[dict[str, Chart], datetime | None]:
-    """Return what may be drawn of a run now, and when it was counted; None where it was not."""
+    """Return a run's charts that may be shown now, and the time of their computation, if any."""
     row = session.execute(
         select(RunSummary.charts, RunSummary.made_at).where(RunSummary.run_id == run.id)
     ).first()
@@ -55,13 +55,13 @@ def charts_seen(session: Session, run: Run) -> tuple[dict[str, Chart], datetime 
 
 
 def charts_of(session: Session, run: Run, study: Study, now: datetime) -> dict[str, Chart]:
-    """Return everything that can be drawn of a run, by name; charts of nothing are left out.
+    """Return all charts of a run by name, without empty charts.
 
     Args:
         session: A reading session.
         run: The run.
         study: Its study.
-        now: The time, up to which an open run is drawn.
+        now: The present time; the charts of an open run end there.
     """
     made = {
         "recruitment": _recruitment(session, run, now),
@@ -75,7 +75,7 @@ def charts_of(session: Session, run: Run, study: Study, now: datetime) -> dict[s
 
 
 def _may_be_drawn(run: Run) -> tuple[ColumnElement[bool], ...]:
-    """Return what is true of a run's people but those who let their data be used for nothing."""
+    """Return the conditions that select a run's participants whose data are not restricted."""
     return Participant.run_id == run.id, Participant.restricted_at.is_(None)
 
 
@@ -110,7 +110,7 @@ def _minutes(session: Session, run: Run) -> Chart | None:
     took = sorted((end - begin) / timedelta(minutes=1) for begin, end in pairs if begin and end)
     if not took:
         return None
-    # A few who left and came back would press everybody else into one bar.
+    # A few participants who left and came back would compress all others into one bar.
     longest = max(took[int(0.95 * (len(took) - 1))], 1.0)
     width = next(w for w in (0.5, 1, 2, 5, 10, 30, 60, 1_440, 1e9) if longest / w <= _BINS)
     bins = Counter(min(int(minutes / width), int(longest / width)) for minutes in took)
@@ -157,7 +157,7 @@ def _attrition(session: Session, run: Run) -> Chart | None:
 
 
 def _flags(session: Session, run: Run) -> Chart | None:
-    """Return how many sessions have which flag, list by list."""
+    """Return the number of sessions with each flag, list by list."""
     rows = session.execute(
         select(Participant.list, SessionSummary.judged)
         .join(Participant, Participant.id == SessionSummary.participant_id)
@@ -233,7 +233,7 @@ def _accuracy(session: Session, run: Run, study: Study) -> Chart | None:
 
 
 def _says(message: str, **values: float | str) -> dict[str, Any]:
-    """Return a sentence that a reader's language is found for when it is read."""
+    """Return a message that is translated into the reader's language when it is read."""
     return {"message": message, "values": values}
 
 

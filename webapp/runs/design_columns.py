@@ -24,14 +24,14 @@ _SESSION = Column(
 
 @dataclass(frozen=True, slots=True)
 class DesignColumns:
-    """What a study's design says of lists, participants and items.
+    """The design columns of a study's tables: their names, roles and values.
 
     Attributes:
         study: The study.
-        roles: The role of each of the researcher's own columns of items.
-        blocks: The block of each item, by its id; nothing where the session has no blocks.
+        roles: The role of each of the researcher's own item columns.
+        blocks: The block of each item, by the item's id; empty if the session has no blocks.
         answers: For each question that the study's analysis names, the answers by participant.
-        session: The number of the session; None where no part of the study comes before it.
+        session: The number of the session; None if no part of the study precedes it.
     """
 
     study: Study
@@ -41,7 +41,7 @@ class DesignColumns:
     session: int | None = None
 
     def extended(self, table: TableSchema) -> TableSchema:
-        """Return a table with the columns that the design adds to it, and with roles."""
+        """Return a table with its design columns and the columns' roles."""
         if table.name == ITEMS.name:
             headers = column_headers(self.study.materials.headers)
             roles = [
@@ -76,7 +76,7 @@ class DesignColumns:
         return table.with_columns([column for column in added if column.name not in known])
 
     def _with_questions(self, table: TableSchema) -> TableSchema:
-        """Return the table of answers with what each field asked and may hold."""
+        """Return the table of answers with the wording and the allowed values of each field."""
         check = self.study.comprehension
         before = (*self.study.screening, *(check.questions if check else ()))
         asked = "; ".join(f"{q.name}: {q.in_words}" for q in (*before, *self.study.questionnaire))
@@ -88,13 +88,13 @@ class DesignColumns:
         )
 
     def free_texts(self, table: TableSchema) -> tuple[str, ...]:
-        """Return the columns of a table that hold what participants wrote."""
+        """Return the columns of a table that hold participants' free text."""
         return tuple(self.answers) if table.name == PARTICIPANTS.name else ()
 
     def completed(
         self, table: TableSchema, rows: Iterable[Mapping[str, object]]
     ) -> Iterator[Mapping[str, object]]:
-        """Yield the rows of a table with the values of these columns."""
+        """Yield the rows of a table with the values of the design columns."""
         if table.name not in (LISTS.name, PARTICIPANTS.name):
             yield from rows
             return
@@ -117,13 +117,13 @@ class DesignColumns:
 def design_columns(
     session: Session, run: Run, study: Study, number: int | None = None
 ) -> DesignColumns:
-    """Return what a run's study says of its design, from its frozen items and its answers.
+    """Return the design columns of a run's study, from its frozen items and its answers.
 
     Args:
         session: A reading session.
         run: The run.
         study: Its study.
-        number: Which session of several the run is, as ``part_number`` gives it.
+        number: The number of the session among several, as ``part_number`` returns it.
     """
     items = [dict(row) for row in export_rows(session, run, ITEMS)]
     own = [name for name in (items[0] if items else ()) if name not in ITEMS.column_names]

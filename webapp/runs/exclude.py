@@ -1,4 +1,4 @@
-"""Deciding who enters the analysis, by the study's rules."""
+"""Apply the study's exclusion rules to decide which participants enter the analysis."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -35,12 +35,12 @@ from webapp.sessions.assign import free_places
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """What a pass over a run decided.
+    """The result of one pass of the exclusion rules over a run.
 
     Attributes:
-        decided: Participants who got their verdict in this pass.
-        kept: Participants of the run who enter the analysis.
-        excluded: Participants of the run who do not.
+        decided: How many participants got their verdict in this pass.
+        kept: How many participants of the run are kept in the analysis.
+        excluded: How many participants of the run are excluded.
     """
 
     decided: int
@@ -49,18 +49,19 @@ class Exclusion:
 
 
 def exclude(session: Session, run: Run, now: datetime) -> Exclusion:
-    """Give a verdict, with its evidence, to every participant who finished and has none.
+    """Store a verdict, with its evidence, for every finished participant who has none.
 
-    Nobody whose data are restricted is looked at. A verdict once stored stays as it is, so a second
-    pass decides about newcomers only. Where the study replaces the excluded, their places become
-    free. A rule that compares all participants takes everybody who has finished, those with a
-    verdict too.
+    Participants whose data are restricted are skipped. A stored verdict never changes, so a second
+    pass decides only about new participants. If the study replaces excluded participants, their
+    places become free. A rule that compares all participants uses every finished participant,
+    including those with a verdict.
 
     Raises:
         RunError: A rule compares all participants, and the run is open.
     """
     study = study_as_launched(session, run)
-    # Two passes at once would decide about the same people; whoever arrives does not wait for this.
+    # Two simultaneous passes would decide about the same participants. Arriving participants do not
+    # wait for this lock.
     session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
     waiting, excluded = _waiting(session, run), list[int]()
     everyone, seen = _everyone(session, run, study), _certificates(session, run, study)
@@ -98,7 +99,10 @@ def _waiting(session: Session, run: Run) -> Sequence[Participant]:
 
 
 def _everyone(session: Session, run: Run, study: Study) -> Everyone:
-    """Return everybody who finished, if a rule compares participants; nobody else's answers."""
+    """Return the answers of all finished participants if a rule compares participants.
+
+    Else none.
+    """
     comparing = [rule.rule for rule in study.exclusion if needs_everyone(load_rule(rule))]
     if not comparing:
         return Everyone(())
@@ -119,9 +123,9 @@ def _everyone(session: Session, run: Run, study: Study) -> Everyone:
 
 
 def _certificates(session: Session, run: Run, study: Study) -> dict[int, Certificate]:
-    """Return the certificates by participants' ids, where a rule reads them.
+    """Return the certificates by participant id, if a rule reads them.
 
-    Programs that take part in a simulated run claim times at which they did not wait: none there.
+    A simulated run has none: its programs report times at which they did not wait.
     """
     if run.simulated or not any(needs_certificate(load_rule(rule)) for rule in study.exclusion):
         return {}

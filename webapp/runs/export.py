@@ -1,4 +1,4 @@
-"""Writing everything a run has gathered as one folder, for analysts and archives."""
+"""Write all data of a run as one folder, for analysts and archives."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,20 +42,20 @@ _ENTRIES = {
 
 
 def export(session: Session, run: Run, folder: Path) -> dict[str, object]:
-    """Write every table of a run, its study and its codebook; the folder appears whole or not.
+    """Write every table of a run, its study and its codebook; on failure, no folder appears.
 
     Args:
-        session: A reading session: all tables then show one moment.
+        session: A reading session, so that all tables show the same moment.
         run: The run.
-        folder: Where to; an earlier export there is replaced.
+        folder: The destination; an earlier export there is replaced.
 
     Returns:
-        Where the data comes from and how much it is, as the codebook has it under ``parallax``.
+        The provenance and size of the data, as the codebook has it under ``parallax``.
 
     Raises:
-        RunError: Nobody answered yet, or the study's files are not in the database.
-        WritingError: The folder holds something else than an export, or cannot be written.
-        GateError: Nothing is exported until something is mended.
+        RunError: There are no answers yet, or the study's files are not in the database.
+        WritingError: The folder is not an earlier export, or cannot be written.
+        GateError: A fault blocks exports until it is repaired.
     """
     refuse(Operation.EXPORT, session.connection())
     study = study_as_launched(session, run)
@@ -100,7 +100,7 @@ def _provenance(session: Session, run: Run, study: Study) -> dict[str, object]:
 
 
 def _still_filling(session: Session, run: Run) -> bool:
-    """Return whether more people may come, so that what the data say now can still change."""
+    """Return whether participants may still arrive, so that the data can still change."""
     free = select(Place.id).where(Place.run_id == run.id, Place.participant_id.is_(None)).limit(1)
     return run.closed_at is None and not run.simulated and session.scalar(free) is not None
 
@@ -132,7 +132,7 @@ def _write_tables(
 ) -> None:
     for table in tables:
         for suffix in SUFFIXES:
-            # Closed also where writing breaks off, because PostgreSQL keeps the rest ready.
+            # Closed also if writing fails, because PostgreSQL keeps the remaining rows ready.
             with closing(export_rows(session, run, table)) as stored:
                 rows: Iterable[Mapping[str, object]] = columns.completed(table, stored)
                 texts = ("value",) if table.name == ANSWERS.name else columns.free_texts(table)

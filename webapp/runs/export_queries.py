@@ -1,7 +1,7 @@
 """The rows of every exported table, as queries that stream in a fixed order.
 
-No query names ``Participant.platform_id`` or ``visit_mark``: what a recruiting platform calls a
-person stays in the database. Nor does any row tell of somebody whose data are restricted.
+No query reads ``Participant.platform_id`` or ``visit_mark``: a platform's id of a person stays in
+the database. No row contains data of a participant whose data are restricted.
 """
 
 import json
@@ -69,7 +69,7 @@ _REF = Participant.ref.label("participant")
 
 
 def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dict[str, object]]:
-    """Yield the rows of one exported table of a run, in memory that does not grow with it."""
+    """Yield the rows of one exported table of a run, in constant memory."""
     if table.name == INTEGRITY.name:
         unnamed = select(Participant.ref).where(Participant.run_id == run.id, _unconfirmed())
         hidden = set(session.scalars(unnamed))
@@ -92,7 +92,7 @@ def export_rows(session: Session, run: Run, table: TableSchema) -> Generator[dic
     query = _query(run, table.name).add_columns(*_further(table), *_judge(run, table))
     with session.execute(query.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
         for row in found.mappings():
-            # An item was frozen as its whole row; every other row is put together from columns.
+            # An item was frozen as a complete row; all other rows are built from columns.
             yield row["item"] if table.name == ITEMS.name else complete(dict(row))
 
 
@@ -103,9 +103,9 @@ def _judge(run: Run, table: TableSchema) -> list[ColumnElement[Any]]:
 
 
 def _further(table: TableSchema) -> list[ColumnElement[Any]]:
-    """Return the columns of what is no pair of options, where the table has them.
+    """Return the columns of tasks other than paired choices, if the table has them.
 
-    The table of items has the researcher's own columns, which may be called the same.
+    They are not returned for the table of items, whose own columns may have the same names.
     """
     if table.name not in (TRIALS.name, RESPONSES.name):
         return []
@@ -122,12 +122,12 @@ def _further(table: TableSchema) -> list[ColumnElement[Any]]:
 def _completion(
     session: Session, run: Run, table: TableSchema
 ) -> Callable[[dict[str, object]], dict[str, object]]:
-    """Return what makes a row of the table from its stored columns."""
+    """Return the function that completes a stored row of the table."""
     if table.name == RESPONSES.name:
         response = response_of(study_as_launched(session, run))
         exported = _exported(response)
         if static_mark(session, run) is not None:
-            # No server's clock saw it, and the browser's stands in a column of its own.
+            # No server received this answer; the browser's time has a column of its own.
             return lambda row: exported(row) | {"recorded_at": None}
         return exported
     if table.name == TRIALS.name and "task" in table.column_names:
@@ -148,13 +148,13 @@ def _as_it_is(row: dict[str, object]) -> dict[str, object]:
 
 
 def _with_task(row: dict[str, object]) -> dict[str, object]:
-    """Return a trial of a mixed session with its task apart from what the task stores."""
+    """Return a trial of a mixed session, its stored options split into task and options."""
     task, _, rest = str(row["task"]).partition(" ")
     return row | {"task": task} | ({"options": rest} if "options" in row else {})
 
 
 def _with_text(row: dict[str, object]) -> dict[str, object]:
-    """Return an event with what is known of it as text."""
+    """Return an event with its details as text."""
     return row | {"detail": json.dumps(row["detail"], ensure_ascii=False, sort_keys=True)}
 
 
@@ -175,7 +175,7 @@ def _step_rows(session: Session, run: Run) -> Generator[dict[str, object]]:
 
 
 def export_tables(session: Session, run: Run, study: Study) -> list[TableSchema]:
-    """Return the tables of a run, as its type of response and its study's own items fill them."""
+    """Return the tables of a run, with the columns of its response type and its study's items."""
     item = session.scalars(_of_lists(run, RunItem.item).limit(1)).first()
     tables = [*tables_of(response_of(study))]
     tables += [TRACES] if study.taking_part.traces else []
@@ -233,13 +233,13 @@ def _of_lists(run: Run, *columns: _Columns) -> Select[Any]:
 
 
 def _first_of_each_item(run: Run) -> Select[Any]:
-    # Lists may share items, and the table of items has each once.
+    # Lists may share items; the table of items contains each item once.
     return select(func.min(RunItem.id)).where(RunItem.run_id == run.id).group_by(RunItem.item_id)
 
 
 def _of_participants(run: Run, *columns: _Columns) -> Select[Any]:
-    # Who took their consent back stands in the tables of participants and endings alone, and so
-    # does whoever came under somebody else's name, unless their platform says that it is theirs.
+    # Participants who withdrew appear only in the tables of participants and endings. So do
+    # participants who used another worker's id, unless the platform confirms that the id is theirs.
     used = func.coalesce(Participant.ending, "") != Ending.WITHDRAWN
     return _of_everybody(run, *columns).where(used, not_(_unconfirmed()))
 
@@ -262,7 +262,7 @@ def _platform_status() -> ColumnElement[str]:
     latest = (
         select(Assignment.status)
         .where(Assignment.participant_id == Participant.id)
-        # One that was handed in counts, whatever else they took.
+        # A submitted assignment takes precedence over the participant's other assignments.
         .order_by(
             Assignment.status.not_in(SUBMITTED_STATUSES),
             Assignment.status.in_(RETURNED_STATUSES),
@@ -350,7 +350,7 @@ def _responses(run: Run) -> Select[Any]:
         Trial.position,
         RunItem.item_id,
         func.nullif(Response.chosen_side, "").label("chosen_side"),
-        # Null of what is neither right nor wrong.
+        # Null if the trial has no right or wrong answer.
         (func.nullif(Response.chosen_side, "") == func.nullif(Trial.good_side, "")).label(
             "chose_good"
         ),

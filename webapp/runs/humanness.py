@@ -1,4 +1,4 @@
-"""What the answers to a run's humanness block say, by the published rates of its study."""
+"""Score the answers to a run's humanness block by its study's published rates."""
 
 from collections.abc import Generator, Iterator
 from dataclasses import asdict
@@ -18,13 +18,15 @@ _ROWS_AT_A_TIME = 2_000
 def humanness_scores(
     session: Session, run: Run, study: Study, *, only: int | None = None
 ) -> Iterator[tuple[str, HumannessScore]]:
-    """Yield everybody who answered an item of the block, by reference, in order of arrival.
+    """Yield the reference and score of each participant who answered an item of the block.
+
+    The order is the order of arrival.
 
     Args:
         session: A reading session.
         run: The run.
         study: Its study, as it was launched.
-        only: The id of the one participant who is asked about; None for all whose data may be used.
+        only: The id of the only participant to score; None for all whose data may be used.
     """
     if study.humanness is None:
         return
@@ -56,7 +58,7 @@ def _answers(run: Run, only: int | None) -> Select[str, str, dict[str, str], boo
 def told_of(
     session: Session, run: Run, study: Study, participant_id: int
 ) -> dict[str, object] | None:
-    """Return what is told to somebody of their own answers; not which answers were expected."""
+    """Return what a participant is told about their own answers, without the expected answers."""
     found = next(humanness_scores(session, run, study, only=participant_id), None)
     if found is None:
         return None
@@ -74,7 +76,7 @@ def humanness_rows(
         session: A reading session.
         run: The run.
         study: Its study, as it was launched.
-        exported: The references of those whose answers may be exported.
+        exported: The references of the participants whose answers may be exported.
     """
     judge = PROGRAM if run.simulated else PERSON
     for ref, found in humanness_scores(session, run, study):

@@ -1,7 +1,7 @@
-"""The certificates of a run's sessions, made from what is stored, whenever somebody asks.
+"""The certificates of a run's sessions, computed from stored rows on request.
 
-Nothing of them is stored: they follow from stored rows alone, so that a signal that is added later
-says something of earlier runs, too. What an exclusion rule saw is in its verdict's evidence.
+Certificates are not stored. They are computed from stored rows alone, so that a signal added later
+also applies to earlier runs. The values that an exclusion rule used are in its verdict's evidence.
 """
 
 from collections import Counter
@@ -32,15 +32,15 @@ _TEXTS = ("context", "good", "bad")
 def certificates(
     session: Session, run: Run, study: Study, *, only: int | None = None
 ) -> Iterator[tuple[Participant, Certificate]]:
-    """Yield everybody who answered a trial with their certificate, in order of arrival.
+    """Yield each participant who answered a trial, with a certificate, in order of arrival.
 
-    Those whose data are restricted are left out, unless one of them is asked about alone.
+    Participants whose data are restricted are left out, unless ``only`` names one of them.
 
     Args:
         session: A reading session.
         run: The run.
         study: Its study, as it was launched.
-        only: The id of the one participant who is asked about; None for all.
+        only: The id of the only participant to yield; None for all.
     """
     for person, seen in observed_sessions(session, run, study, only=only):
         yield person, certify(seen)
@@ -49,10 +49,13 @@ def certificates(
 def observed_sessions(
     session: Session, run: Run, study: Study, *, only: int | None = None
 ) -> Iterator[tuple[Participant, ObservedSession]]:
-    """Yield everybody who answered a trial with what the server saw of them, likewise."""
+    """Yield each participant who answered a trial, with the server's observations.
+
+    Order and selection are those of ``certificates``.
+    """
     facts = _Facts(session, run, study)
     answers = _answers(run)
-    # Who asks for their own data gets all of it, restricted or not.
+    # Participants who request their own data get all of it, restricted or not.
     chosen = Participant.restricted_at.is_(None) if only is None else Participant.id == only
     answers = answers.where(chosen)
     with session.execute(answers.execution_options(yield_per=_ROWS_AT_A_TIME)) as found:
@@ -61,7 +64,7 @@ def observed_sessions(
 
 
 def flags_of(run: Run, certificate: Certificate) -> dict[str, str]:
-    """Return a session's flags with their figures; of programs that shall answer there are none."""
+    """Return a session's flags with their figures; none for a simulated run."""
     return {} if run.simulated else flags(certificate)
 
 
@@ -85,7 +88,7 @@ def integrity_rows(session: Session, run: Run, study: Study) -> Iterator[dict[st
 
 
 class _Facts:
-    """What is known of a run's sessions beside their answers."""
+    """The data of a run's sessions other than answers: devices, events, and shared times."""
 
     def __init__(self, session: Session, run: Run, study: Study) -> None:
         self._study = study
@@ -128,7 +131,7 @@ class _Facts:
         )
 
     def _is_copy(self, response: Response) -> bool:
-        """Return whether somebody else gave an answer with the very times of this one before."""
+        """Return whether another answer had exactly the same times before this one."""
         first = self._shared.get((response.rt_ms, response.release_ms))
         return first is not None and response.recorded_at > first
 
@@ -150,7 +153,10 @@ def _answers(run: Run) -> Select[Participant, int, dict[str, str], Response]:
 
 
 def _shared_times(run: Run) -> Select[float | None, float | None, datetime]:
-    """Select the times of press and release that answers of two people have, and since when."""
+    """Select the pairs of press and release times that several participants share.
+
+    Each pair comes with the time at which it was first recorded.
+    """
     return (
         select(Response.rt_ms, Response.release_ms, func.min(Response.recorded_at))
         .join(Trial, Trial.id == Response.trial_id)
@@ -163,12 +169,13 @@ def _shared_times(run: Run) -> Select[float | None, float | None, datetime]:
 
 
 def same_times(session: Session, run: Run) -> dict[int, list[tuple[str, int]]]:
-    """Return who has the very times of whose answers, and in how many.
+    """Return which participants share exact times, and the number of answers they share.
 
-    Of an answer that many share, the first to arrive are named.
+    If many participants share an answer's times, only the first to arrive are named.
 
     Returns:
-        By participant's id, references and numbers of answers, the most first.
+        By participant id: the other participants' references and numbers of shared answers, in
+        decreasing order.
     """
     shared = _shared_times(run).subquery()
     rows = session.execute(

@@ -1,4 +1,4 @@
-"""Launching a study: its lists are built, audited, frozen as a run; later it gets more places."""
+"""Launching a study: building, auditing and freezing its lists as a run; adding places later."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -36,25 +36,25 @@ def launch(
     simulated: bool = False,
     project: str = "",
 ) -> Run:
-    """Return a new run of the study, with its files and every list and place it will ever have.
+    """Return a new run of the study, with its files and all its lists and places.
 
     Args:
-        session: An open session; untouched unless everything is sound.
+        session: An open session; nothing is written if a check fails.
         study: The study.
-        seed: From which the lists, the sides and the orders follow.
+        seed: The seed of the lists, sides and orders.
         recruiter: The name of the recruiter that brings the participants.
         now: The time of the launch.
-        code_version: Which code launched it.
-        simulated: Whether programs are to answer, though the recruiter brings people.
+        code_version: The version of the code that launches the run.
+        simulated: Whether programs take part although the recruiter brings real participants.
         project: The project that the run belongs to; empty for none.
 
     Raises:
-        UnknownNameError: There is no such recruiter, or the study names no known type of response.
-        StudyError: A trial cannot be shown, a file is unsound, or the frozen plan is another.
+        UnknownNameError: The recruiter or the study's response type is unknown.
+        StudyError: A trial cannot be shown, a file is damaged, or the frozen plan differs.
         DesignError: The lists cannot be built, or fail a check of the audit.
-        ParallaxError: Anything else that ``experiment.authoring.check`` finds wrong.
-        RunError: The seed is out of range, or the study's terms are none of the recruiter's.
-        ProjectError: There is no such project, or it has as many open runs as it may have.
+        ParallaxError: Any other fault that ``experiment.authoring.check`` finds.
+        RunError: The seed is out of range, or the recruiter does not support the study's terms.
+        ProjectError: There is no such project, or it has reached its limit of open runs.
     """
     if seed not in _SEEDS:
         raise RunError(f"{seed} is not a valid seed", expected="a whole number from 0 to 2^63 - 1")
@@ -92,11 +92,11 @@ def project_id(session: Session, name: str, *, change: bool = False) -> int | No
 
     Args:
         session: An open session.
-        name: The project's, or nothing.
-        change: Whether a run is about to begin in it: then nobody else begins one.
+        name: The project's name, or empty.
+        change: Whether a run is about to open in it: the project is then locked against others.
 
     Raises:
-        ProjectError: There is no such project, or it has as many open runs as it may have.
+        ProjectError: There is no such project, or it has reached its limit of open runs.
     """
     if not name:
         return None
@@ -134,11 +134,11 @@ def grow(session: Session, run: Run, n_per_list: int) -> int:
 
     Args:
         session: The session of a write transaction.
-        run: The run; others who add places to it wait until the transaction ends.
+        run: The run; it is locked until the transaction ends.
         n_per_list: How many places each list gets.
 
     Returns:
-        How many places the run has now.
+        The run's new number of places.
 
     Raises:
         RunError: The number is not from 1 to `MOST_ADDED`, or the run is taken without a server.

@@ -1,4 +1,4 @@
-"""Links and access codes of a run: made, listed with who arrived by them, and revoked."""
+"""Links and access codes of a run: making, listing with their participants, revoking."""
 
 import secrets
 from collections.abc import Iterable, Sequence
@@ -23,12 +23,12 @@ _UNFINISHED = (State.ARRIVED, State.WORKING, State.ANSWERED, State.ABANDONED)
 
 @dataclass(frozen=True, slots=True)
 class GivenLink:
-    """A link and what became of it.
+    """A link and the participants who arrived by it.
 
     Attributes:
         link: The link.
-        address: Where it leads.
-        came: The references of who came by it, in the order of arrival.
+        address: The link's address.
+        came: The references of its participants, in the order of arrival.
     """
 
     link: Link
@@ -37,7 +37,7 @@ class GivenLink:
 
     @property
     def code(self) -> str:
-        """The access code as it is handed out; empty for links."""
+        """The access code in the form in which it is handed out; empty for links."""
         token = self.link.token
         return f"{token[:4]}-{token[4:]}" if self.link.kind == CODE else ""
 
@@ -50,18 +50,18 @@ def make_links(
     lists: Sequence[int | None],
     now: datetime,
 ) -> list[Link]:
-    """Make one link for each label and list, and return them.
+    """Make one link for each label and list, and return the links.
 
     Args:
         session: An open session that writes.
-        run: The run they lead to.
+        run: The run to which the links lead.
         kind: ``multi``, ``single`` or ``code``.
-        labels: What the researcher calls them.
-        lists: The list that everybody who comes by a link gets; None for any.
+        labels: The researcher's names for the links.
+        lists: The list that every participant of a link gets; None for any.
         now: The time.
 
     Raises:
-        RunError: The run has no such list, or these are too many at once.
+        RunError: The run has no such list, or too many links are requested at once.
     """
     if len(labels) * len(lists) > _MOST_AT_ONCE:
         raise RunError(f"{len(labels) * len(lists):,} links", expected=f"at most {_MOST_AT_ONCE:,}")
@@ -96,14 +96,14 @@ def lists_of(session: Session, run: Run) -> list[int]:
 def given_links(
     session: Session, run: Run, public_url: str, *, after: int = 0, most: int | None = None
 ) -> list[GivenLink]:
-    """Return the links of a run that are good, with who came by them.
+    """Return the run's valid links, with the participants who arrived by each.
 
     Args:
         session: A reading session.
         run: The run.
         public_url: The base address of links.
-        after: How many to leave out at the beginning.
-        most: How many to return at most; None for all.
+        after: How many to skip at the beginning.
+        most: The maximum number to return; None for all.
     """
     good = select(Link).where(Link.run_id == run.id, Link.revoked_at.is_(None)).order_by(Link.id)
     links = list(session.scalars(good.offset(after).limit(most)))
@@ -123,16 +123,16 @@ def given_links(
 
 
 def address_of(link: Link, run: Run, public_url: str) -> str:
-    """Return where a link leads; a code is typed in at the run's own address."""
+    """Return a link's address; for a code this is the run's own address, where it is typed in."""
     address = f"{public_url}/run/{run.ref}"
     return address if link.kind == CODE else f"{address}?{PARAMETER}={link.token}"
 
 
 def revoke_links(session: Session, run: Run, names: Sequence[str], now: datetime) -> int:
-    """Let nobody new come by some links, named by token, code or label, and return how many.
+    """Close links, named by token, code or label, to new participants; return how many.
 
     Raises:
-        UnknownNameError: One is no link of the run.
+        UnknownNameError: A name is not a link of the run.
     """
     links = session.scalars(
         select(Link).where(Link.run_id == run.id, Link.revoked_at.is_(None))
@@ -151,10 +151,15 @@ def revoke_links(session: Session, run: Run, names: Sequence[str], now: datetime
 
 
 def unfinished(session: Session, run: Run, who: Sequence[str]) -> list[Participant]:
-    """Return the participants named by reference, own code or link's label; all who may go on else.
+    """Return the named participants, or all who may still continue if no names are given.
+
+    Args:
+        session: A reading session.
+        run: The run.
+        who: References, participants' own codes, or link labels.
 
     Raises:
-        UnknownNameError: One is no participant of the run.
+        UnknownNameError: A name matches no participant of the run.
     """
     of_run = (
         select(Participant, Link.label)
@@ -179,13 +184,13 @@ def unfinished(session: Session, run: Run, who: Sequence[str]) -> list[Participa
 def people_of_codes(
     session: Session, run: Run, codes: Iterable[str], tokens: Tokens
 ) -> list[tuple[str, Participant | None]]:
-    """Return each completion code with the participant of the run whose it is; None for nobody's.
+    """Return each completion code with the participant of the run it belongs to, or None.
 
     Args:
         session: A reading session.
         run: The run.
-        codes: What people handed in.
-        tokens: What reads them.
+        codes: The codes that participants submitted.
+        tokens: The decoder of the codes.
     """
     refs = [(code, tokens.read_receipt(code.strip())) for code in codes]
     meant = Participant.ref.in_({ref for _, ref in refs if ref is not None})
@@ -201,5 +206,5 @@ def _token(kind: str) -> str:
 
 
 def label_numbers(kind: str, number: int) -> list[str]:
-    """Return labels for links that nobody named."""
+    """Return labels for links that have no names."""
     return [""] if kind == MULTI and number == 1 else [str(one) for one in range(1, number + 1)]

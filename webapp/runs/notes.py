@@ -1,7 +1,8 @@
-"""Notes and tags: what researchers write about a run or one of its people.
+"""Researchers' notes and tags about a run or a participant.
 
-They are for those who see the run: no export holds them, so that nothing of a person is passed on
-that could not be erased with them. The audit log says who wrote when and about whom, never what.
+They are visible only to users who may see the run. No export contains them, because an exported
+note could not be erased with the participant's data. The audit log records who wrote about whom and
+when, but not the text.
 """
 
 import re
@@ -25,11 +26,11 @@ _TAG = re.compile(rf"[^\W_][\w .+-]{{0,{LONGEST_TAG - 1}}}")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What is written about a run or a person.
+    """The notes and tags of a run or a participant.
 
     Attributes:
-        notes: The latest first.
-        tags: In the order of the alphabet.
+        notes: The notes, the latest first.
+        tags: The tags in alphabetical order.
     """
 
     notes: Sequence[Note]
@@ -37,14 +38,14 @@ class Written:
 
 
 def written_about(session: Session, run: Run, participant: Participant | None = None) -> Written:
-    """Return what is written about a participant, or about the run itself."""
+    """Return the notes and tags of a participant, or of the run itself."""
     notes = select(Note).where(*_about(Note, run, participant)).order_by(Note.id.desc())
     tags = select(Tag).where(*_about(Tag, run, participant)).order_by(Tag.name)
     return Written(session.scalars(notes).all(), session.scalars(tags).all())
 
 
 def tags_of_people(session: Session, ids: Collection[int]) -> Mapping[int, list[str]]:
-    """Return the tags of some participants, by the participants' ids."""
+    """Return the tags of some participants, by participant id."""
     rows = select(Participant.id, Tag.name).join(Tag, Tag.participant_id == Participant.id)
     found: dict[int, list[str]] = {}
     for id_, name in session.execute(rows.where(Participant.id.in_(ids)).order_by(Tag.name)):
@@ -53,7 +54,7 @@ def tags_of_people(session: Session, ids: Collection[int]) -> Mapping[int, list[
 
 
 def tags_in_use(session: Session, run: Run) -> Sequence[str]:
-    """Return the tags that any participant of a run has."""
+    """Return all tags that participants of a run have."""
     used = select(Tag.name).where(Tag.run_id == run.id, Tag.participant_id.is_not(None))
     return session.scalars(used.distinct().order_by(Tag.name)).all()
 
@@ -73,15 +74,15 @@ def write(
     Args:
         session: An open session that writes.
         run: The run.
-        participant: Whom it is about; None for the run.
+        participant: The subject of the note; None for the run.
         text: The note; empty for none.
-        tags: Tags that are separated by commas; empty for none.
-        who: Who writes.
+        tags: Tags separated by commas; empty for none.
+        who: The author.
         now: The time.
 
     Raises:
-        RequestError: Nothing was written, it is too long or no tag, or nothing may be written
-            about the participant any more.
+        RequestError: The text is empty or too long, a tag is invalid, or notes about the
+            participant are no longer allowed.
     """
     text, names = text.strip(), _tag_names(tags)
     _refuse_bad(session, run, participant, text, names)
@@ -111,14 +112,14 @@ def remove(
     Args:
         session: An open session that writes.
         run: The run.
-        participant: Whom it is about; None for the run.
-        number: Its id.
-        is_tag: Whether it is a tag.
-        who: Who removes it.
+        participant: The subject of the note or tag; None for the run.
+        number: The id of the note or tag.
+        is_tag: Whether to remove a tag.
+        who: The user who removes it.
         now: The time.
 
     Raises:
-        RequestError: There is none.
+        RequestError: The note or tag does not exist.
     """
     table = Tag if is_tag else Note
     found = select(table.id).where(table.id == number, *_about(table, run, participant))

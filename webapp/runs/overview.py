@@ -1,7 +1,7 @@
-"""How a run is going: its lists, its people, how long they take, and what is stuck.
+"""The progress of a run: its lists, participants, durations and problems.
 
-Nothing here tells how often anybody chose the expected option: who runs a study stays blind to its
-result until the run is unblinded.
+Nothing here reveals how often participants chose the expected option: the researchers of a study
+stay blind to its result until the run is unblinded.
 """
 
 from collections.abc import Sequence
@@ -29,14 +29,14 @@ from webapp.recruiters.statuses import AssignmentStatus
 from webapp.runs.verdict_counts import n_with_events, verdicts_of
 from webapp.sessions.lease import ACTIVE_STATES, expired
 
-# More would cost time and hardly change a median.
+# More would cost time and hardly change the median.
 _FOR_MEDIAN = 300
 _EVER = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class ListProgress:
-    """How far one list has come: its places, by what became of them."""
+    """The progress of one list: its places by their state."""
 
     list: int
     places: int
@@ -45,32 +45,32 @@ class ListProgress:
 
     @property
     def free(self) -> int:
-        """Places that nobody holds."""
+        """The free places."""
         return self.places - self.finished - self.at_work
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """How a run is going.
+    """The progress of a run.
 
     Attributes:
-        lists: Its lists, in order.
-        states: How many participants are in each state; every state is there.
-        kept: How many verdicts keep somebody in the analysis.
-        excluded: The participants who were excluded, by rule.
-        median_minutes: The median time from consent to the end, of at most the last 300 who
-            finished; None before anybody finished.
-        silent: How many hold a place and have been silent for longer than the lease.
-        refused_links: How many links that somebody opened were made wrongly.
+        lists: The run's lists, in order.
+        states: The number of participants in each state, including empty states.
+        kept: The number of participants whom verdicts keep.
+        excluded: The number of excluded participants, by rule.
+        median_minutes: The median time from consent to the end, of at most the last 300 finished
+            participants; None before anybody finished.
+        silent: How many participants hold a place and have been silent for longer than the lease.
+        refused_links: How many opened links were malformed.
         unsettled_payments: How many payments are neither done nor withdrawn.
-        rejected_kept: How many whom the verdicts keep were rejected on the platform.
-        with_events: How many have an event noted, as of when their sessions were summarised.
-        paid: How many got money.
-        spent_minor: What they got, without the platform's fee, in minor units of the run's
-            currency.
-        committed_minor: What is still to be paid if everybody at work finishes: payments that are
-            not done, and the reward of participants who finished or are at work and whose reward no
-            line in the ledger decides. Without the platform's fee.
+        rejected_kept: How many kept participants were rejected on the platform.
+        with_events: How many participants have a recorded event, as of the last summary.
+        paid: How many participants got money.
+        spent_minor: The total paid to participants, without the platform's fee, in minor units of
+            the run's currency.
+        committed_minor: The amount still to be paid if all active participants finish: payments
+            that are not done, and the reward of finished or active participants whose reward no
+            ledger line decides. Without the platform's fee.
     """
 
     lists: Sequence[ListProgress]
@@ -89,22 +89,22 @@ class Overview:
 
     @property
     def places(self) -> int:
-        """Places of all lists."""
+        """The places of all lists."""
         return sum(each.places for each in self.lists)
 
     def hourly_minor(self, reward_minor: int) -> int | None:
-        """Return what a reward pays an hour at the median time; None before anybody finished."""
+        """Return a reward's hourly pay at the median time; None before anybody finished."""
         return round(reward_minor * 60 / self.median_minutes) if self.median_minutes else None
 
 
 def overview(session: Session, run: Run, now: datetime, reward_minor: int = 0) -> Overview:
-    """Return how a run is going.
+    """Return the progress of a run.
 
     Args:
         session: A reading session.
         run: The run.
         now: The time now.
-        reward_minor: What each gets who finishes; 0 where the run pays nobody.
+        reward_minor: The reward of a participant who finishes; 0 if the run pays nobody.
     """
     counted = _states(session, run)
     kept, excluded = verdicts_of(session, run)
@@ -152,14 +152,14 @@ def _states(session: Session, run: Run) -> dict[State, int]:
 
 
 def _lists(session: Session, run: Run) -> list[ListProgress]:
-    """Return the lists' progress; of the people, only those at work are read."""
+    """Return the lists' progress; only the rows of active participants are read."""
     counted = session.execute(
         select(RunCount.list, RunCount.subject, func.sum(RunCount.n))
         .where(RunCount.run_id == run.id, RunCount.subject.in_((PLACES, TAKEN)))
         .group_by(RunCount.list, RunCount.subject)
     )
     kept = {(list_, subject): n for list_, subject, n in counted}
-    # By a sum, so that SQLite looks for those at work and not for everybody in order of lists.
+    # A sum, so that SQLite looks up the active participants instead of scanning all in list order.
     of_list = (Participant.list + 0).label("of_list")
     active = session.execute(
         select(of_list, func.count())
@@ -181,7 +181,7 @@ def _lists(session: Session, run: Run) -> list[ListProgress]:
 
 
 def _payments(session: Session, run: Run) -> tuple[int, int, int]:
-    """Return how many got money, how much they got, and how much is not done yet."""
+    """Return how many participants got money, the amount paid, and the amount not yet paid."""
     done = Payment.state == PaymentState.DONE
     waits = Payment.state.not_in(SETTLED_FOR_GOOD)
     counted = session.execute(
@@ -195,7 +195,7 @@ def _payments(session: Session, run: Run) -> tuple[int, int, int]:
     return paid, spent_minor or 0, unsettled_minor or 0
 
 
-# These lines of the ledger decide whether the reward is paid.
+# Ledger lines of these kinds decide whether the reward is paid.
 _DECIDE_ON_REWARD = (
     PaymentKind.REWARD,
     PaymentKind.REJECTION,
@@ -219,7 +219,7 @@ def _without_decision(session: Session, run: Run) -> int:
 
 
 def _median_minutes(session: Session, run: Run) -> float | None:
-    """Return the median of all, or of the last ``_FOR_MEDIAN`` who finished."""
+    """Return the median duration of all finished participants, or of the last ``_FOR_MEDIAN``."""
     rows = session.execute(
         select(Participant.consented_at, Participant.finished_at)
         .where(Participant.run_id == run.id, Participant.finished_at > _EVER)

@@ -1,4 +1,4 @@
-"""A study in several parts: which session a run is, and which of its people are the same person."""
+"""A study in several parts: the session number of a run, and the same persons across runs."""
 
 import hashlib
 from collections.abc import Collection, Sequence
@@ -17,9 +17,9 @@ _CODE_CHARS = 12
 def joined_parts(session: Session, run_refs: Sequence[str]) -> list[tuple[str, ...]]:
     """Return a row for each person: a code, and their participant's reference in each run.
 
-    The code is the same whenever the same runs are joined, another for other runs, and tells
-    nobody without the database who it is. A reference is empty where a person did not take part.
-    People whom no platform named are in no row, nor are those who were forgotten.
+    Joining the same runs always gives the same codes; joining other runs gives other codes. Without
+    the database a code reveals nobody's identity. A reference is empty if the person did not take
+    part. Participants without a platform id, and participants whose data were erased, have no row.
 
     Raises:
         RunError: There are fewer than two runs, or one is named twice.
@@ -49,24 +49,24 @@ def joined_parts(session: Session, run_refs: Sequence[str]) -> list[tuple[str, .
 
 
 def _code(text: str) -> str:
-    # The digest that goes in was made with the installation's key.
+    # The input is a digest made with the installation's key.
     return hashlib.sha256(text.encode()).hexdigest()[:_CODE_CHARS]
 
 
 def part_number(session: Session, run: Run, study: Study, seen: Collection[str] = ()) -> int | None:
-    """Return the number of the session that a run's people take part in, from 1.
+    """Return the session number of a run in a study of several parts, from 1.
 
-    One more than that of the latest of the parts that must be finished before it, each as it was
-    last launched in the run's project; a part of which no run is known counts as a first one.
+    It is one more than the number of the latest required earlier part, each as it was last launched
+    in the run's project. A part without a known run counts as a first part.
 
     Args:
         session: An open session.
         run: The run.
         study: Its study.
-        seen: Studies that were looked at already: parts that name one another end there.
+        seen: Studies already visited, which stops the search if parts name one another.
 
     Returns:
-        None where no part comes before it: a first part does not say that others follow.
+        None if no part precedes it: a first part does not name the parts that follow.
     """
     before = study.recruitment.after if study.recruitment else []
     if not before:

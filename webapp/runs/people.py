@@ -1,4 +1,4 @@
-"""Rows of a run's participants, and one of them with everything that is stored."""
+"""Rows of a run's participants, and the complete record of one participant."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,11 +27,12 @@ from webapp.database.models import (
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """How plausible a session is, by what everybody did.
+    """How plausible a session is, compared with all sessions.
 
     Attributes:
         certificate: The certificate.
-        twins: Who else has the very times of their answers, and in how many; the most first.
+        twins: The other participants whose answers have exactly the same times, and the number of
+            such answers, in decreasing order.
     """
 
     certificate: Certificate
@@ -39,7 +40,7 @@ class Judged:
 
 
 def judged_from(stored: Mapping[str, Any] | None) -> Judged | None:
-    """Return what a summary holds; None where another version of Parallax made it, or none is."""
+    """Return a summary's plausibility; None if missing or made by another version of Parallax."""
     if stored is None:
         return None
     figures = stored["certificate"]
@@ -52,16 +53,16 @@ def judged_from(stored: Mapping[str, Any] | None) -> Judged | None:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What one participant's answers show.
+    """Statistics of one participant's answers.
 
     Attributes:
-        answered: How many trials they answered.
-        median_rt_ms: Their median reaction time; None if none was stored.
-        fast: How many of their answers came in under 200 ms.
-        same_side: The share of their answers on the side that they chose more often.
-        hidden: During how many trials the page was hidden or lost the focus.
-        waited_s: The longest that an answer waited in the browser before it was stored; None where
-            no page told.
+        answered: The number of answered trials.
+        median_rt_ms: The median reaction time; None if none was stored.
+        fast: The number of answers in under 200 ms.
+        same_side: The share of answers on the side that was chosen more often.
+        hidden: The number of trials during which the page was hidden or lost the focus.
+        waited_s: The longest time that an answer waited in the browser before it was stored; None
+            if no page reported it.
     """
 
     answered: int = 0
@@ -74,14 +75,14 @@ class Signals:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """One row of the table.
+    """One row of the table of participants.
 
     Attributes:
-        participant: Who.
-        verdict: What the exclusion rules decided; None where they have not.
-        signals: What their answers show.
-        events: How many events of each kind were noted.
-        judged: How plausible the session was when it was last summarised; None where it was not.
+        participant: The participant.
+        verdict: The verdict of the exclusion rules; None before it.
+        signals: The statistics of the participant's answers.
+        events: The number of recorded events of each kind.
+        judged: The session's plausibility in the last summary; None without a summary.
     """
 
     participant: Participant
@@ -92,7 +93,7 @@ class Person:
 
     @property
     def minutes(self) -> float | None:
-        """How long they took from consent to the end."""
+        """The duration from consent to the end."""
         begun, end = self.participant.consented_at, self.participant.finished_at
         return (end - begun) / timedelta(minutes=1) if begun and end else None
 
@@ -101,11 +102,11 @@ _TOO_FAST_MS = 200
 
 
 def rows_of(session: Session, ids: Sequence[int]) -> list[Person]:
-    """Return the rows of some participants, in the order given; it costs what they are, no more.
+    """Return the rows of some participants, in the order given, reading only their data.
 
     Args:
         session: A reading session.
-        ids: The participants'.
+        ids: The participants' ids.
     """
     chosen = (
         select(Participant, Verdict, SessionSummary.judged)
@@ -113,7 +114,7 @@ def rows_of(session: Session, ids: Sequence[int]) -> list[Person]:
         .outerjoin(SessionSummary, SessionSummary.participant_id == Participant.id)
         .where(Participant.id.in_(ids))
     )
-    # Of those whose data are restricted, nothing but that they came is shown.
+    # For participants whose data are restricted, only the arrival is shown.
     of_use = Participant.id.in_(ids), Participant.restricted_at.is_(None)
     used = session.scalars(select(Participant.id).where(*of_use)).all()
     signals, events = signals_of(session, used), events_of(session, used)
@@ -131,7 +132,7 @@ def rows_of(session: Session, ids: Sequence[int]) -> list[Person]:
 
 
 def signals_of(session: Session, ids: Sequence[int]) -> dict[int, Signals]:
-    """Return what the answers of some participants show, of all who answered a trial."""
+    """Return the answer statistics of those of the participants who answered a trial."""
     rows = session.execute(
         select(
             Trial.participant_id,
@@ -152,7 +153,7 @@ def signals_of(session: Session, ids: Sequence[int]) -> dict[int, Signals]:
     return {who: _signals(given) for who, given in answers.items()}
 
 
-# Reaction time, side, whether the page was away, and how long the answer waited.
+# Reaction time, side, whether the page lost the focus, and the answer's waiting time.
 _Given = tuple[float | None, str, bool, float | None]
 
 
@@ -172,7 +173,7 @@ def _signals(given: Sequence[_Given]) -> Signals:
 
 
 def events_of(session: Session, ids: Sequence[int]) -> dict[int, dict[str, int]]:
-    """Return how many events of each kind some participants have."""
+    """Return the number of events of each kind for some participants."""
     rows = session.execute(
         select(Event.participant_id, Event.kind, func.count())
         .where(Event.participant_id.in_(ids))
@@ -187,7 +188,7 @@ def events_of(session: Session, ids: Sequence[int]) -> dict[int, dict[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class AnsweredTrial:
-    """A trial of one participant; the response is None where it was not answered."""
+    """A trial of one participant; the response is None if the trial was not answered."""
 
     trial: Trial
     item: RunItem
@@ -196,20 +197,20 @@ class AnsweredTrial:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Everything that is stored of one participant.
+    """All stored data of one participant.
 
     Attributes:
-        participant: Who.
-        consent: The text they agreed to.
-        trials: By position.
-        answers: To the questionnaire.
-        events: As they were noted.
-        devices: On which the session was opened, the first one first.
-        verdict: What the exclusion rules decided.
+        participant: The participant.
+        consent: The text of the consent.
+        trials: The trials, by position.
+        answers: The questionnaire's answers.
+        events: The events, in the order of recording.
+        devices: The devices that opened the session, the first one first.
+        verdict: The verdict of the exclusion rules; None before it.
         payments: The ledger's lines.
-        judged: How plausible the session was when it was last summarised; None where it was not.
-        before: The reference of who arrived before them in the run; None for the first.
-        after: The reference of who arrived after them; None for the last.
+        judged: The session's plausibility in the last summary; None without a summary.
+        before: The reference of the previous participant of the run; None for the first.
+        after: The reference of the next participant; None for the last.
     """
 
     participant: Participant
@@ -226,7 +227,7 @@ class Record:
 
 
 def record_of(session: Session, run: Run, ref: str) -> Record | None:
-    """Return everything that is stored of a run's participant; None where there is none."""
+    """Return all stored data of a run's participant; None if there is no such participant."""
     person = session.scalar(
         select(Participant).where(Participant.run_id == run.id, Participant.ref == ref)
     )

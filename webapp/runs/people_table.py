@@ -1,7 +1,7 @@
-"""A run's participants a page at a time, sorted and filtered, for any number of them.
+"""A run's participants, a page at a time, sorted and filtered, for any number of participants.
 
-A page reads the answers of the people on it and of nobody else. What it is sorted by stands in the
-summaries; who has none yet comes last, in order of arrival.
+A page reads only the answers of its own participants. The sort keys are in the summaries;
+participants without a summary come last, in order of arrival.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ from webapp.runs.verdict_counts import verdicts_of
 ON_A_PAGE = 50
 _Order = Sequence[ColumnElement[Any] | InstrumentedAttribute[Any]]
 _SUMMARY = SessionSummary
-# By what the table can be sorted beside arrival and list, which need no summary.
+# The sort keys that need a summary; arrival and list need none.
 BY_SUMMARY: Mapping[str, _Order] = {
     "answered": (_SUMMARY.answered,),
     "time": (_SUMMARY.minutes,),
@@ -38,7 +38,7 @@ BY_SUMMARY: Mapping[str, _Order] = {
     "side": (_SUMMARY.same_side.desc(),),
     "hidden": (_SUMMARY.hidden.desc(),),
     "waited": (_SUMMARY.waited_s.desc(),),
-    # Among as many flags, the likest to a program comes first.
+    # Among sessions with equally many flags, the most program-like comes first.
     "flags": (_SUMMARY.n_flags.desc(), _SUMMARY.likelihood.desc()),
     "events": (_SUMMARY.n_events.desc(),),
 }
@@ -46,15 +46,15 @@ BY_SUMMARY: Mapping[str, _Order] = {
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What somebody wants to see of a run's participants.
+    """The filter and order of a request for a run's participants.
 
     Attributes:
-        state: Only those in this state; None for all.
-        kept: Only those whom a verdict keeps (True) or excludes (False); None for all.
-        search: Only whose reference or own code begins with it.
-        tag: Only who have this tag; empty for all.
+        state: Only participants in this state; None for all.
+        kept: Only participants whom a verdict keeps (True) or excludes (False); None for all.
+        search: Only participants whose reference or own code begins with it.
+        tag: Only participants with this tag; empty for all.
         sort: ``arrival``, ``list`` or a name in ``BY_SUMMARY``.
-        page: From 1.
+        page: The page, from 1.
     """
 
     state: State | None = None
@@ -66,7 +66,7 @@ class Wanted:
 
     @property
     def is_filtered(self) -> bool:
-        """Whether some people are left out."""
+        """Whether a filter is set."""
         return bool(self.state or self.search or self.tag) or self.kept is not None
 
 
@@ -76,9 +76,9 @@ class PeopleTable:
 
     Attributes:
         people: At most ``ON_A_PAGE``.
-        total: How many there are on all pages; None where counting would read them all.
+        total: The number on all pages; None if counting would read all of them.
         more: Whether there is another page.
-        summarised_at: When the run's sessions were summarised; None where they were not.
+        summarised_at: The time at which the run's sessions were summarised; None before that.
     """
 
     people: Sequence[Person]
@@ -93,10 +93,10 @@ def people_table(session: Session, run: Run, wanted: Wanted) -> PeopleTable:
     Args:
         session: A reading session.
         run: The run.
-        wanted: Which ones, and in what order.
+        wanted: The filter and the order.
     """
     begin = (wanted.page - 1) * ON_A_PAGE
-    # One more tells whether there is another page.
+    # One extra row tells whether there is another page.
     ids = _ids(session, run, wanted, begin, ON_A_PAGE + 1)
     made_at = session.scalar(select(RunSummary.made_at).where(RunSummary.run_id == run.id))
     return PeopleTable(
@@ -114,14 +114,14 @@ def _ids(session: Session, run: Run, wanted: Wanted, begin: int, n: int) -> list
         by_list = (Participant.list,) if wanted.sort == "list" else ()
         return _slice(session, everybody.order_by(*by_list, Participant.id), begin, n)
     of_theirs = SessionSummary.participant_id == Participant.id
-    # The run is asked of the summaries alone: the database begins with their index, in its order.
+    # The run is filtered in the summaries only, so that the database reads their index in order.
     summarised = select(SessionSummary.participant_id).where(SessionSummary.run_id == run.id)
     if wanted.is_filtered and _are_few(session, run, wanted, begin):
-        # A sum, lest the few be looked up one by one and then sorted.
+        # A sum keeps the database from looking the few up one by one and then sorting them.
         summarised = summarised.where((SessionSummary.participant_id + 0).in_(everybody))
-    elif wanted.is_filtered:  # else the people themselves need not be read, page after page
+    elif wanted.is_filtered:  # unfiltered: no rows to read
         summarised = _filtered(summarised.join(Participant, of_theirs), wanted, indexed=False)
-    # Ties go the way their column goes, so that the index is read in one direction.
+    # Ties follow the direction of the sort column, so that the index is read in one direction.
     last = SessionSummary.participant_id
     goes_down = isinstance(order[0], UnaryExpression)
     found = _slice(
@@ -136,7 +136,7 @@ def _ids(session: Session, run: Run, wanted: Wanted, begin: int, n: int) -> list
 
 
 def _are_few(session: Session, run: Run, wanted: Wanted, begin: int) -> bool:
-    """Return whether to find all whom a filter leaves costs less than to go through the order."""
+    """Return whether finding all filtered participants is cheaper than scanning in sort order."""
     if wanted.search or wanted.tag:
         return True
     left = everybody = _total(session, run, Wanted(), None) or 0
@@ -145,8 +145,8 @@ def _are_few(session: Session, run: Run, wanted: Wanted, begin: int) -> bool:
     if wanted.kept is not None:
         kept, excluded = verdicts_of(session, run)
         left = min(left, kept if wanted.kept else sum(excluded.values()))
-    # To note who is left is cheap, and so is a walk past people who are not looked up. Where most
-    # are left, the beginning of the order is found without.
+    # Listing the filtered participants is cheap, and so is skipping others without a lookup. If
+    # most participants pass the filter, the first pages are found faster by a scan.
     return 2 * left < everybody or 10 * begin > everybody
 
 
@@ -156,7 +156,7 @@ def _filtered(people: Select[int], wanted: Wanted, *, indexed: bool = True) -> S
             Verdict.kept.is_(wanted.kept), Participant.restricted_at.is_(None)
         )
     if wanted.state is not None:
-        # SQLite would skip through the index of all states, and sort who it finds.
+        # Otherwise SQLite would use the index of states and sort the result.
         state = Participant.state if indexed else Participant.state.concat("")
         people = people.where(state == wanted.state)
     if wanted.search:
@@ -183,7 +183,7 @@ def _count(session: Session, ids: Select[int]) -> int:
 
 
 def _total(session: Session, run: Run, wanted: Wanted, seen: int | None) -> int | None:
-    """Return how many there are, from the counts that the database keeps or from the last page."""
+    """Return the number of matches, from the database's counters or from the last page."""
     if seen is not None:
         return seen
     if wanted.search or wanted.tag or wanted.kept is not None:

@@ -1,4 +1,4 @@
-"""The runs of an installation, as its operator asks for them."""
+"""The runs of an installation, for its operator's commands."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,14 +21,14 @@ from webapp.runs.verdict_counts import excluded_of_each
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run has come.
+    """The progress of a run.
 
     Attributes:
         run: The run.
-        places: How many participants it has room for.
-        taken: How many of its places are taken.
-        finished: How many participants completed the session.
-        excluded: How many of them a rule excluded.
+        places: The number of places.
+        taken: The number of taken places.
+        finished: The number of participants who completed the session.
+        excluded: How many of these a rule excluded.
     """
 
     run: Run
@@ -58,7 +58,7 @@ def named_run(session: Session, ref: str) -> Run:
 
 
 def study_as_launched(session: Session, run: Run) -> Study:
-    """Return the run's study as it was launched, whatever became of its folder since.
+    """Return the run's study as it was launched, whatever changed in its folder since.
 
     Raises:
         RunError: The study's files are not in the database.
@@ -84,13 +84,13 @@ def progress(
     latest: int | None = None,
     after: int = 0,
 ) -> list[Progress]:
-    """Return the runs in order of launch, with how far each has come.
+    """Return the runs in order of launch, each with its progress.
 
     Args:
         session: An open session.
         only: A condition on ``Run``; None for every run.
-        latest: At most so many, the latest; None for all of them.
-        after: How many of the latest are left out first.
+        latest: The maximum number of runs, counted from the latest; None for all of them.
+        after: How many of the latest runs to skip.
     """
     finished = participants_in(State.FINISHED)
     query = select(
@@ -113,18 +113,18 @@ def _counted(subject: str) -> ScalarSelect[int]:
 
 
 def close_run(session: Session, run: Run, now: datetime) -> None:
-    """Let nobody new in from now on; participants who have begun can finish."""
+    """Close a run to new participants; participants who have begun can finish."""
     if run.closed_at is None:
         run.closed_at = now
         session.flush()
 
 
 def open_run(session: Session, run: Run) -> None:
-    """Let people in again.
+    """Reopen a run to new participants.
 
     Raises:
-        RunError: It is taken without a server.
-        ProjectError: The run's project has as many open runs as it may have, or has ended.
+        RunError: The run is taken without a server.
+        ProjectError: The run's project has reached its limit of open runs, or has ended.
     """
     refuse_without_server(session, run)
     if run.closed_at is not None and run.project_id is not None:

@@ -1,7 +1,7 @@
-"""Four eyes: what a study asks two people for is done when the second asks for exactly the same.
+"""Four eyes: an act that needs two persons happens when the second makes the same request.
 
-The first request is stored, and nothing is done. A person is known by the name of the account, or
-by the operating system's user of a command.
+The first request is only stored. A person is identified by the account's name, or by the operating
+system's user for a command.
 """
 
 from collections.abc import Sequence
@@ -20,25 +20,25 @@ from webapp.errors import RunError
 from webapp.users.audit_log import record_act
 
 GuardedAct = Literal["payments", "publishing", "unblinding"]
-# Whoever confirms after that no longer confirms what the first person had in mind.
+# An older request has expired: a confirmation would no longer match the first person's intention.
 VALID_FOR = timedelta(days=7)
 
 
 class SecondPersonError(RunError):
-    """Another person has to ask for the same before it is done."""
+    """The act needs the same request from a second person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """An act for which a study may ask two people.
+    """An act for which a study may require two persons.
 
     Attributes:
         run: The run.
-        study: Its study, which says what needs two people.
-        act: What is to be done.
-        digest: What tells it from any other such act.
-        told: What it is, in words.
-        by: Who wants it.
+        study: Its study, which names the acts that need two persons.
+        act: The act.
+        digest: The digest that distinguishes it from other acts of its kind.
+        told: A description of the act.
+        by: The person who requests it.
         now: The time.
     """
 
@@ -52,21 +52,21 @@ class Wanted:
 
 
 def first_of_two(sessions: Sessions, wanted: Wanted) -> str:
-    """Return who asked for an act before; empty where the study asks no second person for it.
+    """Return who requested an act before; empty if the study requires no second person for it.
 
     Args:
         sessions: The request is stored in a transaction of its own.
-        wanted: The act, and who wants it.
+        wanted: The requested act.
 
     Raises:
-        SecondPersonError: Nobody else has asked for it; then nothing may be done.
+        SecondPersonError: Nobody else has requested the act, so it must not happen.
     """
     if wanted.act not in wanted.study.oversight.second_person:
         return ""
     run, act, told, by, now = wanted.run, wanted.act, wanted.told, wanted.by, wanted.now
 
     def ask(session: Session) -> str:
-        # Two who ask at once are two.
+        # The lock keeps two simultaneous requests in order, so that each finds the other.
         session.execute(select(Run.id).where(Run.id == run.id).with_for_update(key_share=True))
         asked = session.scalar(select(AskedAct).where(*_of(run, act, wanted.digest)))
         if asked is not None and now - asked.at <= VALID_FOR:
@@ -90,12 +90,12 @@ def first_of_two(sessions: Sessions, wanted: Wanted) -> str:
 
 
 def refuse_one_person(sessions: Sessions, wanted: Wanted) -> None:
-    """Let an act be done only after a second person asked for it, where the study says so.
+    """Check that a second person requested the act, if the study requires it.
 
-    Who confirmed it is in the audit log.
+    The audit log records who confirmed it.
 
     Raises:
-        SecondPersonError: Nobody else has asked for it; then nothing may be done.
+        SecondPersonError: Nobody else has requested the act, so it must not happen.
     """
     first = first_of_two(sessions, wanted)
     if not first:
@@ -108,12 +108,12 @@ def refuse_one_person(sessions: Sessions, wanted: Wanted) -> None:
 
 
 def done_by_two(session: Session, run: Run, act: GuardedAct, digest: str) -> None:
-    """Note in the transaction that does an act that nobody needs to confirm it any more."""
+    """Close an act's pending request, in the transaction that performs the act."""
     session.execute(delete(AskedAct).where(*_of(run, act, digest)))
 
 
 def asked_acts(session: Session, run: Run, now: datetime) -> Sequence[AskedAct]:
-    """Return what waits for a second person."""
+    """Return the acts that wait for a second person."""
     waiting = AskedAct.run_id == run.id, AskedAct.at >= now - VALID_FOR
     return session.scalars(select(AskedAct).where(*waiting).order_by(AskedAct.id)).all()
 

@@ -1,4 +1,4 @@
-"""Which runs are taken without a server: they hold what their folder was written with."""
+"""The mark of a run without a server, with the parameters of its exported folder."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -9,19 +9,19 @@ from sqlalchemy.orm import Session
 from webapp.database.models import Run, StudyFile
 from webapp.errors import RunError
 
-# Beside the study's own files, as which it is kept and exported.
+# Stored and exported together with the study's own files.
 STATIC_FILE = "static.json"
 
 
 @dataclass(frozen=True, slots=True)
 class StaticMark:
-    """How the folder of a run was written.
+    """The parameters with which a run's folder was written.
 
     Attributes:
         folder: The version of the folder, which every session file names.
         sessions: How many sessions were drawn.
-        assignment: How participants get one: "counter" or "chance", where no link names one.
-        consent: What people read and agree to.
+        assignment: How a participant gets a session if the link names none: "counter" or "chance".
+        consent: The consent text.
     """
 
     folder: str
@@ -30,12 +30,12 @@ class StaticMark:
     consent: str
 
     def as_file(self) -> bytes:
-        """Return what is kept."""
+        """Return the mark's file content."""
         return (json.dumps(asdict(self), sort_keys=True) + "\n").encode()
 
 
 def static_mark(session: Session, run: Run) -> StaticMark | None:
-    """Return how a run's folder was written; None of a run that a server serves."""
+    """Return the mark of a run without a server; None for a run that a server serves."""
     kept = select(StudyFile.content).where(
         StudyFile.run_id == run.id, StudyFile.name == STATIC_FILE
     )
@@ -44,10 +44,10 @@ def static_mark(session: Session, run: Run) -> StaticMark | None:
 
 
 def refuse_without_server(session: Session, run: Run) -> None:
-    """Let pass only a run whose places this server gives away.
+    """Check that this server assigns the run's places.
 
     Raises:
-        RunError: It is taken without a server.
+        RunError: The run is taken without a server.
     """
     if static_mark(session, run) is None:
         return
@@ -62,7 +62,7 @@ def refuse_without_server(session: Session, run: Run) -> None:
 
 
 def static_runs(session: Session) -> list[tuple[Run, StaticMark]]:
-    """Return every run that is taken without a server."""
+    """Return every run without a server."""
     rows = session.execute(
         select(Run, StudyFile.content)
         .join(StudyFile, StudyFile.run_id == Run.id)

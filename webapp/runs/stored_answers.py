@@ -1,4 +1,4 @@
-"""Stored trials and answers as their type of response reads them."""
+"""Convert stored trials and answers to the form that response types read."""
 
 from experiment.records import Side
 from experiment.responses.base import Arrangement, Given
@@ -7,7 +7,7 @@ from webapp.sessions.measurements import read_steps
 
 
 def arrangement_of(trial: Trial) -> Arrangement:
-    """Return what a stored trial had on its screen."""
+    """Return the arrangement of a stored trial's screen."""
     side = Side(trial.good_side) if trial.good_side else None
     return Arrangement(side, tuple((trial.options or "").split()), trial.points)
 

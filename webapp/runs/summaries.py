@@ -1,7 +1,7 @@
-"""Summaries of sessions: what a run's participants are sorted by, stored for any number of them.
+"""Summaries of sessions, by which any number of a run's participants can be sorted.
 
-They follow from stored rows alone and can be made anew at any time. ``parallax summarise`` makes
-them in a process of its own, and a periodic job calls it when there are new answers.
+They are computed from stored rows alone and can be recomputed at any time. ``parallax summarise``
+computes them in a process of its own; a periodic job calls it when there are new answers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 
 
 def n_responses(session: Session, run: Run) -> int:
-    """Return how many answers a run has, as the database counts them."""
+    """Return the number of answers of a run, from the database's counter."""
     return (
         session.scalar(
             select(func.coalesce(func.sum(RunCount.n), 0)).where(
@@ -71,7 +71,7 @@ def summary_rows(session: Session, run: Run, study: Study) -> Iterator[Row]:
 
 
 def batches(rows: Iterable[_T]) -> Iterator[list[_T]]:
-    """Yield rows in lists of a size that one short transaction stores."""
+    """Yield rows in lists small enough for one short transaction."""
     left = iter(rows)
     while some := list(islice(left, _AT_A_TIME)):
         yield some
@@ -83,7 +83,7 @@ def _minutes(person: Participant) -> float:
 
 
 def flag_texts(run: Run, certificate: Certificate) -> list[str]:
-    """Return a session's flags as a table shows them."""
+    """Return a session's flags in the format of the table."""
     found = [
         f"{name} {certificate.agent_likelihood or 0.0:.2f}" if name == _LIKENESS else name
         for name in sorted(flags_of(run, certificate))
@@ -93,10 +93,10 @@ def flag_texts(run: Run, certificate: Certificate) -> list[str]:
 
 
 def store(session: Session, rows: Sequence[Row]) -> None:
-    """Replace the summaries of people who are still there."""
+    """Replace the summaries of the participants who still exist."""
     ids = [row["participant_id"] for row in rows]
     session.execute(delete(SessionSummary).where(SessionSummary.participant_id.in_(ids)))
-    # Somebody may have had everything erased, or its use stopped, since it was read.
+    # Participants may have had their data erased or restricted since they were read.
     there = select(Trial.participant_id).join(Participant, Participant.id == Trial.participant_id)
     there = there.where(Trial.participant_id.in_(ids), Participant.restricted_at.is_(None))
     answered = set(session.scalars(there.distinct()))

@@ -1,4 +1,4 @@
-"""What a run is called on pages: the title of its study, read without the study."""
+"""The titles of runs on pages, read from the study's files without building the study."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,9 +12,9 @@ from webapp.database.models import Run, StudyFile
 
 
 def titles_of(session: Session, runs: Sequence[Run]) -> dict[int, str]:
-    """Return the titles of runs by id; the study's name where the title cannot be read.
+    """Return the titles of runs by id; the study's name if the title cannot be read.
 
-    Building a study takes tens of milliseconds, and a list of runs has many.
+    Building a study takes tens of milliseconds, too long for a list of many runs.
     """
     stored = session.execute(
         select(StudyFile.run_id, StudyFile.content).where(
@@ -28,7 +28,7 @@ def titles_of(session: Session, runs: Sequence[Run]) -> dict[int, str]:
 @lru_cache(maxsize=1_000)
 def _title(content: bytes) -> str:
     try:
-        # As experiment.studies.load reads it: a byte order mark may stand before it.
+        # Decoded as in experiment.studies.load: a byte order mark is allowed.
         return str(read_toml(content.decode("utf-8-sig"))["study"]["title"])
     except (ValueError, RecursionError, KeyError, TypeError):
         return ""

@@ -1,4 +1,4 @@
-"""The rows of the exported table of what happened within trials."""
+"""The rows of the exported table of events within trials."""
 
 from collections.abc import Generator
 from typing import Any

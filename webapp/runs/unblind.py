@@ -1,11 +1,12 @@
-"""Blindness: a run's results stay hidden until somebody unblinds it, with a reason.
+"""Blindness: a run's results stay hidden until a user unblinds it, with a reason.
 
-A blind run gives out no answer, side, time or catch result of a single trial: how many answered,
-how long they took in all and what is proposed for exclusion is all that is told.
+A blind run reveals no answer, side, time or catch result of a single trial. It shows only the
+number of answers, total durations and proposed exclusions.
 
-Who watches a run and sees its accuracy may stop it when it looks good, or look closer at those
-who answer unexpectedly. Of a verdict, a blind run shows whether somebody is kept and which rule
-excludes them; the figures only where they depend on no answer to a target.
+A researcher who sees accuracy during a run may stop it at a favourable moment, or examine
+participants with unexpected answers more closely. Of a verdict, a blind run shows whether the
+participant is kept and which rule excludes them; it shows figures only if they depend on no answer
+to a target.
 """
 
 from datetime import datetime
@@ -27,15 +28,15 @@ _SHORTEST_REASON = 10
 
 
 def unblinding_of(session: Session, run: Run) -> Unblinding | None:
-    """Return who unblinded a run, when and why; None while it is blind."""
+    """Return a run's unblinding: by whom, when and why; None while the run is blind."""
     return session.scalar(select(Unblinding).where(Unblinding.run_id == run.id))
 
 
 def unblind(session: Session, run: Run, *, by: str, reason: str, now: datetime) -> None:
-    """Let the run's results be seen from now on; it cannot be taken back.
+    """Unblind a run's results permanently.
 
     Raises:
-        RequestError: The reason is too short to be one.
+        RequestError: The reason is too short.
     """
     refuse_no_reason(reason)
     if unblinding_of(session, run) is not None:
@@ -47,11 +48,11 @@ def unblind(session: Session, run: Run, *, by: str, reason: str, now: datetime) 
 def unblind_by_two(
     sessions: Sessions, run: Run, study: Study, *, by: str, reason: str, now: datetime
 ) -> None:
-    """Let a run's results be seen, after a second person asked for it where the study says so.
+    """Unblind a run's results, after a second person's request if the study requires one.
 
     Raises:
-        RequestError: The reason is too short to be one.
-        SecondPersonError: Nobody else has asked for it.
+        RequestError: The reason is too short.
+        SecondPersonError: Nobody else has requested it.
     """
     refuse_no_reason(reason)
     told = "the results to be shown"
@@ -66,10 +67,10 @@ def unblind_by_two(
 
 
 def refuse_no_reason(reason: str) -> None:
-    """Let pass only words that can be a reason.
+    """Check that a reason is long enough.
 
     Raises:
-        RequestError: They are too few.
+        RequestError: The reason is too short.
     """
     if len(reason) < _SHORTEST_REASON:
         raise RequestError(
@@ -80,14 +81,14 @@ def refuse_no_reason(reason: str) -> None:
 
 
 def is_blind(session: Session, run: Run) -> bool:
-    """Return whether a run's results are hidden; those of programs never are."""
+    """Return whether a run's results are hidden; simulated runs are never blind."""
     return not run.simulated and unblinding_of(session, run) is None
 
 
 def evidence_shown(session: Session, run: Run, study: Study, verdict: Verdict) -> str:
-    """Return the evidence of a verdict; while the run is blind, none that tells of its results.
+    """Return a verdict's evidence; while the run is blind, only evidence without results.
 
-    "3 errors on the 4 trials" gives away how somebody answered whom the rule keeps.
+    "3 errors on the 4 trials" would reveal the answers of a participant whom the rule keeps.
     """
     if not is_blind(session, run):
         return verdict.evidence
@@ -96,10 +97,10 @@ def evidence_shown(session: Session, run: Run, study: Study, verdict: Verdict) -
 
 
 def refuse_blind(session: Session, run: Run) -> None:
-    """Let pass only a run whose results may be seen.
+    """Check that a run's results may be seen.
 
     Raises:
-        RunError: It is blind.
+        RunError: The run is blind.
     """
     if is_blind(session, run):
         raise RunError(

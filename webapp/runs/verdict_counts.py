@@ -1,4 +1,4 @@
-"""How many of a run's people are kept, are excluded, and have events, without reading them."""
+"""Count a run's kept and excluded participants, and those with events, without reading them."""
 
 from collections import Counter
 from datetime import UTC, datetime
@@ -17,14 +17,14 @@ from webapp.database.models import (
 )
 from webapp.database.row_counts import EXCLUDED, KEPT, excluded_by
 
-# A bound, where "is not null" would say the same: SQLite then goes by the index of the few.
+# Equivalent to "is not null", but written as a bound so that SQLite uses the small index.
 _IS_RESTRICTED = Participant.restricted_at > datetime(1, 1, 1, tzinfo=UTC)
 
 
 def verdicts_of(session: Session, run: Run) -> tuple[int, dict[str, int]]:
-    """Return how many of a run's people are kept, and how many are excluded by each rule.
+    """Return how many participants of a run are kept, and how many each rule excludes.
 
-    Those whose data may not be used count in neither.
+    Participants whose data are restricted are not counted.
     """
     counted = session.execute(
         select(RunCount.subject, func.sum(RunCount.n))
@@ -47,7 +47,7 @@ def verdicts_of(session: Session, run: Run) -> tuple[int, dict[str, int]]:
 
 
 def n_with_events(session: Session, run: Run) -> int:
-    """Return how many have an event; of a run that nobody summarised yet, few as they are."""
+    """Return how many participants have an event, also if the run has no summaries yet."""
     there = select(RunSummary.id).where(RunSummary.run_id == run.id)
     summarised = select(func.count()).where(
         SessionSummary.run_id == run.id, SessionSummary.n_events > 0
@@ -62,7 +62,7 @@ def n_with_events(session: Session, run: Run) -> int:
 
 
 def excluded_of_each() -> ColumnElement[int]:
-    """Return how many are excluded, for a query over ``Run``."""
+    """Return an expression for the number of excluded participants, for a query over ``Run``."""
     counted = select(func.coalesce(func.sum(RunCount.n), 0)).where(
         RunCount.run_id == Run.id, RunCount.subject.startswith(f"{EXCLUDED} ")
     )

@@ -1,1 +1,1 @@
-"""PsychLing-101: people's sessions as prompts. The two scripts travel with the data they make."""
+"""PsychLing-101: participants' trials as prompts. Both scripts are copied into the data set."""

@@ -1,6 +1,7 @@
-"""Makes prompts.jsonl.zip from processed_data/exp1.csv: run it in the data set's folder.
+"""Make prompts.jsonl.zip from processed_data/exp1.csv; run the script in the data set's folder.
 
-Needs Python alone. Options bear letters drawn anew for each participant, from the participant's id.
+Requires only Python. Options are labelled with letters, drawn for each participant from a seed
+based on the participant's id.
 """
 
 import csv
@@ -15,7 +16,7 @@ LONGEST_CHARACTERS = 128_000
 
 
 def without_markers(text: str) -> str:
-    """Return the text without the signs that mark answers."""
+    """Return the text without the characters that mark answers."""
     return text.replace("<", "\u2039").replace(">", "\u203a")
 
 
@@ -36,7 +37,7 @@ def prompts(folder: Path) -> list[dict[str, object]]:
 def prompt(
     participant: str, rows: list[dict[str, str]], about: dict[str, object]
 ) -> dict[str, object]:
-    """Return one participant's session as a text, with the answers between angle brackets."""
+    """Return all trials of one participant as one text, with the answers in angle brackets."""
     seed = int.from_bytes(hashlib.sha256(participant.encode()).digest()[:8], "big")
     most = max(len(row["options"].split(" | ")) for row in rows)
     letters = random.Random(seed).sample(LETTERS, most)
@@ -57,7 +58,7 @@ def prompt(
 
 
 def trial(number: int, row: dict[str, str], letters: list[str]) -> str:
-    """Return a trial as a text."""
+    """Return a trial as text."""
     options = row["options"].split(" | ")
     chosen = letters[options.index(row["response"])]
     if len(set(options)) < len(options):
@@ -71,7 +72,7 @@ def trial(number: int, row: dict[str, str], letters: list[str]) -> str:
 
 
 def main(folder: Path) -> None:
-    """Write prompts.jsonl.zip, with the same bytes whenever it is made from the same data."""
+    """Write prompts.jsonl.zip; the same data always give the same bytes."""
     lines = [json.dumps(one, ensure_ascii=False) for one in prompts(folder)]
     entry = zipfile.ZipInfo("prompts.jsonl", (1980, 1, 1, 0, 0, 0))
     entry.compress_type = zipfile.ZIP_DEFLATED

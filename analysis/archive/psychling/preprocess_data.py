@@ -1,6 +1,6 @@
-"""Makes processed_data/exp1.csv from original_data: run it in the data set's folder.
+"""Make processed_data/exp1.csv from original_data; run the script in the data set's folder.
 
-Needs Python alone. Only participants whom the study's rules keep are used.
+Requires only Python. Only participants kept by the study's exclusion rules are included.
 """
 
 import csv
@@ -23,7 +23,7 @@ CODEBOOK = {
     "accuracy": "Binary indicator of whether the participant's response was the expected one.",
     "rt": "Time taken by the participant to respond, in milliseconds.",
 }
-# A column of which more is missing is left out.
+# Columns with a larger share of missing values are left out.
 MOST_MISSING = 0.05
 
 
@@ -34,7 +34,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def processed(original: Path) -> list[dict[str, str]]:
-    """Return one row per answered trial of each participant who is kept."""
+    """Return one row per answered trial of each kept participant."""
     about = json.loads((original / "study.json").read_text("utf-8"))
     items = {row["item_id"]: row for row in rows_of(original / "items.csv")}
     texts = {
@@ -60,7 +60,7 @@ def processed(original: Path) -> list[dict[str, str]]:
 def identity(
     response: dict[str, str], items: dict[str, dict[str, str]], lists: dict[str, str]
 ) -> dict[str, str]:
-    """Return whose trial it is, and of what."""
+    """Return the columns that identify the trial: participant, item, list and position."""
     item = items[response["item_id"]]
     return {
         "participant_id": response["participant"],
@@ -78,7 +78,7 @@ def shown(
     texts: dict[tuple[str, str], str],
     about: dict[str, Any],
 ) -> dict[str, str]:
-    """Return what the trial showed, in the order on the screen."""
+    """Return what the trial showed, in the order on screen."""
     if trial.get("options"):
         versions = trial["options"].split(" ")
     else:
@@ -97,7 +97,7 @@ def shown(
 def answered(
     response: dict[str, str], row: dict[str, str], about: dict[str, Any]
 ) -> dict[str, str]:
-    """Return what was answered, with its label on the screen."""
+    """Return the answer, with its label on screen."""
     options, labels = row["options"].split(" | "), row["screen_labels"].split(" | ")
     if response.get("rating"):
         place = int(response["rating"]) - 1
@@ -114,7 +114,7 @@ def answered(
 
 
 def columns_of(rows: list[dict[str, str]]) -> list[str]:
-    """Return the columns in which hardly anything is missing."""
+    """Return the columns in which few values are missing."""
     most = MOST_MISSING * len(rows)
     return [name for name in CODEBOOK if sum(row[name] == "" for row in rows) <= most]
 

@@ -1,4 +1,4 @@
-"""A folder as PsychLing-101 wants it, made by the scripts that it holds."""
+"""Write a PsychLing-101 folder, using the scripts that the folder contains."""
 
 import json
 import shutil
@@ -42,7 +42,7 @@ letters drawn for each participant; `exp1.csv` keeps the labels of the screen.
 
 
 def write_psychling(package: Package, rows: Rows, about: Metadata, folder: Path) -> None:
-    """Write the folder: original data, scripts, and what these make."""
+    """Write the folder: original data, scripts, and the scripts' output."""
     original = folder / "original_data"
     original.mkdir(parents=True)
     for table in package.tables:
@@ -77,10 +77,10 @@ def _study(about: Metadata) -> str:
 
 
 def _points(study: Study) -> int:
-    """Return how many points the scale has, of several the first; 0 where nothing is rated."""
+    """Return the points of the scale (the first of several scales); 0 if nothing is rated."""
     try:
         response = response_of(study, own_code=False)
     except ParallaxError:
-        # A type of the researcher's own is read as one of pairs.
+        # A researcher's own response type is treated as a choice between pairs.
         return 0
     return int(getattr(response, "points", 0))
