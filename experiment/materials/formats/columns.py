@@ -83,12 +83,12 @@ def find_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
             if key_of(found.get(ours, "")) in _OF_ANSWERS:
                 del found[ours]
     if "bad" not in found and "sentence" in found and "good" not in named:
-        # A column "grammatical" without its counterpart says of one sentence what it is.
+        # A column "grammatical" without its counterpart marks a sentence as good or bad.
         found.pop("good", None)
         _find("version", by_key, found)
     if "kind" in found and "kind" not in named and unknown_kinds(table, found["kind"]):
         _refuse_misspelt(table, found["kind"])
-        # A column of that name which says something else is one of the researcher's own.
+        # A column of that name with other contents is one of the researcher's own.
         del found["kind"]
     return found
 

@@ -109,7 +109,7 @@ def find_layout(file: TextFile, *, titles: bool = False) -> Layout:
 
     Args:
         file: The file.
-        titles: Whether comments and titles may stand before the headers: lines with fewer cells
+        titles: Whether comments and titles may precede the headers: lines with fewer cells
             than those below.
     """
     with file.lines() as text:
