@@ -168,9 +168,7 @@ class _Preparation:
     def _encode(
         self, path: Path, vocabulary: Vocabulary, size: tuple[int, int]
     ) -> tuple[Ids, NDArray[np.int32]]:
-        """Write a text in its own order; return its numbers and the sentences' lengths with their
-        ends.
-        """
+        """Write a text in its own order; return it and its sentences' lengths with their ends."""
         n_sentences, n_tokens = size
         (self.folder / "unsorted").mkdir(exist_ok=True)
         ids = np.lib.format.open_memmap(
