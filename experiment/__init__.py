@@ -1,5 +1,5 @@
-"""What is true of an experiment: materials, lists, trials, assignment, exclusion.
+"""The domain model of an experiment: materials, lists, trials, assignment, exclusion.
 
-Nothing here knows of a web server, a database or a language model; time, randomness and
-paths come in as arguments.
+This package does not depend on a web server, a database or a language model; time, randomness and
+paths are passed as arguments.
 """

@@ -1,4 +1,4 @@
-"""Modules of a folder that offer something under one name, found without a list of them."""
+"""Discovery of modules in a package that define a given attribute."""
 
 import importlib
 import pkgutil
@@ -9,12 +9,12 @@ Offered = TypeVar("Offered")
 
 
 def offered_in(folder: str, attribute: str, kind: type[Offered]) -> tuple[Offered, ...]:
-    """Return what the modules of a package offer, in the order of the modules' names.
+    """Return the objects that a package's modules offer, in order of module names.
 
     Args:
-        folder: The package, with dots.
-        attribute: The name under which a module offers one thing, or a tuple of several.
-        kind: What the things are; a module that offers nothing of the name is passed over.
+        folder: The dotted name of the package.
+        attribute: The name of a module's attribute with one object, or a tuple of objects.
+        kind: The type of the objects; modules without the attribute are ignored.
     """
     offers: list[Offered] = []
     for name in _modules(folder):

@@ -1,4 +1,4 @@
-"""The errors a user of Parallax can mend, each one a clear paragraph."""
+"""The errors that a user of Parallax can correct, each with a clear message."""
 
 from typing import TYPE_CHECKING
 
@@ -10,16 +10,16 @@ _LONGEST_VALUE = 60
 
 
 class ParallaxError(Exception):
-    """Something the user gave cannot be used; the message says what, where and what to do.
+    """The user's input cannot be used; the message says what is wrong, where, and what to do.
 
     Args:
         problem: What is wrong, with the offending value.
-        where: The file, line, table or setting it was found in; empty when there is no place.
-        expected: What would have been right.
-        remedy: What to do about it.
+        where: The file, line, table or setting it was found in; empty if there is none.
+        expected: The correct input.
+        remedy: How to correct the error.
 
     Attributes:
-        exit_status: What a command that ends with it returns.
+        exit_status: The exit status of a command that fails with this error.
     """
 
     exit_status = 2
@@ -46,11 +46,11 @@ class StudyError(ParallaxError):
 
 
 class StudyNote(ParallaxError):
-    """Something that stops no launch, and that its author will want to know."""
+    """A remark for the study's author that does not prevent a launch."""
 
 
 class MaterialsError(ParallaxError):
-    """A grammar or an item file cannot be turned into sound items."""
+    """A grammar or an item file cannot be turned into valid items."""
 
 
 class DesignError(ParallaxError):
@@ -58,19 +58,19 @@ class DesignError(ParallaxError):
 
 
 class TableError(ParallaxError):
-    """A table's file lacks a column, holds a wrong type or cannot be written."""
+    """A table file lacks a column, has a value of the wrong type or cannot be written."""
 
 
 class UnknownNameError(ParallaxError):
-    """A name is in no registry."""
+    """A name is not in a registry."""
 
 
 class PluginError(ParallaxError):
-    """A plug-in cannot be loaded, is no plug-in of its kind, or may not be loaded here."""
+    """A plug-in cannot be loaded, is of the wrong kind, or may not be loaded here."""
 
 
 def placed(error: ParallaxError, where: str) -> ParallaxError:
-    """Return an error with the place it comes from, in front of the error's own place."""
+    """Return an error with a location in front of the error's own location."""
     if error.where.startswith(where):
         return error
     inner = f" ({error.where})" if error.where else ""
@@ -80,7 +80,7 @@ def placed(error: ParallaxError, where: str) -> ParallaxError:
 
 
 def why_unread(error: Exception) -> str:
-    """Return why a file could not be read, without its name, a codec's or Python's own words."""
+    """Return why a file could not be read, without its name or Python's internal terms."""
     if isinstance(error, UnicodeDecodeError):
         return "it is no text in UTF-8"
     if isinstance(error, KeyError):
@@ -109,7 +109,7 @@ def _wrong_key(error: "ErrorDetails") -> str:
 
 
 _LETTERS_AND_DIGITS = "letters, digits and underscores, beginning with a letter"
-# What texts of a form are, for nobody reads a regular expression.
+# Descriptions of regular expressions, for messages.
 PATTERNS = {
     r"^[a-z][a-z0-9_]*$": "lower-case letters, digits and underscores, beginning with a letter",
     r"^[A-Za-z]\w*$": _LETTERS_AND_DIGITS,
@@ -129,7 +129,7 @@ PATTERNS = {
 
 
 def said(error: "ErrorDetails") -> str:
-    """Return what is wrong with a value in words: a form is told, never as a pattern."""
+    """Return the problem with a value; a pattern is described in words."""
     if error["type"] == "value_error":
         return error["msg"].removeprefix("Value error, ")
     if error["type"] != "string_pattern_mismatch":
@@ -138,12 +138,12 @@ def said(error: "ErrorDetails") -> str:
 
 
 def form_of(error: "ErrorDetails") -> str:
-    """Return what a text of another form should be."""
+    """Return a description of the expected pattern."""
     return PATTERNS.get(error.get("ctx", {}).get("pattern", ""), "a text of another form")
 
 
 def shown(value: object) -> str:
-    """Return a value as a message shows it: never a table, never more than a line."""
+    """Return a value for a message, in at most one line and without tables."""
     if isinstance(value, dict):
         return "a table"
     plain = isinstance(value, str | list | tuple)

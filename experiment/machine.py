@@ -1,7 +1,7 @@
-"""What one system has and another lacks, behind one door each: locks of files, users, limits.
+"""Portable access to operating-system features: file locks, users, limits.
 
-Linux and macOS have all of it. Windows has locks of its own; what it lacks otherwise is left out,
-and each function says what that means.
+Linux and macOS have all of these. Windows has its own kind of locks; other missing features are
+skipped, and each function documents the effect.
 """
 
 import os
@@ -25,19 +25,19 @@ try:
 except ModuleNotFoundError:  # every system but Windows
     msvcrt = None  # type: ignore[assignment]
 
-# Far behind what any file of ours holds: Windows lets nobody read what is locked.
+# Beyond the end of any file of ours: on Windows other processes cannot read locked bytes.
 _LOCKED_BYTE = 2**30
 _MACHINE_ID = Path("/etc/machine-id")
 _WINDOWS_ID = r"SOFTWARE\Microsoft\Cryptography"
 
 
 def lock_file(descriptor: int, *, shared: bool = False) -> bool:
-    """Lock an open file for this process, and return whether nobody else has it.
+    """Lock an open file for this process, and return whether the lock was acquired.
 
-    Windows has no lock that several processes share: there, one of them has it at a time.
+    Windows has no shared locks: there, only one process at a time has the lock.
 
     Raises:
-        OSError: The file system has no locks.
+        OSError: The file system does not support locks.
     """
     if fcntl is not None:
         mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
@@ -55,7 +55,7 @@ def lock_file(descriptor: int, *, shared: bool = False) -> bool:
 
 
 def unlock_file(descriptor: int) -> None:
-    """Give a file's lock back; closing the file does so too.
+    """Release a file's lock; closing the file also releases it.
 
     Raises:
         OSError: The file is closed.
@@ -68,7 +68,7 @@ def unlock_file(descriptor: int) -> None:
 
 
 def machine_id() -> str:
-    """Return what systemd or Windows calls this machine; empty where it has no such name."""
+    """Return the machine's id from systemd or Windows; empty if there is none."""
     if sys.platform == "win32":
         import winreg
 
@@ -81,12 +81,12 @@ def machine_id() -> str:
 
 
 def user_number() -> int:
-    """Return the number of this process's user; on Windows 0, as of every file there."""
+    """Return the user id of this process; 0 on Windows, as for every file there."""
     return os.geteuid() if hasattr(os, "geteuid") else 0
 
 
 def user_name(number: int) -> str:
-    """Return what a user is called; the number of one without a name."""
+    """Return a user's name, or the user id if the user has no name."""
     if pwd is None:
         return str(number)
     try:
@@ -96,7 +96,7 @@ def user_name(number: int) -> str:
 
 
 def most_open_files() -> tuple[int | None, int | None]:
-    """Return how many files this process may open, and how far it may raise that; None for any."""
+    """Return the soft and hard limits of open files for this process; None if unlimited."""
     if resource is None:
         return None, None
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -105,16 +105,16 @@ def most_open_files() -> tuple[int | None, int | None]:
 
 
 def allow_open_files(number: int) -> None:
-    """Raise this process's limit of open files; nothing where the system has none."""
+    """Raise this process's limit of open files; does nothing on systems without such a limit."""
     if resource is not None:
         _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (number, hard))
 
 
 def bound_process(pid: int, cpu_s: int, memory_bytes: int) -> None:
-    """Let a process that was just started have no more than this; on Linux alone.
+    """Limit the CPU time and memory of a process that was just started; only on Linux.
 
-    Beyond the first it is ended by the signal XCPU; beyond the second it finds no more memory.
+    Above the CPU limit the signal XCPU ends the process; above the memory limit allocations fail.
     """
     if hasattr(resource, "prlimit"):
         resource.prlimit(pid, resource.RLIMIT_CPU, (cpu_s, cpu_s + 5))
@@ -122,10 +122,10 @@ def bound_process(pid: int, cpu_s: int, memory_bytes: int) -> None:
 
 
 def files_to_spare(folder: Path) -> int | None:
-    """Return how many more files can be made in a folder; None where there is no such limit.
+    """Return how many more files can be created in a folder; None if there is no limit.
 
     Raises:
-        OSError: The folder cannot be looked at.
+        OSError: The folder cannot be accessed.
     """
     if not hasattr(os, "statvfs"):  # Windows
         return None
@@ -134,5 +134,5 @@ def files_to_spare(folder: Path) -> int | None:
 
 
 def has_forking_server() -> bool:
-    """Return whether gunicorn runs here: it does not on Windows."""
+    """Return whether gunicorn can run here; it cannot on Windows."""
     return fcntl is not None and hasattr(os, "fork")

@@ -1,8 +1,8 @@
-"""Money: whole numbers of a currency's smallest unit, read and written as people write them.
+"""Amounts of money in minor units: parsing, conversion and formatting.
 
-Every amount is a whole number of minor units (cents, pence, yen, fils) beside the ISO 4217 code of
-its currency; a run has one currency. What a platform takes in major units is converted where it is
-sent and nowhere else.
+Every amount is a whole number of minor units (cents, pence, yen, fils) with the ISO 4217 code of
+its currency; a run has one currency. Amounts that a platform expects in major units are converted
+only when they are sent.
 """
 
 import re
@@ -17,7 +17,7 @@ from experiment.errors import ParallaxError
 
 DEFAULT_CURRENCY = "USD"
 _USUAL_DIGITS = 2
-# ISO 4217, list one. CLDR, which Babel brings, counts the digits that are in use among people.
+# ISO 4217, list one. CLDR, which Babel includes, counts only the digits in everyday use.
 _DIGITS = {
     0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
     3: "BHD IQD JOD KWD LYD OMR TND",
@@ -28,14 +28,14 @@ _AMOUNT = re.compile(r"(0|[1-9][0-9]{0,11})(?:\.([0-9]{1,4}))?", re.ASCII)
 
 
 class MoneyError(ParallaxError):
-    """A text is no amount of its currency, or a code is no currency's."""
+    """A text is not an amount of its currency, or a code is not a currency."""
 
 
 def digits(currency: str) -> int:
-    """Return how many digits a currency has behind the point: 2 for USD, 0 for JPY, 3 for KWD.
+    """Return the number of a currency's decimal digits: 2 for USD, 0 for JPY, 3 for KWD.
 
     Raises:
-        MoneyError: There is no such currency.
+        MoneyError: The currency is unknown.
     """
     if currency not in _codes():
         raise MoneyError(
@@ -52,10 +52,10 @@ def _codes() -> frozenset[str]:
 
 
 def minor_units(amount: str, currency: str) -> int:
-    """Return an amount that somebody wrote in major units, e.g. ``1.50``, in minor ones.
+    """Return an amount in major units, e.g. ``1.50``, converted to minor units.
 
     Raises:
-        MoneyError: It is no amount of that currency; nothing is ever rounded.
+        MoneyError: The text is not an amount of this currency; amounts are never rounded.
     """
     places = digits(currency)
     match = _AMOUNT.fullmatch(amount)
@@ -74,20 +74,20 @@ def minor_units(amount: str, currency: str) -> int:
 
 
 def major_units(amount_minor: int, currency: str) -> Decimal:
-    """Return an amount in major units, with all its currency's digits, as platforms take it."""
+    """Return an amount in major units, with all decimal digits, as platforms expect it."""
     return Decimal(amount_minor).scaleb(-digits(currency))
 
 
 def written(amount_minor: int, currency: str) -> str:
-    """Return an amount as files hold it, e.g. ``1.50``: what ``minor_units`` reads."""
+    """Return an amount as written in files, e.g. ``1.50``; ``minor_units`` reads this form."""
     return f"{major_units(amount_minor, currency):f}"
 
 
 def amounts(text: str) -> dict[str, int]:
-    """Return the amounts that a setting lists, by currency, e.g. of ``20 USD, 2500 JPY``.
+    """Return a setting's amounts by currency, e.g. of ``20 USD, 2500 JPY``.
 
     Raises:
-        MoneyError: One is no amount and code, or a currency comes twice.
+        MoneyError: A part is not an amount and a code, or a currency occurs twice.
     """
     totals = dict[str, int]()
     for part in text.split(","):
@@ -99,12 +99,12 @@ def amounts(text: str) -> dict[str, int]:
 
 
 def in_words(amount_minor: int, currency: str, locale: str = "en_US") -> str:
-    """Return an amount as people of a locale read it, e.g. ``$1.50``, ``¥150``, ``KWD 1.500``."""
+    """Return an amount formatted for a locale, e.g. ``$1.50``, ``¥150``, ``KWD 1.500``."""
     language = Locale.parse(locale, sep="_" if "_" in locale else "-")
     places = digits(currency)
     pattern = copy(language.currency_formats["standard"])
     pattern.frac_prec = (places, places)
     amount = major_units(amount_minor, currency)
     text = pattern.apply(amount, language, currency=currency, currency_digits=False)
-    # A code, unlike a sign, stands apart from the figure.
+    # A currency code, unlike a symbol, is separated from the number by a space.
     return re.sub(f"{currency}(?=[0-9])", f"{currency} ", text.replace("\N{NO-BREAK SPACE}", " "))

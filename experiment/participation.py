@@ -1,4 +1,4 @@
-"""The states of a participant, the moves between them, and the ways in which a visit ends."""
+"""The states of a participant, the transitions between them, and the endings of a visit."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from experiment.errors import ParallaxError
 
 
 class Ending(StrEnum):
-    """How somebody's visit to a study ends; each may lead back to their platform in its own way."""
+    """How a visit to a study ends; each ending may have its own way back to the platform."""
 
     COMPLETED = "completed"
     NO_CONSENT = "no_consent"  # did not agree to the consent text
@@ -21,7 +21,7 @@ class Ending(StrEnum):
 
 
 class EventKind(StrEnum):
-    """What can happen in a session beside its answers."""
+    """The kinds of events in a session besides answers."""
 
     PREMATURE_PRESS = "premature_press"
     SHOWN_OTHERWISE = "shown_otherwise"
@@ -39,12 +39,12 @@ class EventKind(StrEnum):
     RELEASED = "released"
 
 
-# After these nothing of a person's data may be used.
+# After these events, none of the participant's data may be used.
 GONE = (EventKind.ERASED, EventKind.FORGOTTEN)
 
 
 class State(StrEnum):
-    """How far a participant has come."""
+    """The progress of a participant."""
 
     ARRIVED = "arrived"
     DECLINED = "declined"
@@ -69,14 +69,14 @@ MOVES: dict[State, frozenset[State]] = {
 
 
 class IllegalMoveError(ParallaxError):
-    """A participant cannot go from the one state to the other."""
+    """The state machine has no such transition."""
 
 
 def move(current: State, wanted: State) -> State:
-    """Return the wanted state if the move is legal.
+    """Return the wanted state if the transition is legal.
 
     Raises:
-        IllegalMoveError: The state machine has no such move.
+        IllegalMoveError: The state machine has no such transition.
     """
     if wanted not in MOVES[current]:
         raise IllegalMoveError(

@@ -1,4 +1,4 @@
-"""One kind of registry for everything that plugs in by name."""
+"""The registry for all kinds of plug-ins, which are identified by name."""
 
 import difflib
 import importlib
@@ -12,22 +12,22 @@ from typing import cast
 
 from experiment.errors import PluginError, UnknownNameError
 
-# Set to "refuse" in the environment of a process that handles what somebody uploaded: then no
-# ``"module:attribute"`` is imported, whoever asks.
+# If this environment variable is "refuse", as in processes that handle uploaded files, no
+# ``"module:attribute"`` is imported.
 OWN_CODE_VARIABLE = "OWN_CODE_IN_STUDIES"
 
 
 def installed(group: str) -> EntryPoints:
-    """Return what the installed packages offer in a group of entry points.
+    """Return the entry points of a group from the installed packages.
 
-    The files of every package are read once, and again when a package came or went.
+    The packages' files are read once, and again after a package was added or removed.
     """
     return _offered(tuple((path, _changed(path)) for path in sys.path)).get(group, EntryPoints())
 
 
 @lru_cache(maxsize=1)
 def _offered(_places: tuple[tuple[str, int | None], ...]) -> dict[str, EntryPoints]:
-    # Python 3.11 calls the same thing by another class.
+    # Python 3.11 uses a different class for the same object.
     offered = cast(EntryPoints, entry_points())
     return {group: offered.select(group=group) for group in offered.groups}
 
@@ -42,16 +42,16 @@ def _changed(path: str) -> int | None:
 class Registry:
     """Names mapped to ``"module:attribute"``, loaded on demand.
 
-    A name is built in, or offered by an installed package through an entry point of the group,
-    or is ``"module:attribute"`` itself. A package cannot take a built-in name away. A built-in name
-    whose module was left out of this installation is unknown.
+    A name is built in, or provided by an installed package through an entry point of the group,
+    or is itself a ``"module:attribute"``. A package cannot override a built-in name. A built-in
+    name whose module was left out of this installation is unknown.
 
     Args:
-        kind: What the names stand for, in the singular, as an error should say it.
+        kind: The kind of object, in the singular, for messages.
         entries: The built-in names.
-        group: The group of entry points through which packages offer more; none when empty.
-        requires: The attributes that whatever a package or a study brings must have.
-        called: Whether it must be callable.
+        group: The group of entry points for packages' objects; empty for none.
+        requires: The attributes that an object of a package or a study must have.
+        called: Whether such an object must be callable.
     """
 
     def __init__(
@@ -72,28 +72,28 @@ class Registry:
         return {name: target for name, target in self._all_entries.items() if is_here(target)}
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the built-in names, then those that installed packages offer."""
+        """Yield the built-in names, then those that installed packages provide."""
         yield from self._entries
         offered = dict.fromkeys(entry.name for entry in self._installed())
         yield from (name for name in offered if name not in self._entries)
 
     @property
     def built_in(self) -> tuple[str, ...]:
-        """The names that need no further package."""
+        """The built-in names."""
         return tuple(self._entries)
 
     def load(self, name: str, *, own_code: bool = True) -> object:
-        """Return the object a name stands for.
+        """Return the object of a name.
 
         Args:
             name: The name.
-            own_code: Whether ``"module:attribute"`` may import what nobody installed as a
-                plug-in; False where the name comes from somebody who must not run code here.
+            own_code: Whether ``"module:attribute"`` may import code that is not installed as a
+                plug-in; False for names from users who must not run code here.
 
         Raises:
-            UnknownNameError: The name is neither built in nor offered by an installed package.
-            PluginError: The name's object cannot be imported, is of another kind, is offered by two
-                packages, or is the study's own code where that is not allowed.
+            UnknownNameError: The name is neither built in nor provided by an installed package.
+            PluginError: The object cannot be imported, is of the wrong kind, is provided by two
+                packages, or is the study's own code, which is not allowed here.
         """
         if name in self._entries:
             module, _, attribute = self._entries[name].partition(":")
@@ -125,7 +125,7 @@ class Registry:
         try:
             loaded: object = plugin.load()
         except Exception as error:
-            # Somebody else's module may raise anything while it is imported.
+            # A plug-in's module may raise any exception while it is imported.
             raise PluginError(
                 f'the {self.kind} "{plugin.name}" cannot be imported '
                 f"({type(error).__name__}: {error})",
@@ -169,7 +169,7 @@ def _origin(plugin: EntryPoint) -> str:
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """Return the error for a name that is not among the known ones, with the nearest match."""
+    """Return the error for an unknown name, with the closest known name."""
     names = list(known)
     near = difflib.get_close_matches(name, names, n=1)
     return UnknownNameError(

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """What an item is for."""
+    """The kind of an item on a list."""
 
     TARGET = "target"
     FILLER = "filler"
@@ -13,7 +13,7 @@ class Kind(StrEnum):
 
 
 class Variant(StrEnum):
-    """The versions in which an item exists; ``GOOD`` is the expected choice."""
+    """The versions of an item; ``GOOD`` is the expected choice."""
 
     GOOD = "good"
     BAD = "bad"
@@ -24,7 +24,7 @@ _VERSIONS = frozenset(map(str, Variant))
 
 
 class Side(StrEnum):
-    """Where an option stands on the screen: first is above (or left), the others follow below."""
+    """The position of an option on the screen: first is above (or left), the others follow."""
 
     FIRST = "first"
     SECOND = "second"
@@ -38,20 +38,20 @@ class Side(StrEnum):
 
 
 SIDES = tuple(Side)
-# Where the two options of a forced choice stand.
+# The sides of the two options of a forced choice.
 PAIR = (Side.FIRST, Side.SECOND)
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A context and the options that continue it, stored once, as plain lower-case-safe words.
+    """A context and the options that continue it, as plain words.
 
     Attributes:
         item_id: Unique in the study, ``<template>-<running number>``.
         kind: Target, filler or catch; lists may re-label a target as a catch trial.
-        construction: The row of the results table this item counts towards.
+        construction: The row of the results table for this item.
         condition: The supplement's name of the condition within the construction.
-        template: The template that generated it.
+        template: The template that generated the item.
         features: The condition's features as ``name=value`` pairs joined by spaces.
         frame: The lexical choices as ``SLOT=lemma`` pairs joined by spaces (spaces inside a
             lemma are written ``_``); items of one template that share it differ only in features.
@@ -59,9 +59,9 @@ class Item:
         good: The expected option.
         bad: The option that violates the construction's rule.
         distractor: A third version (the intrusive licensor of a negative polarity item), or empty.
-        contrast: Which version stands against ``good`` in the forced choice.
-        extra: The researcher's own columns as (name, value), in their order; nothing reads them
-            here, and every table of items keeps them.
+        contrast: The version that is compared with ``good`` in the forced choice.
+        extra: The researcher's own columns as (name, value), in order; this package does not
+            interpret them, and every table of items keeps them.
     """
 
     item_id: str
@@ -80,11 +80,11 @@ class Item:
 
     @property
     def alternative(self) -> str:
-        """The text that stands against ``good`` in the forced choice."""
+        """The text that is compared with ``good`` in the forced choice."""
         return self.distractor if self.contrast is Variant.DISTRACTOR else self.bad
 
     def version(self, name: str) -> str:
-        """Return the text of a version: good, bad, distractor, or a column of the researcher's."""
+        """Return the text of a version: good, bad, distractor, or one of the researcher's own."""
         if name in _VERSIONS:
             return str(getattr(self, name))
         return dict(self.extra).get(name, "")
@@ -92,17 +92,17 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One item as one participant sees it.
+    """One item in one participant's session.
 
     Attributes:
         position: 1 for the participant's first trial.
         item_id: The item shown.
         kind: The item's kind in this list.
-        good_side: Where the expected option stands, None where it is not on the screen; never
+        good_side: The side of the expected option, None if it is not on the screen; never
             sent to the browser.
-        options: The versions on the screen, in their order; empty where they are good and the one
-            against it.
-        points: How many points the scale has on which the one version shown is rated; None where
+        options: The versions on the screen, in order; empty for the good version and the one
+            compared with it.
+        points: The number of points of the scale for rating the single version; None if
             an option is chosen.
     """
 
@@ -116,20 +116,20 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What a browser measured of a trial that is read step by step: a word or region at a time.
+    """A browser's measurements of a trial that is read step by step, by word or by region.
 
-    Each tuple has one entry per step that was shown, in their order.
+    Each tuple has one entry per shown step, in order.
 
     Attributes:
-        onset_ms: When the step was painted, in milliseconds since the first one was.
-        rt_ms: From its painting to the beginning of the first press; None where it took a day.
-        sources: What its painting is known from, a letter each: p for the browser's own
+        onset_ms: The time of the step's painting, in milliseconds since that of the first step.
+        rt_ms: The time from painting to the beginning of the first press; None if it took a day.
+        sources: The source of each painting time, as one letter: p for the browser's own
             presentation time, f for two animation frames.
-        uncertainty_ms: How exactly that is known.
-        wrong: How often the wrong one of two words was pressed; empty where there is one.
-        done_ms: From the painting to the press that led on, where there are two words.
-        question_ms: From the painting of the question after the last step to its answer; None
-            where there was none.
+        uncertainty_ms: The uncertainty of the painting time, in milliseconds.
+        wrong: How often the wrong one of two words was chosen; empty if there is only one word.
+        done_ms: The time from painting to the correct choice, if there are two words.
+        question_ms: The time from painting the question after the last step to its answer; None
+            if there was none.
     """
 
     onset_ms: tuple[float, ...]
@@ -142,7 +142,7 @@ class Steps:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every list has an entry for each step."""
+        """Whether all tuples have an entry for each step."""
         of_each = (self.rt_ms, self.sources, self.uncertainty_ms)
         of_pairs = (self.wrong, self.done_ms)
         n = len(self.onset_ms)
@@ -152,7 +152,7 @@ class Steps:
 
     @property
     def total_ms(self) -> float | None:
-        """From the first painting to the last press, without the question; None where unknown."""
+        """The time from first painting to last press, without the question; None if unknown."""
         last = (self.done_ms or self.rt_ms)[-1:]
         if not last or last[0] is None:
             return None
@@ -161,27 +161,27 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """One answered trial, as the exclusion rules see it.
+    """One answered trial, as exclusion rules see it.
 
     Attributes:
         position: The trial's position.
         item_id: The item judged.
         kind: The item's kind in this list.
         construction: The item's construction.
-        chose_good: Whether the expected option was chosen; None of a rating, which is neither
+        chose_good: Whether the expected option was chosen; None for a rating, which is neither
             right nor wrong.
-        chosen_side: Where the chosen option stood; None of a rating.
-        rt_ms: Reaction time in milliseconds; None when the browser could not measure it.
+        chosen_side: The side of the chosen option; None for a rating.
+        rt_ms: The reaction time in milliseconds; None if the browser could not measure it.
         condition: The item's condition.
         extra: The researcher's own columns of the item, as (name, value).
-        rating: The point of the scale, from 1; None of a choice. Of several scales the first one's.
-        ratings: The point of each scale, as (name, point), where a trial has several.
-        version: The version that was on the screen alone; empty where options were.
-        answer: What was answered, as an exclusion's evidence names it; empty where it is the
+        rating: The point of the (first) scale, from 1; None for a choice.
+        ratings: The point of each scale, as (name, point), if a trial has several.
+        version: The version that was shown alone; empty if options were shown.
+        answer: The answer in words for an exclusion's evidence; empty if it is the
             side.
-        steps: What was measured of each word or region of what was read step by step; None of
+        steps: The measurements of each word or region of a step-by-step reading; None for
             other trials.
-        is_late: Whether it came after the deadline; None where there is none.
+        is_late: Whether the answer came after the deadline; None if there is none.
     """
 
     position: int
@@ -203,12 +203,12 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether one participant's judgments enter the analysis, and why.
+    """Whether one participant is kept in the analysis, and why.
 
     Attributes:
-        kept: False when the rule excludes the participant.
-        rule: The name of the rule that decided; empty when every rule kept the participant.
-        evidence: The figures the rule saw, in words.
+        kept: False if a rule excludes the participant.
+        rule: The name of the rule that decided; empty if every rule kept the participant.
+        evidence: The figures behind the verdict, in words.
     """
 
     kept: bool

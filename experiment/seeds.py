@@ -1,11 +1,11 @@
-"""Named randomness: every draw takes a generator made here."""
+"""Seeded random generators; every random draw uses a generator from this module."""
 
 import hashlib
 import random
 
 
 def derive_seed(run_seed: int, purpose: str, *key: str | int) -> int:
-    """Return a 64-bit seed that depends on the run's seed, the purpose and the key alone."""
+    """Return a 64-bit seed that depends only on the run's seed, the purpose and the key."""
     text = "\x1f".join([str(run_seed), purpose, *map(str, key)])
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 

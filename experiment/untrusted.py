@@ -1,8 +1,8 @@
-"""Reading what anybody may have written (patterns, Markdown, TOML), with work that its size bounds.
+"""Safe processing of untrusted patterns, Markdown and TOML, in time bounded by their size.
 
-Python's own regular expressions need exponential time for a pattern such as ``(a+)+b``, and its
-TOML reader quadratic time for a key of many parts. A server that answers for many studies on one
-thread would stand still for all of them.
+Python's regular expressions need exponential time for a pattern such as ``(a+)+b``, and its TOML
+reader needs quadratic time for a key with many parts. Either could block a server that handles many
+studies on one thread.
 """
 
 import re
@@ -20,21 +20,21 @@ _REMEDY = (
     "without what only a search by trial and error finds: references back (\\1), looking ahead or "
     "behind ((?=, (?!, (?<=), possessive or more than 1,000 repetitions"
 )
-# What one pattern of a study that was launched before may take, in a process of its own.
+# The time limit for one pattern of an earlier study, which is matched in a separate process.
 _OLD_PATTERN_S = 1.0
 _OLD_PATTERNS = Lock()
 _MATCH = "import re, sys; sys.exit(not getattr(re, sys.argv[1])(*sys.argv[2:4], int(sys.argv[4])))"
-# Reading a key takes work that grows with the square of its parts.
+# Parsing a TOML key takes time quadratic in the number of its parts.
 MOST_CHARACTERS, MOST_MARKS = 100_000, 2_000
 _MARKS = re.compile(r"[^\w ,;:.?'\"]|_")
 _LONGEST_TOML, _MOST_KEY_WORK = 1_000_000, 4_000_000
 
 
 def valid_pattern(pattern: str) -> str:
-    """Return a regular expression that Python understands.
+    """Return a pattern if it is a valid regular expression.
 
     Raises:
-        ValueError: It does not.
+        ValueError: The pattern is too long or invalid.
     """
     if len(pattern) > _LONGEST_PATTERN:
         raise ValueError(f"a regular expression of at most {_LONGEST_PATTERN:,} characters")
@@ -46,12 +46,12 @@ def valid_pattern(pattern: str) -> str:
 
 
 def why_unbounded(pattern: str) -> str:
-    """Return what is expected of a pattern that cannot be matched in linear time; else nothing."""
+    """Return what is expected instead of a pattern without linear-time matching; else empty."""
     return "" if _linear(pattern) is not None else f"a regular expression {_REMEDY}"
 
 
 def is_whole(pattern: str, text: str) -> bool:
-    """Return whether a pattern matches a text from its first character to its last."""
+    """Return whether a pattern matches a whole text."""
     linear = _linear(pattern)
     if linear is None:
         return _matched_apart("fullmatch", pattern, text, re.ASCII)
@@ -67,18 +67,18 @@ def is_in(pattern: str, text: str) -> bool:
 
 
 def is_too_marked(markdown: str) -> bool:
-    """Return whether turning a text into HTML would take much work.
+    """Return whether converting a Markdown text to HTML would take too much work.
 
-    The work grows with the number of lines and of characters that may mean something.
+    The work grows with the number of lines and of characters that may be mark-up.
     """
     return len(markdown) > MOST_CHARACTERS or len(_MARKS.findall(markdown)) > MOST_MARKS
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """Return the tables of a text.
+    """Return the tables of a TOML text.
 
     Raises:
-        TOMLDecodeError: It is no TOML, is too long, or has keys of too many parts.
+        TOMLDecodeError: The text is not TOML, is too long, or has keys with too many parts.
     """
     work = sum(line.count(".") ** 2 for line in text.splitlines())
     if len(text) > _LONGEST_TOML or work > _MOST_KEY_WORK:
@@ -98,9 +98,9 @@ def _linear(pattern: str) -> Any:  # noqa: ANN401 - the library has no types
 
 @lru_cache(4096)
 def _matched_apart(function: str, pattern: str, text: str, flags: int) -> bool:
-    """Match by Python's own search in a process that is ended when it takes too long."""
+    """Match with Python's own engine in a separate process with a time limit."""
     command = [sys.executable, "-I", "-S", "-c", _MATCH, function, pattern, text, str(int(flags))]
-    # One at a time: whoever sends many such texts waits, and nobody else does.
+    # One match at a time: only users with such patterns have to wait.
     with _OLD_PATTERNS:
         try:
             done = subprocess.run(command, capture_output=True, timeout=_OLD_PATTERN_S, check=False)

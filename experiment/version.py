@@ -1,20 +1,20 @@
-"""Which code ran: kept with every run and every export."""
+"""The code version, which is stored with every run and every export."""
 
 import shutil
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-# What package indexes call Parallax: there the name "parallax" is somebody else's.
+# Parallax's name in package indexes, where "parallax" is a different project.
 DISTRIBUTION = "parallax-experiments"
 _ROOT = Path(__file__).resolve().parent.parent
 
 
 def code_version() -> str:
-    """Return the package's version, in a checkout with the commit: ``0.1.0+g4bbac9e.dirty``.
+    """Return the package version, in a checkout with the commit: ``0.1.0+g4bbac9e.dirty``.
 
-    ``dirty`` says that files differed from that commit, so that the commit alone does not give
-    the code back.
+    ``dirty`` means that files differed from the commit, so that the commit alone does not identify
+    the code.
     """
     try:
         released = version(DISTRIBUTION)
@@ -25,7 +25,7 @@ def code_version() -> str:
 
 
 def _commit() -> str:
-    # An installed package may lie inside somebody else's checkout, whose commit says nothing.
+    # An installed package may be inside an unrelated checkout, whose commit is irrelevant.
     if not (_ROOT / ".git").exists() or shutil.which("git") is None:
         return ""
     described = subprocess.run(

@@ -1,4 +1,4 @@
-"""Where training runs: device, precision, and the processes that share the work."""
+"""Devices, precision and parallel processes of training."""
 
 import gc
 import os
@@ -18,27 +18,27 @@ DeviceChoice = Literal["auto", "cpu", "cuda", "mps"]
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """Which process this is (``rank``, from 0) of how many (``world``)."""
+    """The number of this process (``rank``, from 0) and the number of processes (``world``)."""
 
     rank: int = 0
     world: int = 1
 
     @property
     def leads(self) -> bool:
-        """Whether this is the process that writes and reports."""
+        """Whether this process writes files and reports progress."""
         return self.rank == 0
 
 
 def choose_device(choice: DeviceChoice, *, exact: bool = False) -> torch.device:
-    """Return the device; ``auto`` takes CUDA, then MPS (Apple), then the processor.
+    """Return the device; ``auto`` prefers CUDA, then MPS (Apple), then the CPU.
 
     Args:
-        choice: Which one.
-        exact: Leave products of 32-bit floats exact, as scores need them; otherwise CUDA devices
-            may round their factors.
+        choice: The name of the device, or ``auto``.
+        exact: Whether products of 32-bit floats must be exact, as for scores; otherwise CUDA
+            devices may round their factors.
 
     Raises:
-        LmError: The device is not there.
+        LmError: The device is not available.
     """
     there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if choice == "auto":
@@ -54,9 +54,9 @@ def choose_device(choice: DeviceChoice, *, exact: bool = False) -> torch.device:
 
 
 def good_precision(device: torch.device) -> Literal["float32", "bf16"]:
-    """Return bf16 where a CUDA device computes it natively, else float32.
+    """Return bf16 if a CUDA device computes it natively, otherwise float32.
 
-    Processors get float32: the same weights on every one of them is worth more than speed.
+    CPUs use float32: equal weights on all CPUs matter more than speed.
     """
     good = device.type == "cuda" and torch.cuda.is_bf16_supported(including_emulation=False)
     return "bf16" if good else "float32"
@@ -64,15 +64,15 @@ def good_precision(device: torch.device) -> Literal["float32", "bf16"]:
 
 @contextmanager
 def joined_processes(device: torch.device) -> Iterator[Processes]:
-    """Join the processes that ``torchrun`` started, if it did, until the block ends."""
+    """Join the processes that ``torchrun`` started, if any, until the block ends."""
     if int(os.environ.get("WORLD_SIZE", 1)) == 1:
         yield Processes()
         return
     if device.type == "cuda":
         torch.cuda.set_device(device)
-    # The group's threads end with the last object that holds it. A thread that is still at work
-    # when Python ends aborts its process, after a training that succeeded. Optimizers import this
-    # module, which holds a group for ever if it finds one.
+    # The group's threads end with the last reference to it. A thread that is still running when
+    # Python exits aborts the process, even after a successful training. Optimizers import this
+    # module, which keeps a reference for ever if a group exists.
     import_module("torch._dynamo")
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
@@ -83,7 +83,7 @@ def joined_processes(device: torch.device) -> Iterator[Processes]:
 
 
 def gathered(tensor: torch.Tensor, processes: Processes) -> torch.Tensor:
-    """Return all processes' tensors side by side, joined at the second dimension."""
+    """Return the tensors of all processes, concatenated along the second dimension."""
     if processes.world == 1:
         return tensor
     parts = [torch.empty_like(tensor) for _ in range(processes.world)]
@@ -92,14 +92,14 @@ def gathered(tensor: torch.Tensor, processes: Processes) -> torch.Tensor:
 
 
 def summed(tensor: torch.Tensor, processes: Processes) -> torch.Tensor:
-    """Return the sum of all processes' tensors."""
+    """Return the sum of the tensors of all processes."""
     if processes.world > 1:
         dist.all_reduce(tensor)
     return tensor
 
 
 def any_says(flag: bool, device: torch.device, processes: Processes) -> bool:
-    """Return whether the flag is up in any process."""
+    """Return whether the flag is set in any process."""
     if processes.world == 1:
         return flag
     return bool(summed(torch.tensor(float(flag), device=device), processes).item())

@@ -1,4 +1,4 @@
-"""The errors of language models that the user can mend, and why and where a file is wrong."""
+"""Errors of language models that users can fix, with the place in a file and the reason."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-# What a value of another type should have been, as an author of TOML would say it.
+# The expected kind of value in TOML terms, by pydantic's error type.
 _KINDS = {
     "string_type": "a text",
     "list_type": "a list",
@@ -22,10 +22,10 @@ _KINDS = {
 class LmError(Exception):
     """A model, a vocabulary or a text cannot be used; the message is one clear paragraph.
 
-    Line ends in what it quotes, as prompts have them, become spaces.
+    Line ends in quoted text, such as prompts, become spaces.
 
     Attributes:
-        key: The key of a TOML file that it is about; empty where it is about none.
+        key: The key of a TOML file with the error; empty if the error concerns no key.
     """
 
     key: tuple[str | int, ...] = ()
@@ -35,7 +35,7 @@ class LmError(Exception):
 
 
 def why_unread(error: Exception, path: Path) -> str:
-    """Return why a file could not be read, without its name and without a codec's own words."""
+    """Return why a file could not be read, without its name and without a codec's wording."""
     if isinstance(error, UnicodeDecodeError):
         line = _undecodable(path)
         return f"line {line} is no text in UTF-8" if line else "it is no text in UTF-8"
@@ -45,10 +45,10 @@ def why_unread(error: Exception, path: Path) -> str:
 
 
 def _undecodable(path: Path) -> int:
-    """Return the number of the line; 0 where it cannot be found, as in what can be read once."""
+    """Return the number of the first line that is not UTF-8; 0 if unknown, as for a pipe."""
     if not path.is_file():
         return 0
-    # The error itself counts from where the reader's buffer began.
+    # The error's own position is relative to the reader's buffer.
     with suppress(OSError), path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             try:
@@ -59,7 +59,7 @@ def _undecodable(path: Path) -> int:
 
 
 def wrong_key(error: "ValidationError") -> str:
-    """Return what is wrong with the first key of a file that cannot be used."""
+    """Return a message about the first invalid key of a file."""
     first = error.errors(include_url=False)[0]
     key = ".".join(map(str, first["loc"]))
     if first["type"] == "missing":
@@ -76,12 +76,12 @@ def wrong_key(error: "ValidationError") -> str:
 
 @contextmanager
 def faults_of(path: Path) -> Iterator[None]:
-    """Let every fault of a file that is read inside say where in it it is.
+    """Add the file and line to all errors of a file that is parsed in the block.
 
     Raises:
-        LmError: A key is wrong, or the file is no TOML; errors of reading it at all pass.
+        LmError: A key is invalid, or the file is not TOML; OS errors pass unchanged.
     """
-    # Every command reads this file, and no help waits for pydantic.
+    # Every command imports this module, so it must not import pydantic: --help would become slow.
     from pydantic import ValidationError
 
     try:
@@ -97,7 +97,7 @@ def faults_of(path: Path) -> Iterator[None]:
 
 @contextmanager
 def at(*key: str | int) -> Iterator[None]:
-    """Let an error that is raised inside say that it is about a key; the outermost comes first."""
+    """Prepend a key to the keys of errors raised in the block; the outermost key comes first."""
     try:
         yield
     except LmError as error:
@@ -106,14 +106,14 @@ def at(*key: str | int) -> Iterator[None]:
 
 
 def line_of(text: str, key: Sequence[str | int]) -> int | None:
-    """Return the line on which a key stands, or else the nearest table around it.
+    """Return the line of a key, or else of the nearest enclosing table.
 
-    All grammar is left to the standard library: the key stands in the first statement with which
-    the text up to there has it.
+    The standard library does all parsing: the key is in the first statement whose preceding text,
+    together with it, parses to a document with the key.
 
     Args:
-        text: A whole TOML file's.
-        key: Names of keys, and numbers of tables in arrays, from 0.
+        text: A whole TOML file.
+        key: Names of keys, and indices of tables in arrays, from 0.
     """
     found, reached, began = None, 0, 1
     lines = text.splitlines(keepends=True)
@@ -129,7 +129,7 @@ def line_of(text: str, key: Sequence[str | int]) -> int | None:
 
 
 def _depth(held: object, key: Sequence[str | int]) -> int:
-    """Return how many of a key's parts lead somewhere."""
+    """Return how many leading parts of a key exist in the document."""
     for depth, part in enumerate(key):
         try:
             held = held[part]  # type: ignore[index]

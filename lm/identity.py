@@ -1,4 +1,4 @@
-"""What makes a model this model: the content of all files that its scores are computed from."""
+"""The identity of a model: a hash of all files that its scores are computed from."""
 
 import hashlib
 import json
@@ -8,20 +8,20 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-# What computes: another version of one of these may give other scores.
+# The computing libraries: another version of one of them may give other scores.
 _COMPUTING = ("torch", "transformers", "tokenizers", "numpy", "kenlm")
 _POINTERS = ("model",)
 
 
 def model_identity(model: str, prefix: str = "hf:") -> str:
-    """Return a hash of a model's weights, tokenizer and configuration, and of what computes.
+    """Return a hash of a model's weights, tokenizer, configuration and computing libraries.
 
-    A folder whose config.json points to another folder, or to a model of the hub's local cache, is
-    hashed together with what it points to.
+    If a folder's config.json refers to another folder or to a model in the hub's local cache, that
+    folder's files are hashed as well.
 
     Args:
         model: A folder, or ``hf:`` and the path or name of a Hugging Face model.
-        prefix: What stands before the name of a Hugging Face model.
+        prefix: The prefix of a Hugging Face model's name.
     """
     digest = hashlib.sha256()
     for name in _COMPUTING:
@@ -65,7 +65,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _pointed(folder: Path) -> Iterator[str]:
-    """Yield what a folder's config.json says that the model is."""
+    """Yield the folder that a folder's config.json refers to as the model."""
     try:
         config = json.loads((folder / "config.json").read_text("utf-8"))
     except (OSError, ValueError):
@@ -78,12 +78,12 @@ def _pointed(folder: Path) -> Iterator[str]:
 
 
 def cached_folder(name: str) -> Path | None:
-    """Return where the hub's local cache holds a model; None where it does not."""
+    """Return the folder of a model in the hub's local cache; None if it is not there."""
     try:
         from huggingface_hub import try_to_load_from_cache
 
         found = try_to_load_from_cache(name, "config.json")
-    # Whatever is no name of a model on the hub is no model there.
+    # An invalid model name on the hub is not in the cache.
     except (ImportError, ValueError):
         return None
     return Path(found).parent if isinstance(found, str) else None

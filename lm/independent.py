@@ -1,8 +1,8 @@
-"""Scores computed a second time by other code, to check the scorers against.
+"""Independent recomputation of scores, to check the scorers.
 
 For each type of model named here, a module of its own reads the model's files and computes
-log-probabilities in the plainest way. It shares no code with the scorer: a mistake in how texts are
-cut up, begun, hidden or looked up would have to be made twice to stay hidden.
+log-probabilities in the simplest way. It shares no code with the scorer, so a mistake in splitting,
+beginning, hiding or looking up tokens would have to be made twice to stay undetected.
 """
 
 import importlib
@@ -29,12 +29,12 @@ TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Recomputed:
-    """Log-probabilities computed again.
+    """Recomputed log-probabilities.
 
     Attributes:
         logprobs_nats: For each text, float64 of shape ``(tokens,)``.
-        independent: Whether other code than the scorer's computed them; if not, the scorer was
-            asked about one text after the other.
+        independent: Whether separate code computed them; if not, the scorer itself scored the texts
+            one at a time.
     """
 
     logprobs_nats: list[Floats]
@@ -42,12 +42,12 @@ class Recomputed:
 
 
 def recomputed(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> Recomputed:
-    """Return the log-probability of each token of whole texts, computed again.
+    """Return the recomputed log-probability of each token of whole texts.
 
     Args:
         model: As ``load_scorer`` takes it.
-        texts: The texts as the model is given them.
-        loading: How the scorer that is checked was loaded: its device, and what it hides.
+        texts: The texts in the form that the model reads.
+        loading: The loading options of the checked scorer: its device and its hidden tokens.
 
     Raises:
         LmError: A text cannot be scored, or the model's files cannot be read.
@@ -76,7 +76,7 @@ def recomputed(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> Re
 
 
 def _named(model: str) -> tuple[str, str, str]:
-    """Return a model's type, the folder or name of its files, and how its texts begin."""
+    """Return a model's type, the folder or name of its files, and the beginning of its texts."""
     if model.startswith(HF_PREFIX):
         return "hf", model.removeprefix(HF_PREFIX), ""
     folder = Path(model)

@@ -1,4 +1,4 @@
-"""A trained model is a folder: config.json and the files of its type, written whole or not."""
+"""Model folders: config.json and the files of the model's type, written atomically."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 from lm.errors import LmError, why_unread
 
 CONFIG = "config.json"
-# The distribution whose version a model's config.json tells.
+# The distribution whose version is stored in a model's config.json.
 DISTRIBUTION = "parallax-experiments"
 
 
@@ -18,7 +18,7 @@ def read_config(folder: Path) -> dict[str, object]:
     """Return a model folder's config.json.
 
     Raises:
-        LmError: There is no such folder or file, or the file is not a JSON object.
+        LmError: The folder or file does not exist, or the file is not a JSON object.
     """
     path = folder / CONFIG
     try:
@@ -38,12 +38,12 @@ def read_config(folder: Path) -> dict[str, object]:
 
 
 def refuse_overwrite(folder: Path, own_files: Collection[str]) -> None:
-    """Raise an LmError if writing a model into ``folder`` would take somebody else's files away.
+    """Raise an LmError if writing a model into ``folder`` would delete foreign files.
 
     Args:
-        folder: Where a model will be written; it need not exist.
-        own_files: The names a model folder of this type holds; anything else is foreign, and so is
-            a model that was not trained here.
+        folder: The folder of the new model; it need not exist.
+        own_files: The file names of this type of model; all other files are foreign, and so is
+            a model that was not trained with Parallax.
     """
     if folder.exists() and not folder.is_dir():
         raise LmError(f"{folder} is a file; a model needs a folder. Choose another name.")
@@ -63,12 +63,12 @@ def refuse_overwrite(folder: Path, own_files: Collection[str]) -> None:
 
 @contextmanager
 def atomic_folder(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder that becomes ``folder`` only if the block succeeds.
+    """Yield a temporary folder that replaces ``folder`` only if the block succeeds.
 
-    What stood in ``folder`` before is gone afterwards: call ``refuse_overwrite`` first.
+    Existing content of ``folder`` is deleted: call ``refuse_overwrite`` first.
 
     Raises:
-        LmError: The place cannot be written to.
+        LmError: The folder cannot be written to.
     """
     folder = folder.resolve()
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
@@ -76,7 +76,7 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
     try:
         temporary.mkdir(parents=True)
         yield temporary
-        # The old model is only set aside, so that a crash between the renames loses nothing.
+        # The old model is first moved aside, so that a crash between the renames loses nothing.
         if folder.is_dir():
             folder.rename(old)
         temporary.rename(folder)
@@ -95,10 +95,10 @@ def write_config(folder: Path, config: Mapping[str, object]) -> None:
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a temporary path next to ``path``; it takes the name only if the block succeeds.
+    """Yield a temporary path that is renamed to ``path`` only if the block succeeds.
 
     Raises:
-        LmError: Nothing can be written there.
+        LmError: The path cannot be written to.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

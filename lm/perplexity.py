@@ -1,4 +1,4 @@
-"""The perplexity of a text under any model, by the one question every model answers."""
+"""The perplexity of a text under any ``Scorer``."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -15,14 +15,14 @@ _SENTENCES_AT_A_TIME = 2048
 
 @dataclass(frozen=True, slots=True)
 class Perplexity:
-    """How a model predicts a text, each sentence by itself, with its end.
+    """A model's prediction of a text; each sentence, its end included, is scored separately.
 
     Attributes:
-        logprob_nats: The sum over the tokens that count.
-        n_tokens: How many tokens count, ends of sentences among them.
-        n_unknown: How many tokens are unknown, whether they count or not.
-        n_sentences: How many sentences there are.
-        with_unknown: Whether unknown tokens count. Gulordava et al. (2018) leave them out.
+        logprob_nats: The sum of the counted tokens' log-probabilities.
+        n_tokens: The number of counted tokens, ends of sentences included.
+        n_unknown: The number of unknown tokens, counted or not.
+        n_sentences: The number of sentences.
+        with_unknown: Whether unknown tokens are counted. Gulordava et al. (2018) exclude them.
     """
 
     logprob_nats: float
@@ -42,10 +42,10 @@ def perplexity(
 ) -> Perplexity:
     """Return a model's perplexity on a text.
 
-    Unknown words stand in the contexts of later words in either case, as ``<unk>``.
+    In either case, unknown words are part of later words' contexts, as ``<unk>``.
 
     Raises:
-        LmError: No token counts.
+        LmError: There is no token to count.
     """
     logprobs: list[float] = []
     n_all = n_unknown = n_sentences = 0

@@ -1,4 +1,4 @@
-"""The model types by name, and the function that loads any trained model."""
+"""The model types by name, and the function that loads a trained model of any type."""
 
 import difflib
 import importlib
@@ -21,10 +21,10 @@ TYPES = {
     "recurrent": "lm.rnn.scorer:RecurrentScorer",
     "unigram": "lm.baselines.unigram:UnigramScorer",
 }
-# Installed packages offer more types through entry points of this group.
+# Installed packages add types through entry points of this group.
 GROUP = "parallax.scorers"
 HF_PREFIX = "hf:"
-# The types of networks; all others compute on the processor.
+# The types that are networks; all others compute on the CPU.
 _ON_DEVICES = ("hf", "recurrent")
 
 
@@ -39,18 +39,18 @@ def load_scorer(
     own_code: bool = True,
     how: Weights = AS_USUAL,
 ) -> Scorer:
-    """Return a trained model, whatever its type.
+    """Return a trained model of any type.
 
     Args:
         model: A model's folder, or ``hf:`` and the path or name of a Hugging Face model.
-        device: Where a network computes; ``auto`` takes CUDA, then MPS, then the processor.
-        own_code: Whether the folder may name its type as ``"module:Class"``, which is imported.
-        how: In which form a Hugging Face model is loaded; others have one form.
+        device: The device of a network; ``auto`` prefers CUDA, then MPS, then the CPU.
+        own_code: Whether to allow a type of the form ``"module:Class"``, which is imported.
+        how: The form of a Hugging Face model's weights; other models have one form.
 
     Raises:
-        LmError: The folder holds no model, its type is unknown, offered by two packages, cannot
-            be imported or must not be, its files are damaged, or the device is not there or not
-            for it.
+        LmError: The folder contains no model; its type is unknown, defined by two packages, not
+            importable or not allowed; its files are damaged; or the device is not available or
+            not supported by the model.
     """
     named = str(model)
     if named.startswith(HF_PREFIX):
@@ -104,7 +104,7 @@ def _imported(plugin: EntryPoint, folder: Path) -> _ScorerClass:
     try:
         found = plugin.load()
     except Exception as error:
-        # Somebody else's module may raise anything while it is imported.
+        # A third-party module may raise any error while it is imported.
         raise LmError(
             f'{folder / CONFIG}: the model type "{plugin.name}" cannot be imported '
             f"({type(error).__name__}: {error}). Expected a class on Python's path (PYTHONPATH)."

@@ -1,4 +1,4 @@
-"""The question every language model answers, and the form of its answer."""
+"""The interface of all language models, and the form of their scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenScores:
-    """What a model says about one continuation of ``n`` tokens.
+    """A model's scores of one continuation of ``n`` tokens.
 
     Attributes:
-        tokens: The continuation's tokens as the model saw them, before unknown ones are replaced.
+        tokens: The continuation's tokens as the model reads them, before unknown ones are replaced.
         logprobs_nats: float64, shape ``(n,)``: natural-log probability of each token given the
             context and the tokens before it; at most 0.
-        unknown: bool, shape ``(n,)``: true where the token is outside the vocabulary, so that its
+        unknown: bool, shape ``(n,)``: true if the token is outside the vocabulary, so that its
             probability is that of the unknown word.
-        errors_nats: float64, shape ``(n,)``: how far each log-probability may be from the exact
-            mode's at most, where the model answers in a less exact one; None in the exact mode.
+        errors_nats: float64, shape ``(n,)``: the greatest possible error of each
+            log-probability in a less exact mode; None in the exact mode.
     """
 
     tokens: tuple[str, ...]
@@ -28,18 +28,18 @@ class TokenScores:
     errors_nats: NDArray[np.float64] | None = None
 
 
-# A first pass that is hardly faster is not worth the second one.
+# The least speed-up that makes a first pass worth the second one.
 _LEAST_SPEEDUP = 1.1
 
 
 @dataclass(frozen=True, slots=True)
 class FastKernel:
-    """What a fast mode brings on this machine, as it was measured.
+    """The measured effect of a fast mode on this machine.
 
     Attributes:
-        name: What the library calls the kernel that ran.
-        rounds: Whether it rounds at all; if not, it is the exact mode under another name.
-        speedup: How many times as fast as the exact mode its products are.
+        name: The library's name for the kernel.
+        rounds: Whether it rounds at all; if not, it equals the exact mode.
+        speedup: The speed of its products relative to the exact mode.
         explicit_speedup: The same for tensors that are bfloat16 themselves.
     """
 
@@ -50,7 +50,7 @@ class FastKernel:
 
     @property
     def is_faster(self) -> bool:
-        """Whether a fast pass is worth while."""
+        """Whether a fast pass is worthwhile."""
         return self.rounds and self.speedup >= _LEAST_SPEEDUP
 
     def __str__(self) -> str:
@@ -58,7 +58,7 @@ class FastKernel:
 
     @property
     def refusal(self) -> str:
-        """Why a fast pass is not worth while, in words."""
+        """The reason why a fast pass is not worthwhile, in words."""
         if not self.rounds:
             return (
                 f"this processor multiplies no bfloat16 numbers by itself: {self.name} ran, a "
@@ -73,26 +73,26 @@ class FastKernel:
 
 @runtime_checkable
 class HasSubwords(Protocol):
-    """A scorer whose tokens are parts of words: it cuts running text up itself."""
+    """A scorer whose tokens are parts of words: it tokenises running text itself."""
 
     def token_ends(self, text: str) -> list[int]:
-        """Return at which character of a text each of its tokens ends."""
+        """Return the character offset at which each token of a text ends."""
         ...
 
     def boundary_logprobs(self, texts: Sequence[str]) -> list[NDArray[np.float64]] | None:
         """Return, for each token of each text, log P(a new word or the end follows it).
 
-        None where the model's tokens do not begin with the space before a word.
+        None if the model's tokens do not start with the space before a word.
         """
         ...
 
 
 @runtime_checkable
 class Scorer(Protocol):
-    """A language model behind one question; summing and comparing belong to the analysis.
+    """The interface of a language model; sums and comparisons are the task of the analysis.
 
     Word-level models split at white space. The empty context is the beginning of a sentence, any
-    other context starts at one, and the end of a sentence is scored only where it is written.
+    other context starts at one, and the end of a sentence is scored only if it is in the text.
     """
 
     @property
@@ -102,15 +102,15 @@ class Scorer(Protocol):
 
     @property
     def trained_on(self) -> str:
-        """The text the model was trained on, in words that may stand under a table."""
+        """The training text, in words that may be printed below a table."""
         ...
 
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
         """Return the scores of each continuation given its context.
 
         Args:
-            requests: Pairs of (context, continuation); the answers depend neither on the pairs'
-                order nor on how many are asked at once.
+            requests: Pairs of (context, continuation); the scores depend neither on the pairs'
+                            order nor on their number.
 
         Returns:
             One ``TokenScores`` per request, in the order of the requests.

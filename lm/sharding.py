@@ -1,7 +1,7 @@
-"""Texts in shards: neighbours by their beginnings, scored here or by workers elsewhere.
+"""Scoring of texts in shards, whose texts share beginnings, in this or in other processes.
 
-A shard is the unit of work, however many workers there are: what a model computes together is then
-always the same, and so are its answers, to the last bit on processors of one kind.
+A shard is the unit of work for any number of workers: a model always computes the same texts
+together, so its scores are equal to the last bit on processors of one kind.
 """
 
 import os
@@ -25,14 +25,15 @@ TEXTS_AT_A_TIME = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """How a model is loaded for scoring.
+    """The options of loading a model for scoring.
 
     Attributes:
-        fast: Whether the answers may be less exact, if they say by how much.
-        device: Where a network computes.
-        packed: Whether texts share the computation of their beginnings where the model allows it.
-        identity: Changes when the model's files do, so that workers that live long load it again.
-        pll: What is hidden for a masked model's scores; empty: what is usual for it.
+        fast: Whether scores may be less exact, with error bounds.
+        device: The device of a network.
+        packed: Whether texts share the computation of their beginnings, if the model allows it.
+        identity: A value that changes when the model's files do, so that long-lived workers reload
+            it.
+        pll: The tokens hidden for a masked model's scores; empty: the model's default.
     """
 
     fast: bool = False
@@ -47,23 +48,23 @@ PLAIN = Loading()
 
 @runtime_checkable
 class HasFastMode(Protocol):
-    """A scorer that can also answer faster and less exactly."""
+    """A scorer with a faster, less exact mode."""
 
     def fast(self) -> Scorer:
-        """Return the same model, faster."""
+        """Return the same model in the fast mode."""
         ...
 
     def fast_kernel(self) -> FastKernel:
-        """Return what the fast mode brings on this machine, measured now."""
+        """Measure and return the effect of the fast mode on this machine."""
         ...
 
 
 def shards(texts: Sequence[str], size: int = TEXTS_AT_A_TIME) -> list[list[int]]:
-    """Return the places of the texts in shards whose texts share their beginnings.
+    """Return the indices of the texts in shards whose texts share their beginnings.
 
     Args:
         texts: Any texts.
-        size: How many make a shard.
+        size: The number of texts in a shard.
     """
     order = sorted(range(len(texts)), key=texts.__getitem__)
     return [order[start : start + size] for start in range(0, len(order), size)]
@@ -71,14 +72,14 @@ def shards(texts: Sequence[str], size: int = TEXTS_AT_A_TIME) -> list[list[int]]
 
 @lru_cache(maxsize=2)
 def scorer_of(model: str, loading: Loading = PLAIN) -> Scorer:
-    """Return a model, loaded once in each process.
+    """Return a model; each process loads it once.
 
     Args:
         model: As ``load_scorer`` takes it.
-        loading: How.
+        loading: The loading options.
 
     Raises:
-        LmError: There is no such model, or it has no fast mode.
+        LmError: The model does not exist, or has no fast mode.
     """
     if not loading.fast:
         scorer = load_scorer(model, loading.device)
@@ -98,19 +99,19 @@ def _with_fast_mode(model: str, loading: Loading) -> HasFastMode:
 
 
 def fast_kernel_of(model: str, loading: Loading = PLAIN) -> FastKernel:
-    """Return what a model's fast mode brings on the machine where this runs.
+    """Return the effect of a model's fast mode on the machine that runs this function.
 
     Raises:
-        LmError: There is no such model, or it has no fast mode.
+        LmError: The model does not exist, or has no fast mode.
     """
     return _with_fast_mode(model, loading).fast_kernel()
 
 
 def score_texts(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> list[TokenScores]:
-    """Return the scores of whole texts; what a worker does. The arguments are ``scorer_of``'s.
+    """Return the scores of whole texts, in a worker; for the arguments, see ``scorer_of``.
 
     Raises:
-        LmError: A text cannot be scored; the first such text is named.
+        LmError: A text cannot be scored; the message names the first such text.
     """
     scorer = scorer_of(model, loading)
     try:
@@ -120,7 +121,7 @@ def score_texts(model: str, texts: Sequence[str], loading: Loading = PLAIN) -> l
 
 
 def _culprit(scorer: Scorer, texts: Sequence[str]) -> str:
-    """Return a text that cannot be scored, found by halving."""
+    """Return a text that cannot be scored, found by bisection."""
     while len(texts) > 1:
         half = texts[: len(texts) // 2]
         try:
@@ -133,19 +134,19 @@ def _culprit(scorer: Scorer, texts: Sequence[str]) -> str:
 
 @runtime_checkable
 class ReadsStreams(Protocol):
-    """A scorer that can carry what it has read from text to text."""
+    """A scorer that can carry its state from text to text."""
 
     def score_stream(
         self,
         groups: Sequence[Sequence[str]],
         before: Any = None,  # noqa: ANN401
     ) -> tuple[list[list[TokenScores]], Any]:
-        """Return the scores of groups of versions, and what to give to the next call.
+        """Return the scores of groups of versions, and the state for the next call.
 
         Args:
-            groups: Versions of one text each; all are read after the first versions of the groups
-                before.
-            before: What an earlier call returned; None: nothing was read.
+            groups: Each contains versions of one text; all are read after the first versions of the
+                earlier groups.
+            before: The state from an earlier call; None at the start.
         """
         ...
 
@@ -154,7 +155,7 @@ def stream_reader_of(model: str, loading: Loading) -> ReadsStreams:
     """Return a model that reads texts as one stream; see ``scorer_of``.
 
     Raises:
-        LmError: There is no such model, or it begins anew for every text.
+        LmError: The model does not exist, or resets its state for every text.
     """
     scorer = scorer_of(model, loading)
     if isinstance(scorer, ReadsStreams):
@@ -169,14 +170,14 @@ def stream_reader_of(model: str, loading: Loading) -> ReadsStreams:
 def workers(
     processes: int = 1, cluster: str | None = None, timeout_s: float = 10, alone_s: float = 120
 ) -> Iterator[Executor | None]:
-    """Yield who scores shards: processes here, a cluster's machines, or None for this process.
+    """Yield an executor for scoring shards: local processes, a cluster, or None for this process.
 
     Args:
-        processes: How many processes; they share this machine's processors.
-        cluster: The address of a running Dask scheduler, whose workers see the models under the
+        processes: The number of processes; they share this machine's CPUs.
+        cluster: The address of a running Dask scheduler; its workers must have the models under the
             same paths.
-        timeout_s: How long to try to reach it.
-        alone_s: After how long without any worker to give up what is still to be scored.
+        timeout_s: The longest wait for the cluster.
+        alone_s: The time without any worker after which scoring is given up.
 
     Raises:
         LmError: The cluster cannot be reached, has no workers or loses them all, or its library is
@@ -194,9 +195,9 @@ def workers(
 
 
 def _use_threads(n: int) -> None:
-    """Let each process compute on its share of the processors."""
+    """Limit each process to its share of the CPUs."""
     os.environ["OMP_NUM_THREADS"] = str(n)
-    # Counting models compute without PyTorch, and are scored where it is not installed.
+    # Counting models do not need PyTorch, which may not be installed.
     with suppress(ImportError):
         import torch
 
@@ -233,10 +234,10 @@ def _client(address: str, timeout_s: float, alone_s: float) -> Iterator[Executor
 
 @contextmanager
 def _watched(client: Any, address: str, alone_s: float) -> Iterator[None]:  # noqa: ANN401
-    """End the wait for what a cluster never finishes: it is asked whether anybody is at work.
+    """Stop waiting for a cluster without workers: check regularly whether it has any.
 
     Raises:
-        LmError: The scheduler is gone, or has had no workers for so many seconds.
+        LmError: The scheduler has stopped, or has had no workers for ``alone_s`` seconds.
     """
     from distributed import Future
 

@@ -1,1 +1,1 @@
-"""Writing your own study: from a table to a folder, checked, shown and described."""
+"""Creation, checking and description of a researcher's own study."""

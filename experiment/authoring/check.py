@@ -1,4 +1,4 @@
-"""All checks that a launch makes, made at once, so that every mistake is named."""
+"""All checks before a launch, run together so that every mistake is reported at once."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ KEY_CHECKS: tuple[StudyCheck, ...] = (
     key_checks.files,
     key_checks.texts,
 )
-# In an order in which each finds what the ones before it made; none repeats another's answer.
+# The order matters: each check uses the results of the previous ones, and none repeats a report.
 MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
     material_checks.items,
     text_checks.texts,
@@ -67,13 +67,13 @@ MATERIAL_CHECKS: tuple[StudyCheck, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the checks of a study found.
+    """The results of a study's checks.
 
     Attributes:
-        study: The study; None where study.toml could not be read.
-        built: Its lists; None where they could not be built or fail a check.
-        errors: What stops a launch.
-        notes: What stops none, and its author will want to know.
+        study: The study; None if study.toml could not be read.
+        built: The study's lists; None if they could not be built or fail a check.
+        errors: Mistakes that prevent a launch.
+        notes: Remarks for the author that do not prevent a launch.
     """
 
     study: Study | None
@@ -83,11 +83,11 @@ class Report:
 
 
 def check_folder(name_or_folder: str, seed: int) -> Report:
-    """Check a built-in study or a study folder as launching it would, and name everything at once.
+    """Check a built-in study or a study folder as a launch would, and report every mistake.
 
     Args:
         name_or_folder: The study.
-        seed: The seed that its lists are built with.
+        seed: The seed for building the study's lists.
     """
     try:
         study = load_study(name_or_folder)
@@ -99,7 +99,7 @@ def check_folder(name_or_folder: str, seed: int) -> Report:
 
 
 def check_study(study: Study, seed: int) -> Report:
-    """Check a study that could be read; see ``check_folder``."""
+    """Check a study that was loaded; see ``check_folder``."""
     examined = Examined(study, seed)
     faults = list(_answers(examined, KEY_CHECKS))
     if not any(_hides_items(error) for error in faults):
@@ -111,10 +111,10 @@ def check_study(study: Study, seed: int) -> Report:
 
 
 def require_sound(study: Study, seed: int) -> BuiltLists:
-    """Return the lists of a study that has no mistake.
+    """Return the lists of a study without mistakes.
 
     Raises:
-        ParallaxError: The first mistake; it says how many more there are.
+        ParallaxError: The first mistake; its message gives the number of further ones.
     """
     report = check_study(study, seed)
     if report.errors:
@@ -124,7 +124,7 @@ def require_sound(study: Study, seed: int) -> BuiltLists:
 
 
 def first_of(errors: Sequence[ParallaxError], folder: Path) -> ParallaxError:
-    """Return the first of some errors, which tells of the others."""
+    """Return the first of several errors, with a remark about the number of others."""
     first = errors[0]
     if len(errors) == 1:
         return first
@@ -148,6 +148,6 @@ def _answers(examined: Examined, checks: Sequence[StudyCheck]) -> Iterator[Paral
 
 
 def _hides_items(error: ParallaxError) -> bool:
-    """Return whether the lists cannot be built, for a reason that is said already."""
+    """Return whether an error already explains why the lists cannot be built."""
     keys = ("materials.grammar", "materials.items", "design.participants_per_list")
     return not isinstance(error, StudyNote) and any(key in error.where for key in keys)

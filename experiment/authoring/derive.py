@@ -1,4 +1,4 @@
-"""A design for a table's items: the smallest that balances them, with every key filled in."""
+"""The derivation of the smallest balanced design for a table's items, with every key set."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from experiment.materials.formats.columns import key_of
 from experiment.materials.formats.dealing import LIST_COLUMNS
 from experiment.records import Item, Kind
 
-# So many judgments of each item are customary, and an even number balances the sides.
+# The customary number of judgments per item; an even number balances the sides.
 _PARTICIPANTS = 20
 _FEWEST_LISTS = 2
 
@@ -36,7 +36,7 @@ class SharedPlan:
 
 @dataclass(frozen=True, slots=True)
 class GivenPlan:
-    """Items of which a column of their own says in which list they stand; so many in each."""
+    """Items whose own column assigns them to lists, with the number of trials in each list."""
 
     template: str
     column: str
@@ -45,18 +45,18 @@ class GivenPlan:
 
 @dataclass(frozen=True, slots=True)
 class DesignPlan:
-    """The lists that suit some items.
+    """A design that suits some items.
 
     Attributes:
-        lists: How many lists.
-        participants_per_list: How many places each has: an even number.
-        trials_per_list: How many trials each has.
-        separate: What neighbours must not share; empty where the items are too much alike.
-        squares: The squares, one for each template that is dealt by one.
+        lists: The number of lists.
+        participants_per_list: The places (participant slots) of each list: an even number.
+        trials_per_list: The trials of each list.
+        separate: The column in which neighbours must differ; empty if the items are too similar.
+        squares: The squares, one for each template that a Latin square distributes.
         shared: The templates that every list shows.
         given: The templates whose items name their list.
-        notes: What was decided, in sentences.
-        blocks: The block of the session that each template belongs to; empty for a single one.
+        notes: The decisions, as sentences.
+        blocks: Each template's block of the session; empty for a single block.
     """
 
     lists: int
@@ -76,7 +76,7 @@ class DesignPlan:
 
     @property
     def in_each_list(self) -> dict[str, int]:
-        """How many trials of each template a list has."""
+        """The number of trials of each template in a list."""
         dealt = {
             source.template: source.frames * source.conditions // self.lists
             for source in self.squares
@@ -86,17 +86,17 @@ class DesignPlan:
 
 
 def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
-    """Return a design under which no list shows an item number twice, and all conditions evenly.
+    """Return a design that balances all conditions and shows no item number twice in a list.
 
-    Fillers and catch trials of one condition stand in every list. Where a column ``list`` or
-    ``group`` deals the targets evenly, the lists are those. Else there are as many lists as the
-    template with most conditions has conditions, or as few more as let every template's items be
-    shared out evenly; where no such number exists, the last items of a template are left out and
-    told.
+    Fillers and catch trials with one condition are in every list. If a column ``list`` or
+    ``group`` distributes the targets evenly, it defines the lists. Otherwise there are as many
+    lists as the template with the most conditions has conditions, or the next number that lets
+    every template's items be distributed evenly. If no such number exists, the last items of a
+    template are left out, and a note reports this.
 
     Args:
         items: The items.
-        answers: On how many places of the screen an option can stand; a multiple of so many
+        answers: The number of screen positions of an option; a multiple of this many
             participants balances them.
     """
     column, given_notes = given_column(items)
@@ -136,7 +136,7 @@ def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
 
 
 def in_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPlan:
-    """Return the design with its templates in the blocks that a column of the items names.
+    """Return the design with each template in the block that a column of its items names.
 
     Raises:
         MaterialsError: No item has the column, or one template's items are in several blocks.
@@ -178,9 +178,9 @@ def in_blocks(plan: DesignPlan, items: Sequence[Item], column: str) -> DesignPla
 
 
 def given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
-    """Return the column that deals items to lists of one size, no frame twice in a list.
+    """Return the column that assigns items to lists of equal size without repeating a frame.
 
-    Where a column of such a name does not, what hinders it is the second part of the answer.
+    The second value explains why a column with such a name was not accepted.
     """
     notes, templates = [], {item.template for item in items}
     for column in dict.fromkeys(name for item in items for name, _ in item.extra):
@@ -190,7 +190,7 @@ def given_column(items: Sequence[Item]) -> tuple[str, list[str]]:
         lists = sorted({value for numbers in named for value in numbers}, key=by_number)
         if len(lists) < _FEWEST_LISTS:
             continue
-        # An item that names no list stands in all.
+        # An item without a list is in all lists.
         cells = Counter(
             (value, item.template, item.frame)
             for item, listed in zip(items, named, strict=True)
@@ -231,7 +231,7 @@ def _lists(frames: Mapping[str, int], conditions: Mapping[str, int]) -> int:
     if fewest == 1:
         return 1
     shared = gcd(*frames.values())
-    # With many more lists than conditions a list has few trials: then some items are left out.
+    # With many more lists than conditions a list has few trials: rather leave some items out.
     fitting = (n for n in range(fewest, 2 * fewest + 1) if shared % n == 0)
     return next(fitting, fewest)
 
@@ -241,7 +241,7 @@ def _separate(items: Sequence[Item], trials: Mapping[str, int]) -> str:
     counts = Counter[str]()
     for template, number in trials.items():
         counts[construction[template]] += number
-    # At exactly half, a single order is left: neighbours are kept apart where there is room.
+    # At exactly half, only one order remains; neighbours are kept apart only if there is room.
     return "construction" if max(counts.values(), default=0) * 2 < counts.total() else ""
 
 
@@ -263,7 +263,7 @@ def _notes(frames: Mapping[str, int], squares: Sequence[SquarePlan], lists: int)
 
 
 def catch_constructions(items: Sequence[Item], design: DesignPlan) -> list[str]:
-    """Return the constructions whose items are all catch trials, and stand in every list."""
+    """Return the constructions whose items are all catch trials in every list."""
     shown = design.templates
     kinds: dict[str, set[Kind]] = {}
     for item in items:

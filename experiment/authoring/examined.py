@@ -1,4 +1,4 @@
-"""What the checks of a study read, and what they report."""
+"""The data that a study's checks share, and the type of a check."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -13,13 +13,13 @@ from experiment.studies.study import EARLIER_RESPONSE, STUDY_FILE, Study
 
 @dataclass(slots=True)
 class Examined:
-    """A study and what was made of it so far.
+    """A study, with its items and lists as far as the checks have built them.
 
     Attributes:
         study: The study.
-        seed: The seed its lists are built with.
-        items: Its items; empty until they could be read.
-        built: Its lists; None until they could be built.
+        seed: The seed for building the lists.
+        items: The items; empty until they have been read.
+        built: The lists; None until they have been built.
     """
 
     study: Study
@@ -29,7 +29,7 @@ class Examined:
     _lines: TomlLines | None = None
 
     def at(self, *path: str | int) -> str:
-        """Return where a key of study.toml stands: file, line and key."""
+        """Return the location of a key of study.toml: file, line and key."""
         if self._lines is None:
             try:
                 text = self.study.read(STUDY_FILE)
@@ -39,7 +39,7 @@ class Examined:
         return place(str(self.study.folder / STUDY_FILE), self._lines, path)
 
     def place_of(self, item: Item) -> str:
-        """Return where an item stands: the file and line of the table that names it; empty else."""
+        """Return the file and line of the table row that defines an item; empty if unknown."""
         if self.study.trial.practice and item.template == "practice":
             return self.name_of(self.study.trial.practice)
         file = self.study.materials.items
@@ -56,9 +56,9 @@ class Examined:
         return ""
 
     def name_of(self, file: str) -> str:
-        """Return a file of the study as messages name it."""
+        """Return the name of a study's file for messages."""
         return str(self.study.folder / file)
 
 
-# Asks one thing of a study; an error that it raises is an answer like those it yields.
+# Performs one check of a study; an error that it raises counts like those that it yields.
 StudyCheck = Callable[[Examined], Iterator[ParallaxError]]

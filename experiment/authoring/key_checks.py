@@ -1,4 +1,4 @@
-"""Checks of what study.toml says, which need no item, and of the columns that it names."""
+"""Checks of the keys of study.toml that need no items, and of the columns that they name."""
 
 import math
 import re
@@ -26,16 +26,16 @@ from experiment.studies.study import PAGES, Rule, Study
 from experiment.trials.practice import read_practice
 from experiment.untrusted import MOST_CHARACTERS, MOST_MARKS, is_too_marked
 
-# The lowest minimum wage of the United States: below it a study is no fair offer.
+# The lowest minimum wage in the United States: a fair study pays at least this.
 _LEAST_HOURLY, _ITS_CURRENCY = 725, "USD"
-# Above it somebody may have written minor units.
+# Above this, the amount may have been given in minor units.
 _MOST_HOURLY = 20_000
 _LONGEST_PLATFORM_TITLE = 128
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 
 def about(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield what is wrong with [study]: its name, its language."""
+    """Report mistakes in [study], such as its name and its language."""
     study = examined.study.study
     folder = examined.study.folder.name
     if study.name != folder:
@@ -59,14 +59,14 @@ def about(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def renderings(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield the renderings that do not exist."""
+    """Report unknown renderings."""
     for key in ("shown_to_people", "given_to_models"):
         name = getattr(examined.study.materials, key)
         yield from _raised(partial(render, name), examined.at("materials", key))
 
 
 def response(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield why the type of response cannot be loaded."""
+    """Report why the response type cannot be loaded."""
     study = examined.study
     key = ("trial", "parameters") if study.trial.parameters else ("response",)
     where = examined.at(*key)
@@ -79,13 +79,13 @@ def response(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def practice(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield why the practice trials cannot be read."""
+    """Report why the practice trials cannot be read."""
     study = examined.study
     yield from _raised(partial(read_practice, study), examined.at("trial", "practice"))
 
 
 def simulation(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield shares of simulated participants that make no whole, and unknown responders."""
+    """Report shares of simulated participants that do not sum to 1, and unknown responders."""
     mix = examined.study.simulation.mix
     for name in mix:
         if name not in RESPONDERS and ":" not in name:
@@ -101,7 +101,7 @@ def simulation(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def reaction_times(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield a typical time at which no press would count, as when seconds were meant."""
+    """Report a simulated time so short that no press counts, for instance in seconds."""
     median, lockout = examined.study.simulation.median_rt_ms, examined.study.trial.lockout_ms
     if median is not None and median <= lockout:
         yield StudyNote(
@@ -112,7 +112,7 @@ def reaction_times(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def rules(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield exclusion rules that do not exist or lack a parameter."""
+    """Report exclusion rules that are unknown or lack a parameter."""
     for number, rule in enumerate(examined.study.exclusion):
         where = examined.at("exclusion", number)
         try:
@@ -130,7 +130,7 @@ def _misread(rule: Rule, where: str) -> Iterator[ParallaxError]:
 
 
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield constructions that stand twice."""
+    """Report constructions that are listed twice."""
     names = [construction.name for construction in examined.study.constructions]
     for name in _repeated(names):
         second = [n for n, known in enumerate(names) if known == name][1]
@@ -142,7 +142,7 @@ def constructions(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def recruitment(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield terms that no platform takes or no participant can keep."""
+    """Report recruitment terms that no platform accepts or no participant can meet."""
     study, terms = examined.study, examined.study.recruitment
     if terms is None:
         return
@@ -192,7 +192,7 @@ def recruitment(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def patterns(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield patterns of a panel that a server could not match in bounded time."""
+    """Report panel patterns that a server cannot match in bounded time."""
     panel = examined.study.panel
     for path, why in unbounded_patterns(panel) if panel is not None else ():
         yield StudyError(
@@ -203,7 +203,7 @@ def patterns(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def marks(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield texts with more Markdown in them than pages show."""
+    """Report texts with more Markdown than pages can show."""
     study = examined.study
     for name in sorted(study.texts):
         try:
@@ -220,7 +220,7 @@ def marks(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def files(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield named files that are not there, with those that are."""
+    """Report named files that are missing, and list the existing ones."""
     study = examined.study
     table = study.materials
     key = "grammar" if table.grammar else "items"
@@ -239,7 +239,7 @@ def files(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def texts(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield pages that are still in the words that every new study begins with, in English."""
+    """Report pages that still have the English default text of a new study."""
     study = examined.study
     if match := _MARKUP.search(study.study.title):
         yield StudyNote(
@@ -291,7 +291,7 @@ def _repeated(names: Sequence[str]) -> list[str]:
     return [name for name, number in Counter(names).items() if number > 1]
 
 
-# What a name of ours that is no column of the items says.
+# Explanations of Parallax's column names that are not columns of the items.
 _OURS = {
     "item": "the item's number (frame)",
     "sentence": "the sentence",
@@ -300,7 +300,7 @@ _OURS = {
 
 
 def named(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield the factors, covariates and units of the analysis that the study does not have."""
+    """Report factors, covariates and units of the analysis that the study lacks."""
     if not examined.items:
         return
     study, plan = examined.study, examined.study.analysis
@@ -338,7 +338,7 @@ def _unknown(
 
 
 def headers(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield the names in ``materials.headers`` that are no column of ours."""
+    """Report names in ``materials.headers`` that are not columns of Parallax."""
     for ours in examined.study.materials.headers:
         if ours not in NAMES:
             yield placed(
@@ -348,7 +348,7 @@ def headers(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def headers_in_words(study: Study) -> str:
-    """Return a sentence about each header that was read as a column of ours; empty for none."""
+    """Return a sentence that lists the headers read as Parallax columns; empty if none."""
     readings = [
         f"{_OURS.get(ours, ours)} from {in_quotes(header)}"
         for ours, header in study.materials.headers.items()

@@ -1,4 +1,4 @@
-"""Checks of a study's items, their pictures and lists, and of what study.toml says of them."""
+"""Checks of a study's items, pictures and lists, and of the keys about them."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -26,9 +26,9 @@ from experiment.studies.published import read_published
 from experiment.studies.study import Study
 from experiment.trials.practice import read_practice
 
-# Checks whose failure makes an item useless; the others are for the author to judge.
+# Checks whose failure makes an item unusable; the author decides about all others.
 _FATAL = ("there are items", "item ids are unique", "the versions of an item differ")
-# The keys that a check of the lists is about, where these are not the squares.
+# The keys that a check of the lists concerns, if these are not the squares.
 _KEYS = {
     "trials in each list": ("design", "trials_per_list"),
     "a session without an error": ("exclusion",),
@@ -38,7 +38,7 @@ _LONGEST_FOUND = 200
 
 
 def items(examined: Examined) -> Iterator[ParallaxError]:
-    """Read the items; yield what hinders them and what is odd about them."""
+    """Read the items, and report errors and oddities."""
     study = examined.study
     refused: list[ParallaxError] = []
     examined.items = list(load_items(study, refused.append))
@@ -51,16 +51,16 @@ def items(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _alone(study: Study) -> bool:
-    """Return whether an item may have one version alone."""
+    """Return whether the response type accepts items with only one version."""
     try:
         return response_class(study.response).alone
     except ParallaxError:
-        # It is named with its own key.
+        # The check of the response type reports this error.
         return False
 
 
 def constructions(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield constructions that no item has."""
+    """Report constructions without items."""
     used = {item.construction for item in examined.items}
     for number, construction in enumerate(examined.study.constructions):
         if construction.name not in used and examined.items:
@@ -69,11 +69,11 @@ def constructions(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def readable(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield items that cannot be read step by step; without them no list can be built."""
+    """Report items that cannot be read step by step, which prevents building the lists."""
     try:
         response = response_of(examined.study)
     except ParallaxError:
-        # It is named with its own key.
+        # The check of the response type reports this error.
         return
     if response.step_table is None:
         return
@@ -94,7 +94,7 @@ def readable(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def lists(examined: Examined) -> Iterator[ParallaxError]:
-    """Build the lists and audit them; yield what fails."""
+    """Build and audit the lists, and report failures."""
     study = examined.study
     if not examined.items:
         return
@@ -107,7 +107,8 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
     if unknown := _unknown_column(examined, built):
         yield unknown
         return
-    # A rule that is wrong is named by itself; here it would be named for every participant.
+    # The check of the rules reports an invalid rule; here it would be reported for every
+    # participant.
     examined.built = built
     audited = study.model_copy(update={"exclusion": sound_rules(examined)})
     failed = [check for check in audit(audited, built, index) if not check.passed]
@@ -129,14 +130,14 @@ def lists(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _keys_of(check: str, design: Design) -> tuple[str, ...]:
-    """Return the key that a check of the lists is about."""
+    """Return the key of study.toml that a check of the lists concerns."""
     if check in _OF_ORDERS:
         return ("design", "order" if "order" in design.model_fields_set else "separate")
     return _KEYS.get(check, ("design", "squares"))
 
 
 def _unknown_column(examined: Examined, built: BuiltLists) -> ParallaxError | None:
-    """Return the error of a column that the order is to keep and no item has."""
+    """Return the error of a column in the order's constraints that no item has."""
     design = examined.study.design
     try:
         for entries in built.lists:
@@ -165,7 +166,7 @@ def _place_of_design(examined: Examined, error: ParallaxError) -> str:
 
 
 def templates(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield templates whose items no list shows."""
+    """Report templates whose items are in no list."""
     counts = Counter(item.template for item in examined.items)
     for shown in examined.study.design.block_of:
         counts.pop(shown, None)
@@ -180,14 +181,14 @@ def templates(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def showing(examined: Examined) -> Iterator[ParallaxError]:
-    """Show every trial once, so that what cannot be shown is found before participants find it."""
+    """Render every trial once, to find errors before participants do."""
     study, built = examined.study, examined.built
     try:
         response = response_of(study)
         rendering = render(study.materials.shown_to_people)
         practised = [practice.item for practice in read_practice(study)]
     except ParallaxError:
-        # Whatever cannot be loaded was named with its key already.
+        # Other checks report keys that cannot be loaded.
         return
     listed = [entry.item for entries in built.lists for entry in entries] if built else []
     for item in (*listed, *practised):
@@ -200,7 +201,7 @@ def showing(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def published(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield published results that cannot be read, or are about what no item is."""
+    """Report published results that cannot be read or match no item."""
     rows = read_published(examined.study)
     cells = {(item.construction, item.condition) for item in examined.items}
     where = str(examined.study.published_path)
@@ -215,19 +216,20 @@ def published(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def size(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield that the study's files are too large to be kept with a run."""
+    """Raise an error if the study's files are too large to be stored with a run."""
     study_files(examined.study)
     yield from ()
 
 
-# A CSV cell has at most 131,072 letters for Python's own reader; base64 takes four for three bytes.
+# Python's CSV reader accepts at most 131,072 letters per cell; base64 takes four for three bytes.
 _MOST_LETTERS = 130_000
 _TEXTS = attrgetter("context", *Variant)
 
 
 def pictures(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield the first item whose picture no page would show."""
-    # Most studies have none, and may have a hundred thousand items: the sign is looked for first.
+    """Report the first item whose picture no page could show."""
+    # Most studies have no pictures, but may have a hundred thousand items: look for the mark-up
+    # first.
     shown = (
         item
         for item in examined.items
@@ -281,7 +283,7 @@ def _unshown(item: Item, examined: Examined) -> tuple[str, str]:
 
 
 def humanness(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield a block that no item is of, and rates of items that are not there."""
+    """Report humanness constructions without items, and rates of unknown items."""
     block = examined.study.humanness
     if block is None:
         return

@@ -1,4 +1,4 @@
-"""A complete study folder from a file of items: written once, launched with no edit."""
+"""Creation of a complete study folder from a file of items, ready to launch without edits."""
 
 import re
 import shutil
@@ -32,20 +32,20 @@ from experiment.tables.files import write_table
 ITEMS_FILE = "items.tsv"
 PRACTICE_FILE = "practice.toml"
 _SEED = 1
-# What the field calls the heading above a construction, in the columns of its formats.
+# Common column names for the heading above a construction.
 _GROUP_COLUMNS = ("linguistics_term", "field", "group_title")
 
 
 @dataclass(frozen=True, slots=True)
 class NewStudy:
-    """What was written.
+    """The result of creating a study.
 
     Attributes:
         folder: The study's folder.
-        found: What the file holds, and what was derived from it.
-        asking: What its trials ask for.
-        design: The lists that were chosen for it.
-        odd: What is odd about its items.
+        found: The contents of the items file, and what was derived from them.
+        asking: The task of the study's trials.
+        design: The design that was chosen for the study.
+        odd: The oddities of its items.
     """
 
     folder: Path
@@ -65,24 +65,24 @@ def new_study(
     named: Mapping[str, str],
     block: str = "",
 ) -> NewStudy | None:
-    """Write a study folder; nothing is left of it where something is wrong.
+    """Write a study folder; if anything is wrong, no folder remains.
 
     Args:
-        folder: The folder to write, which must not be there; its name becomes the study's.
+        folder: The folder to write, which must not exist; its name becomes the study's.
         source: The file of items; None to copy the built-in study ``minimal`` under a new name.
         language: The tag of the items' language.
-        title: What participants see; empty for what they are asked.
-        response: The type of response; empty for what suits the items.
-        named: Our column to the source's header, where the header does not say it.
+        title: The title that participants see; empty for the question of the trials.
+        response: The response type; empty for the type that suits the items.
+        named: Parallax's column name to the source's header, for headers that are not recognised.
         block: The source's column that names the block of the session; empty for a single block.
 
     Returns:
-        What was written; None where the built-in study was copied.
+        The result; None if the built-in study was copied.
 
     Raises:
-        StudyError: The folder is there, or its name cannot be a study's.
+        StudyError: The folder exists, or its name is not valid for a study.
         MaterialsError: The source cannot be read as items.
-        ParallaxError: Its items make no sound study.
+        ParallaxError: The items do not make a valid study.
     """
     name = study_name(folder)
     if folder.exists():
@@ -111,7 +111,7 @@ def new_study(
     with atomic_folder(folder, ()) as temporary:
         _write(made, temporary, title or asking.title, language)
         if errors := check_folder(str(temporary), _SEED).errors:
-            # What is wrong with a study that was just derived is wrong with its items.
+            # Errors in a derived study are errors in its items.
             raise placed(errors[0], str(source))
     return made
 
@@ -119,10 +119,10 @@ def new_study(
 def _odd(
     found: Found, asking: Asking, design: DesignPlan, source: Path, language: str
 ) -> tuple[ParallaxError, ...]:
-    """Return what a careful reader finds odd about the items, each with its place in the source.
+    """Return the oddities that the lints find in the items, located in the source.
 
     Raises:
-        ParallaxError: Something that no study can be launched with.
+        ParallaxError: A fault that prevents a launch.
     """
     against = asking.parameters.get("against", ())
     materials = Materials(
@@ -180,10 +180,10 @@ def _write(made: NewStudy, into: Path, title: str, language: str) -> None:
 
 
 def study_name(folder: Path) -> str:
-    """Return the name of a study in that folder.
+    """Return the name of a study in this folder.
 
     Raises:
-        StudyError: It is no name: letters, digits and underscores, a letter first.
+        StudyError: The folder's name is invalid: letters, digits and underscores, a letter first.
     """
     name = folder.resolve().name
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):

@@ -1,4 +1,4 @@
-"""What a study plans, as values that can be compared, with one hash over all of them."""
+"""A study's plan as comparable values, with one hash over all of them."""
 
 import hashlib
 import json
@@ -25,10 +25,10 @@ class Plan:
     """A frozen plan.
 
     Attributes:
-        values: What is planned, by name.
-        sha256: The hash of the values, to be registered where others can see it.
+        values: The planned values, by name.
+        sha256: The hash of the values, for public registration.
         frozen_on: The day of the freeze.
-        amendments: What was changed later, each with its day, its reason and the hash before.
+        amendments: Later changes, each with its day, its reason and the previous hash.
     """
 
     values: Values
@@ -38,10 +38,10 @@ class Plan:
 
 
 def planned(study: Study, built: BuiltLists) -> dict[str, Any]:
-    """Return what a study plans: materials, lists, seed, rules, comparisons and sample size.
+    """Return a study's plan: materials, lists, seed, rules, comparisons and sample size.
 
-    What archives and reviewers ask, simulated participants and the terms of platforms are no part
-    of it.
+    The plan excludes information for archives and reviewers, simulated participants and platform
+    terms.
     """
     design, contents = study.design, study_files(study)
     texts = {
@@ -76,7 +76,7 @@ def planned(study: Study, built: BuiltLists) -> dict[str, Any]:
 
 
 def lists_hash(rows: Iterable[tuple[int, str, str]]) -> str:
-    """Return the SHA-256 of lists, in whatever order their rows come."""
+    """Return the SHA-256 of lists, independent of the order of their rows."""
     text = "".join(f"{number}\x1f{item}\x1f{kind}\n" for number, item, kind in sorted(rows))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -93,7 +93,7 @@ def frozen(values: Values, day: str) -> Plan:
 
 
 def amended(plan: Plan, values: Values, day: str, reason: str) -> Plan:
-    """Return a plan with other values, which keeps what was planned before and why it changed."""
+    """Return a plan with new values that records the previous hash, the changes and the reason."""
     amendment = {
         "on": day,
         "reason": reason,
@@ -104,14 +104,14 @@ def amended(plan: Plan, values: Values, day: str, reason: str) -> Plan:
 
 
 def changes(before: Values, after: Values) -> dict[str, tuple[object, object]]:
-    """Return each value that differs, as it was and as it is."""
+    """Return each changed value, as a pair of before and after."""
     names = dict.fromkeys((*before, *after))
     pairs = {name: (before.get(name), after.get(name)) for name in names}
     return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
 
 
 def to_json(plan: Plan) -> str:
-    """Return a plan as its file has it."""
+    """Return the content of a plan's file."""
     content = {
         "version": _VERSION,
         "sha256": plan.sha256,
@@ -123,10 +123,10 @@ def to_json(plan: Plan) -> str:
 
 
 def read_plan(study: Study) -> Plan | None:
-    """Return the plan that lies in a study's folder; None where none was frozen.
+    """Return the plan in a study's folder; None if no plan was frozen.
 
     Raises:
-        StudyError: The file is no plan, is of a newer version, or was changed by hand.
+        StudyError: The file is not a plan, has a newer version, or was edited by hand.
     """
     where = str(study.folder / PLAN_FILE)
     try:
@@ -165,7 +165,7 @@ def read_plan(study: Study) -> Plan | None:
 
 
 def refuse_silent_change(study: Study, built: BuiltLists) -> None:
-    """Raise a StudyError if a study has a frozen plan and plans something else now."""
+    """Raise a StudyError if a study differs from its frozen plan."""
     plan = read_plan(study)
     if plan is None:
         return

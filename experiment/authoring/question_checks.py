@@ -1,4 +1,4 @@
-"""Checks of the questions, and of what participants of a level are asked and read."""
+"""Checks of questions, and of the pages and questions for each level of a factor."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from experiment.studies.question import BETWEEN_CHOICES, Question
 
 
 def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield questions that nobody can answer, or whose answers could not be told apart."""
+    """Report questions that cannot be answered, or whose answers could not be distinguished."""
     questions = examined.study.questionnaire
     for name in _repeated([question.name for question in questions]):
         second = [n for n, question in enumerate(questions) if question.name == name][1]
@@ -45,7 +45,7 @@ def questionnaire(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _condition(examined: Examined, number: int) -> Iterator[ParallaxError]:
-    """Yield conditions on what was not asked before, or on an answer that nobody can give."""
+    """Report conditions on a question that does not come earlier, or on an impossible answer."""
     question = examined.study.questionnaire[number]
     before = {one.name: one for one in examined.study.questionnaire[:number]}
     where = examined.at("questionnaire", number, "only_if")
@@ -106,7 +106,7 @@ _FIELDS = ("try",)
 
 
 def admission(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield questions whose answers could not be told apart, and checks that check nothing."""
+    """Report admission questions with name clashes or invalid options, and ineffective checks."""
     study = examined.study
     asked: list[tuple[tuple[str | int, ...], Question]] = [
         (("screening", number), question) for number, question in enumerate(study.screening)
@@ -163,12 +163,12 @@ def _problems(question: Question, known: Sequence[str], where: str) -> Iterator[
         )
 
 
-# These come before a participant has a list.
+# These pages come before a participant has a list.
 _BEFORE = ("consent",)
 
 
 def wording(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield levels, pages and questions that are none, and factors that change nothing."""
+    """Report unknown levels, pages and questions in the wording, and factors without effect."""
     study = examined.study
     design, known = study.design, {*study.texts, *study.design.order.pages.values()}
     for number, entry in enumerate(design.wording):
@@ -210,7 +210,7 @@ def _unknown_levels(design: Design, when: Mapping[str, str], where: str) -> Iter
 
 
 def _contradictions(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield what two entries say differently of the same participants."""
+    """Report entries that contradict each other for the same participants."""
     design = examined.study.design
     for levels in design.combinations:
         numbers: dict[str, int] = {}
@@ -230,7 +230,7 @@ def _contradictions(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _without_effect(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield factors whose levels differ in nothing that a participant meets."""
+    """Report factors whose levels make no difference for participants."""
     study, design = examined.study, examined.study.design
     whens = [source.when for source in design.sources]
     whens += [entry.when for entry in design.wording]

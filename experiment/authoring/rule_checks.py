@@ -16,14 +16,14 @@ from experiment.studies.study import Rule
 
 
 def rules(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield rules about what the study does not have, and thresholds that nobody can cross."""
+    """Report rules about data that the study lacks, and thresholds that cannot be crossed."""
     planned = _planned(examined)
     for number in range(len(examined.study.exclusion)):
         yield from _of_rule(examined, planned, number)
 
 
 def blind_channels(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield by what a blind run tells of its results: rules that count the answers to targets."""
+    """Report how a blind run would reveal results through rules that count answers to targets."""
     study = examined.study
     ways = ["who is kept and who excluded"]
     if study.design.replace_excluded:
@@ -43,7 +43,7 @@ def blind_channels(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _reads_targets(rule: ExclusionRule, examined: Examined) -> bool:
-    """Return whether a rule depends on answers to targets, as far as the lists have any for it."""
+    """Return whether a rule depends on answers to targets in the study's lists."""
     if not reads_targets(rule):
         return False
     if not isinstance(rule, Selection) or examined.built is None:
@@ -53,7 +53,7 @@ def _reads_targets(rule: ExclusionRule, examined: Examined) -> bool:
 
 
 def sound_rules(examined: Examined) -> list[Rule]:
-    """Return the rules that nothing is wrong with."""
+    """Return the rules without errors."""
     planned = _planned(examined)
     return [
         rule
@@ -80,7 +80,7 @@ def _response(examined: Examined) -> ResponseType | None:
     try:
         return response_of(examined.study)
     except ParallaxError:
-        # It is named with its own key.
+        # The check of the response type reports this error.
         return None
 
 
@@ -88,7 +88,7 @@ def _loaded(rule: Rule) -> ExclusionRule | None:
     try:
         return load_rule(rule)
     except ParallaxError:
-        # The checks of the keys name it.
+        # The checks of the keys report this rule.
         return None
 
 
@@ -120,7 +120,7 @@ def _of_rule(examined: Examined, planned: PlannedStudy, number: int) -> Iterator
 def _unfit(
     rule: ExclusionRule, response: ResponseType | None, where: str
 ) -> Iterator[ParallaxError]:
-    """Yield that a rule, or a part of it, counts what the answers do not tell."""
+    """Report that a rule, or a part of one, counts what the answers do not provide."""
     if response is None:
         return
     needed = filter(None, map(needs, (rule, *getattr(rule, "parts", ()))))

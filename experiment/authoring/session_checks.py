@@ -1,4 +1,4 @@
-"""Checks of a session: keys, answers, places, breaks, pages; its font, widths and deadlines."""
+"""Checks of a session: keys, answers, places, breaks, pages, font, widths and deadlines."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -26,12 +26,12 @@ _MOST_PLACES = 100_000
 
 
 def answers(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield keys that are not as many as the answers, and responders that cannot give them."""
+    """Report a wrong number of answer keys, and responders that cannot answer."""
     study = examined.study
     try:
         response = response_of(study)
     except ParallaxError:
-        # It is named with its own key.
+        # The check of the response type reports this error.
         return
     if response.types and "keys" in study.trial.model_fields_set:
         yield StudyError(
@@ -68,10 +68,10 @@ def _cannot_answer(examined: Examined, response: ResponseType) -> Iterator[Paral
         try:
             responder = RESPONDERS.load(name)
         except UnknownNameError:
-            # It is named with the shares.
+            # The check of the shares reports this name.
             continue
         except PluginError as error:
-            # No participant meets it: such a study can be launched, and is not simulated.
+            # Participants are not affected: such a study can be launched, but not simulated.
             yield StudyNote(
                 error.problem,
                 where=examined.at("simulation", "mix"),
@@ -91,7 +91,7 @@ def _cannot_answer(examined: Examined, response: ResponseType) -> Iterator[Paral
 
 
 def places(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield places that leave the sides unbalanced."""
+    """Report numbers of places (participant slots) that leave the sides unbalanced."""
     study = examined.study
     for quota, one in enumerate(study.design.quotas):
         if one.participants_per_list is None and one.trials_per_list is None:
@@ -120,10 +120,10 @@ def places(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def size(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield that a study is for more participants than a run can hold.
+    """Raise an error if a study has more places than a run can hold.
 
     Raises:
-        StudyError: It is; what is counted over all places would then take hours.
+        StudyError: There are too many places; checks over all places would take hours.
     """
     number = examined.study.design.n_lists
     if number <= _MOST_PLACES:
@@ -138,16 +138,16 @@ def size(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _balanced_over(study: Study) -> int:
-    """Return over how many places of a list what is on the screen is balanced."""
+    """Return the number of places over which a list's screens are balanced."""
     try:
         return response_of(study).balanced_over
     except ParallaxError:
-        # It is named with its own key.
+        # The check of the response type reports this error.
         return len(PAIR)
 
 
 def pauses(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield breaks that never come, and pages of blocks that are not there."""
+    """Report breaks that never occur, and pages of unknown blocks."""
     study = examined.study
     order, blocks = study.design.order, study.design.block_names
     if study.trial.break_every >= study.design.most_trials:
@@ -176,7 +176,7 @@ def pauses(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def missing_page(examined: Examined, page: str, where: str) -> Iterator[ParallaxError]:
-    """Yield that a text of the study is not there, empty or unreadable."""
+    """Report a text of the study that is missing, empty or unreadable."""
     study = examined.study
     try:
         if study.text(page).strip():
@@ -198,16 +198,16 @@ def missing_page(examined: Examined, page: str, where: str) -> Iterator[Parallax
 
 
 _SIGNATURE = b"wOF2"
-# It lies in the page itself, and every participant gets it.
+# The font is part of the page that every participant loads.
 _MOST_BYTES = 300_000
-# The scripts that travel with the page (webapp/static/noto-sans.css), by ISO 15924.
+# The scripts of the font that comes with the page (webapp/static/noto-sans.css), by ISO 15924.
 _NOTO = ("Latn", "Cyrl", "Grek", "Hebr", "Arab")
-# The narrowest phone.
+# The width of the narrowest phone.
 _NARROWEST_PX = 320
 
 
 def font(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield a font that is missing, is none or is too large, and one that lacks the letters."""
+    """Report a font that is missing, invalid or too large, or lacks the language's letters."""
     study, where = examined.study, examined.at("trial", "font")
     name, language = study.trial.font, study.study.language
     if name == "noto" and is_tag(language) and script_of(language) not in _NOTO:
@@ -240,11 +240,11 @@ def font(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def widths(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield the widest word that a phone's screen has no room for in one line."""
+    """Report the widest word that does not fit on one line of a phone's screen."""
     try:
         response = response_of(examined.study)
     except ParallaxError:
-        # It is named with its own key.
+        # The check of the response type reports this error.
         return
     widest, where, room, number = "", None, 0, 0
     for item in examined.items:
@@ -267,17 +267,17 @@ def widths(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _columns(word: str) -> int:
-    """Return a word's width in Latin letters: those of East Asian scripts are twice as wide."""
+    """Return a word's width in Latin letters; East Asian wide letters count twice."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in word)
 
 
 def deadlines(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield deadlines that nobody can keep or that nobody knows."""
+    """Report deadlines that cannot be met, or that participants are not told."""
     study = examined.study
     try:
         response = response_of(study)
     except ParallaxError:
-        # It is named with its own key.
+        # The check of the response type reports this error.
         return
     tasks = response.types or {"": response}
     with_one = {name: type_ for name, type_ in tasks.items() if type_.deadline_ms is not None}

@@ -1,4 +1,4 @@
-"""A study in words: its design, its counts, what it costs and takes, an example of every trial."""
+"""A description of a study: design, counts, cost, duration, and an example of every trial."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,15 +14,15 @@ from experiment.studies.design import Design, Given, Source, Square, holds
 from experiment.studies.study import Study
 from experiment.tables.files import text_table
 
-# What a check prints between its findings and the lines below.
+# The line that a check prints between its findings and the description.
 SHOWN_BELOW = "\nThe study:\n"
-# What a command says next is not for those who have no shell.
+# The next steps name commands, which are of no use without a shell.
 NEXT_STEPS = "is a complete study. Next steps:"
 _COLUMNS = ("construction", "kind", "items", "in each list", "conditions")
 
 
 def describe(study: Study, built: BuiltLists) -> Iterator[str]:
-    """Yield the lines that tell a study.
+    """Yield the lines that describe a study.
 
     Args:
         study: The study.
@@ -151,6 +151,6 @@ def _examples(study: Study, built: BuiltLists) -> Iterator[str]:
         if shown[0].prefix:
             yield f"    {shown[0].prefix} ..."
         first, *others = (text for each in shown for text in each.options)
-        # One text alone has nothing that it is expected before.
+        # A single text has no other text to be preferred to, and gets no + sign.
         yield f"  {'+' if others else ' '} {first}"
         yield from (f"    {other}" for other in others)

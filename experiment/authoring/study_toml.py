@@ -1,4 +1,4 @@
-"""The text of a new study.toml, with a comment for its author, and the file's JSON Schema."""
+"""The text of a new study.toml, with comments for its author, and the file's JSON Schema."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from experiment.responses.proposed_rules import CatchTrials
 from experiment.studies.study import Study
 
 SCHEMA_FILE = "study.schema.json"
-# A judgment of a pair and the way to the next one take about so long.
+# The approximate seconds for judging a pair and moving to the next, and for the rest of a session.
 _SECONDS_A_TRIAL = 6
 _SECONDS_BESIDE = 120
 
@@ -31,18 +31,18 @@ def study_toml(
     *,
     practice: str = "",
 ) -> str:
-    """Return the text of a study.toml that launches as it is.
+    """Return the text of a study.toml that can be launched unchanged.
 
     Args:
         name: The study's name.
-        title: What participants and tables show.
+        title: The title for participants and tables.
         language: The tag of the materials and texts.
         items_file: The file of items in the study's folder.
-        found: The items, and what their table calls our columns.
-        asking: How they are presented.
-        design: The lists that suit them.
-        groups: Construction to the heading it stands under; it may have none.
-        practice: The file of practice trials; empty where there are none.
+        found: The items, and the headers of their table.
+        asking: The task of the trials.
+        design: The design that suits the items.
+        groups: Construction to its heading, which may be empty.
+        practice: The file of practice trials; empty if there are none.
     """
     parts = (
         _head(name, title, language, items_file, asking),
@@ -58,11 +58,11 @@ def study_toml(
 
 
 def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
-    """Return the text of a file of practice trials: these rows, in their order.
+    """Return the text of a file with these practice trials, in order.
 
     Args:
-        drafts: The rows.
-        columns: Whether the type of response reads columns of the table's own.
+        drafts: The practice trials.
+        columns: Whether the response type reads the table's own columns.
     """
     lines = ["# Shown before the session, in this order; feedback is what participants then read."]
     for draft in drafts:
@@ -77,17 +77,17 @@ def practice_toml(drafts: Iterable[Draft], *, columns: bool = False) -> str:
 
 
 def minutes(trials: int) -> int:
-    """Return about how long a session of so many trials takes, in minutes."""
+    """Return the approximate duration of a session with this many trials, in minutes."""
     return max(1, round((trials * _SECONDS_A_TRIAL + _SECONDS_BESIDE) / 60))
 
 
 def _toml(lines: Iterable[str]) -> str:
-    # JSON writes this one control character as it is, and TOML has it nowhere.
+    # JSON leaves this control character unescaped, but TOML does not allow it.
     return "\n".join(lines).replace("\x7f", r"\u007f") + "\n"
 
 
 def _quoted(text: Header) -> str:
-    # A basic string of TOML has the escapes of JSON, and a list of them its brackets.
+    # TOML's basic strings have JSON's escapes, and its arrays have JSON's brackets.
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -201,7 +201,7 @@ def _exclusion(items: Sequence[Item], design: DesignPlan, asking: Asking) -> Ite
 
 
 def _trials_of(construction: str, items: Sequence[Item], design: DesignPlan) -> int:
-    """Return how many trials of a construction each list has."""
+    """Return the number of a construction's trials in each list."""
     templates = {item.template for item in items if item.construction == construction}
     return sum(number for name, number in design.in_each_list.items() if name in templates)
 
@@ -247,12 +247,12 @@ def _constructions(items: Sequence[Item], groups: Mapping[str, str]) -> Iterator
         yield ""
 
 
-# What only a program sets.
+# Fields that only programs set.
 _OWN = ("folder", "files")
 
 
 def study_schema() -> dict[str, object]:
-    """Return the schema of study.toml, made from the model that reads it."""
+    """Return the JSON Schema of study.toml, generated from its pydantic model."""
     schema = Study.model_json_schema()
     for name in _OWN:
         schema["properties"].pop(name)
@@ -267,8 +267,8 @@ def study_schema() -> dict[str, object]:
 
 @cache
 def schema_text() -> str:
-    """Return the schema as the file that `parallax study schema` writes.
+    """Return the schema as the text of the file that `parallax study schema` writes.
 
-    It is the same for every study: making it took most of the time in which one was begun.
+    The schema is cached because generating it dominated the time of creating a study.
     """
     return json.dumps(study_schema(), indent=2, ensure_ascii=False) + "\n"

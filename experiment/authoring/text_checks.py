@@ -1,4 +1,4 @@
-"""Checks of the items' texts: what people cannot read, and what gives the answer away."""
+"""Checks of the items' texts for unreadable characters and revealing marks."""
 
 import re
 import unicodedata
@@ -14,16 +14,16 @@ _REPLACED = "\ufffd"
 _SPREADSHEET_ERROR = re.compile(r"#(?:NAME\?|REF!|VALUE!|N/A|DIV/0!|NULL!|NUM!)")
 _MARK = re.compile(r"(?:[*#%]|\?+\*?|OK(?=\s))\s*(?=\w)")
 _MARKUP = re.compile(r"</?[a-zA-Z][^<>]*>|&(?:[a-z]+|#\d+);")
-# Without any of these in it, no text is marked, an error or markup.
+# A text without any of these characters has no marks, errors or mark-up.
 _SIGNS = re.compile(r"[#<&*%?]|OK\s")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK")
 
-# What is wrong with the texts of an item, with what is expected instead; None where nothing is.
+# Returns the problem with an item's texts and the expected text; None if there is no problem.
 _Fault = Callable[[list[str]], tuple[str, str] | None]
 
 
 def texts(examined: Examined) -> Iterator[ParallaxError]:
-    """Yield the first item of each kind that shows what nobody meant people to read."""
+    """Report the first item of each kind of text that participants should not see."""
     file = str(examined.study.materials_path)
     places = Places(examined.study.materials_path)
     looked_at = [item for item in examined.items if not _is_plain(item)]
@@ -43,7 +43,7 @@ def texts(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def _is_plain(item: Item) -> bool:
-    """Return whether no check finds anything: most items of large materials are plain."""
+    """Return whether no check can find a fault: most items of large materials are plain."""
     texts = (item.context, item.good, item.bad, item.distractor)
     whole = "".join(texts)
     return (
@@ -78,7 +78,7 @@ def _lost(shown: list[str]) -> tuple[str, str] | None:
 
 
 def _is_mojibake(word: str) -> bool:
-    """Return whether a word is UTF-8 that somebody read as if it were another encoding."""
+    """Return whether a word is UTF-8 that was decoded with another encoding."""
     if word.isascii():
         return False
     for encoding in ("cp1252", "latin-1"):

@@ -1,4 +1,4 @@
-"""A new study's default texts by language, and what its items ask of participants."""
+"""A new study's default texts by language, and the task that suits its items."""
 
 import tomllib
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from experiment.responses.base import ResponseType
 from experiment.responses.registry import RESPONSE_TYPES, load_response, response_class
 
 TEXTS = Path(__file__).parent / "texts"
-# Each type of response has its words, and its page of instructions, in its own folder.
+# Each response type has its words and its instructions page in its own folder.
 _RESPONSES = Path(experiment.responses.__file__).parent
 _ENGLISH = "en"
 _FILE = "words.toml"
@@ -21,12 +21,12 @@ _FILE = "words.toml"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What one way of asking is called.
+    """The words for one task.
 
     Attributes:
         title: The question above each trial.
-        task: What participants do, as the consent page says it, with ``{trials}``.
-        result: What their answers tell, as the last page says it.
+        task: The participants' task for the consent page, with ``{trials}``.
+        result: The use of the answers, for the last page.
     """
 
     title: str
@@ -36,16 +36,16 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A language's words.
+    """A language's default words.
 
     Attributes:
-        language: The language that they are in, and whose folder has the pages' texts.
-        native_language: The question for it.
-        comment: The question for whatever participants want to say.
-        lowest: What stands at the low end of a scale.
-        highest: What stands at its high end.
-        offer: How the task is described to a platform, with ``{task}``.
-        asked: The words of each way of asking, by the heading that a type of response names.
+        language: The language of the words and of the pages' folder.
+        native_language: The question about the native language.
+        comment: The question for a free comment.
+        lowest: The label of a scale's low end.
+        highest: The label of a scale's high end.
+        offer: The description of the task on a platform, with ``{task}``.
+        asked: The words for each task, by the heading that a response type names.
     """
 
     language: str
@@ -58,12 +58,12 @@ class Words:
 
     @property
     def labels(self) -> frozenset[str]:
-        """The questions that every new study asks."""
+        """The labels of the questions in every new study."""
         return frozenset({self.native_language, self.comment})
 
     @property
     def titles(self) -> frozenset[str]:
-        """What new studies are called."""
+        """The default titles of new studies."""
         return frozenset(asked.title for asked in self.asked.values())
 
     def page(self, name: str) -> str:
@@ -74,15 +74,15 @@ class Words:
 
 
 def languages_with_words() -> list[str]:
-    """Return the languages in which a new study is ready to be read by participants."""
+    """Return the languages that have default texts for participants."""
     return sorted(path.parent.name for path in TEXTS.glob(f"*/{_FILE}"))
 
 
 def words_in(language: str) -> Words:
-    """Return the words of a language, or English ones where there are none.
+    """Return a language's default words, or the English ones if there are none.
 
     Args:
-        language: A tag of BCP 47; of "de-AT" the words of "de" are taken.
+        language: A tag of BCP 47; "de-AT" gets the words of "de".
     """
     primary = language.lower().partition("-")[0]
     return _read(primary if primary in languages_with_words() else _ENGLISH)
@@ -104,12 +104,12 @@ def _read(language: str) -> Words:
 
 
 def is_tag(language: str) -> bool:
-    """Return whether a text is a language tag whose parts are registered."""
+    """Return whether a text is a language tag with registered parts."""
     return bool(_langcodes().tag_is_valid(language))
 
 
 def usual_tag(language: str) -> str:
-    """Return the tag of a valid one in its usual form: "pt-br" becomes "pt-BR"."""
+    """Return a valid tag in its usual form: "pt-br" becomes "pt-BR"."""
     return str(_langcodes().standardize_tag(language))
 
 
@@ -117,13 +117,14 @@ def script_of(language: str) -> str:
     """Return the likely script of a language as four letters (ISO 15924), such as "Latn".
 
     Raises:
-        ValueError: It is not a language tag.
+        ValueError: The text is not a language tag.
     """
     return _langcodes().get(language).maximize().script or ""
 
 
 def _langcodes() -> ModuleType:
-    # Its tables take a tenth of a second, for which every command and server would wait.
+    # langcodes' tables take a tenth of a second to load, which most commands and servers do not
+    # need.
     import langcodes
 
     return langcodes
@@ -131,17 +132,17 @@ def _langcodes() -> ModuleType:
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """What a study's trials ask for, in the words of study.toml and of its texts.
+    """The task of a study's trials, with its words for study.toml and for the texts.
 
     Attributes:
-        name: The type of response, as study.toml names it.
-        response: The type itself.
-        parameters: Its parameters, as ``trial.parameters`` has them.
-        title: What the study is called where nobody gives it a name.
-        task: What participants do, as the consent page says it, with ``{trials}``.
-        result: What their answers tell, as the last page says it.
-        words: The words of their language, or English ones.
-        notes: What was decided, in sentences.
+        name: The response type's name in study.toml.
+        response: The response type.
+        parameters: The type's parameters in ``trial.parameters``.
+        title: The default title of the study.
+        task: The participants' task for the consent page, with ``{trials}``.
+        result: The use of the answers, for the last page.
+        words: The default words of the items' language, or the English ones.
+        notes: The decisions, as sentences.
     """
 
     name: str
@@ -155,15 +156,16 @@ class Asking:
 
 
 def ask(found: Found, name: str, language: str) -> Asking:
-    """Return what items are best asked for, or what their author wants to ask.
+    """Return the task that suits the items, or the task that their author chose.
 
-    Items of one sentence are rated; where more than one text stands against the good one, all are
-    options; where every item has a context, the options complete it; else both sentences are shown.
+    Single sentences are rated. If an item has several alternatives to the good version, all are
+    options. If every item has a context, the options complete it. Otherwise both sentences are
+    shown.
 
     Args:
-        found: The items and what was read of them.
-        name: The type of response that their author names; empty to derive it.
-        language: The items' language, in which participants are asked where we have its words.
+        found: The items and the rest of their file.
+        name: The response type that the author chose; empty to derive it.
+        language: The items' language, used for the words if they exist in it.
     """
     name, words = name or _derived(found), words_in(language)
     ends = (words.lowest, words.highest)

@@ -1,1 +1,1 @@
-"""The shell's commands on materials and lists."""
+"""Command-line commands for studies, materials, lists and treebanks."""

@@ -1,4 +1,4 @@
-"""``parallax study freeze``: what a study plans, written down as a text before anybody answers."""
+"""``parallax study freeze``: write down a study's plan before data collection."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -55,7 +55,7 @@ def freeze(study: str, seed: int, amend: str) -> None:
 
 
 def to_text(plan: Plan, study: Study) -> str:
-    """Return the plan in Markdown."""
+    """Return the plan as Markdown."""
     return "\n".join(_lines(plan, study)) + "\n"
 
 

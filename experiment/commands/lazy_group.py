@@ -1,4 +1,4 @@
-"""A command group that costs nothing until a command is called, or lacks a library."""
+"""A command group that imports a command's module only when the command is called."""
 
 import importlib
 import re
@@ -9,20 +9,20 @@ import click
 
 from experiment.errors import ParallaxError
 
-# More characters than any one-line help has: none is cut off.
+# Longer than any one-line help, so that none is truncated.
 _LONGEST_HELP = 1_000
 _DISTRIBUTION = "parallax-experiments"
 _PACKAGES = {"analysis", "experiment", "lm", "marketplace", "webapp"}
 _OPTIONAL = re.compile(r"(?P<library>[\w.-]+).*;.*\bextra == ['\"](?P<extra>[\w-]+)['\"]")
-# Extras for those who change Parallax, not for those who use it.
+# Extras for developers of Parallax rather than for users.
 _DEVELOPERS = {"dev", "docs"}
 
 
 class Lazy(NamedTuple):
-    """A command that is imported when it is called, not when the group's help lists it.
+    """A command that is imported only when called, not when the group's help lists it.
 
     Attributes:
-        target: Where the command is, as ``"module:attribute"``; ``"module"`` where the attribute
+        target: The command's location as ``"module:attribute"``; ``"module"`` if the attribute
             has the command's name.
         help: The command's one-line help, the first sentence of its own.
     """
@@ -35,11 +35,11 @@ class LazyGroup(click.Group):
     """A group that imports a subcommand's module only when that subcommand is called.
 
     Args:
-        sections: Heading to the commands below it, in the order ``--help`` lists them.
-        renamed: Earlier names of commands, with what they are called now.
-        was_command: What took the group's place earlier and is called so now; any name that is no
-            command of the group is answered with it.
-        **attributes: What any click group takes.
+        sections: The commands below each heading, in the order of ``--help``.
+        renamed: Earlier names of commands, with the current names.
+        was_command: The current name of the command that formerly had the group's name; any unknown
+            command name results in a message with this name.
+        **attributes: The arguments of a click group.
     """
 
     def __init__(
@@ -58,16 +58,16 @@ class LazyGroup(click.Group):
     def add_command(
         self, cmd: click.Command, name: str | None = None, section: str = "Commands"
     ) -> None:
-        """Add a command that is imported already as the last one of a section."""
+        """Add a command that is already imported at the end of a section."""
         super().add_command(cmd, name)
         self._sections.setdefault(section, []).append(name or cmd.name or "")
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names in their written order."""
+        """Return the command names in order of definition."""
         return [name for names in self._sections.values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name, imported now."""
+        """Return a command, importing its module if necessary."""
         if cmd_name not in self._lazy:
             return super().get_command(ctx, cmd_name)
         module, _, attribute = self._lazy[cmd_name].target.partition(":")
@@ -78,8 +78,8 @@ class LazyGroup(click.Group):
         """Run the subcommand.
 
         Raises:
-            ParallaxError: If it needs a library of an extra, or a part of Parallax, that is not
-                installed.
+            ParallaxError: The command needs a library of an extra, or a part of Parallax, that is
+                not installed.
         """
         try:
             return super().invoke(ctx)
@@ -89,7 +89,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is meant; a misspelled name is answered with the nearest."""
+        """Return the command to run; for a misspelled name, raise an error with suggestions."""
         known, name = self.list_commands(ctx), args[0]
         if name in known or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
@@ -104,10 +104,10 @@ class LazyGroup(click.Group):
         raise click.exceptions.NoSuchCommand(name, possibilities=known, ctx=ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands below their headings; no command is imported for its line."""
+        """Write the commands below their headings, without importing any command."""
         width = max(map(len, self.list_commands(ctx)))
         for title, names in self._sections.items():
-            # A name as wide as the group's widest lines the sections up with one another.
+            # Padding names to the group's widest name aligns the sections.
             rows = [(name.ljust(width), self._one_line_help(name)) for name in names]
             with formatter.section(title):
                 formatter.write_dl(rows)
@@ -119,8 +119,8 @@ class LazyGroup(click.Group):
 
 
 def extras() -> dict[str, str]:
-    """Each library that only an extra brings, with that extra; both as pyproject.toml has them."""
-    # Only where something failed: --help must stay quick.
+    """Return each library that only an extra installs, with that extra, from pyproject.toml."""
+    # Called only after a failure, because --help must stay fast.
     from importlib.metadata import requires
 
     matches = filter(None, map(_OPTIONAL.match, requires(_DISTRIBUTION) or []))
@@ -133,13 +133,13 @@ def extras() -> dict[str, str]:
 
 
 def missing_library(error: ModuleNotFoundError) -> ParallaxError | None:
-    """The paragraph for a library that an extra brings, or for a part that was left out.
+    """Return the error for a library of an extra, or for a missing part of Parallax.
 
     Args:
-        error: What an import raised.
+        error: The exception of an import.
 
     Returns:
-        The error to show, or None if neither is what is missing.
+        The error to show, or None if the missing module is neither.
     """
     library = (error.name or "").partition(".")[0]
     if library in _PACKAGES:

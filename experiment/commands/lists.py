@@ -1,4 +1,4 @@
-"""``parallax lists``: build a study's lists, write and read them, audit lists built before."""
+"""``parallax lists``: build, write, read and audit a study's lists."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ FILES = ("items.csv", "lists.csv", ORIGIN)
 
 
 class _Origin(BaseModel):
-    """What design.json says the lists were made from."""
+    """The contents of design.json: the origin of the lists."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     study: str
@@ -34,7 +34,7 @@ class _Origin(BaseModel):
 
 
 def write_lists(built: BuiltLists, folder: Path) -> None:
-    """Write the lists to a folder; the same lists give the same bytes.
+    """Write the lists to a folder; equal lists give identical files.
 
     Raises:
         WritingError: The folder holds other files or cannot be written.
@@ -68,7 +68,7 @@ def _origin_of(built: BuiltLists) -> str:
 
 
 def read_lists(folder: Path) -> BuiltLists:
-    """Return the lists written to a folder.
+    """Read the lists from a folder.
 
     Raises:
         DesignError: design.json is missing or malformed, or the tables contradict it.

@@ -1,4 +1,4 @@
-"""``parallax materials``: write a study's items, check a file of items."""
+"""``parallax materials``: write a study's items, or check a file of items."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -56,7 +56,7 @@ def write(study: str, out: Path, form: str | None) -> None:
 
 
 def _named(study: str) -> tuple[tuple[str, str], Callable[[], Iterator[Item]]]:
-    """Return name and version of a study or of a file, and what begins a passage through it."""
+    """Return a study's or file's name and version, and a function that iterates its items."""
     if is_materials(study):
         return (Path(study).name, ""), open_materials(Path(study)).items
     loaded = load_study(study)

@@ -1,4 +1,4 @@
-"""``parallax study``: write your own study, check it, show it, describe its file."""
+"""``parallax study``: create a study, check it, show it, and print its schema."""
 
 from collections.abc import Sequence
 from pathlib import Path

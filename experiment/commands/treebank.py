@@ -32,7 +32,7 @@ _PATH = click.Path(path_type=Path)
 
 
 def _treebank_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the argument and the options that say which treebank is read, and how."""
+    """Add the argument and the options for reading a treebank."""
     for decorate in (
         click.option(
             "--as-published-code",

@@ -1,1 +1,1 @@
-"""From items to audited lists, and from a list to one participant's trials."""
+"""Building of audited lists from items, and of one participant's trials from a list."""

@@ -1,4 +1,4 @@
-"""Where the good option stands, and which version is shown: balanced in people and in items."""
+"""Counterbalancing of sides, positions and versions over participants and items."""
 
 import random
 from collections.abc import Sequence
@@ -20,11 +20,11 @@ def arrangements(
     list_: int,
     place: int,
 ) -> list[Arrangement]:
-    """Return what of each of a list's entries is on the screen at one place.
+    """Return the arrangement of each of a list's entries at one place (participant slot).
 
     Args:
         entries: The list's entries in their built order.
-        response: What trials ask for; None for a choice between good and one against it.
+        response: The response type; None for a choice between the good option and one other.
         seed: The run's seed.
         list_: The list's number.
         place: The place within the list, from 0.
@@ -59,13 +59,13 @@ def arrangements(
 def _by_task(
     entries: Sequence[ListEntry], response: ResponseType, *, seed: int, list_: int, place: int
 ) -> list[Arrangement]:
-    """Return what is on the screen where each task of a session is balanced by itself."""
+    """Return the arrangements of a mixed session, with each task balanced separately."""
     of_task: dict[str, list[int]] = {}
     for index, entry in enumerate(entries):
         of_task.setdefault(response.task_of(entry.item), []).append(index)
     of_session = dict[int, Arrangement]()
     for task, places in of_task.items():
-        # Each task has draws of its own, or all would begin with the same side.
+        # Each task has its own random draws; otherwise all tasks would begin with the same side.
         task_seed = generator(seed, "task", task).getrandbits(63)
         shown = arrangements(
             [entries[index] for index in places],
@@ -88,7 +88,7 @@ def _one_of_two(
     list_: int,
     place: int,
 ) -> list[tuple[str, ...]]:
-    """Return the version to be shown: of items with two, the good one in half of the trials."""
+    """Return the version to show: for items with two, the good one in half of the trials."""
     both = [index for index, names in enumerate(versions) if len(names) == len(PAIR)]
     constructions, conditions = ([cells[index][part] for index in both] for part in (0, 1))
     sides = target_positions(constructions, seed, list_, place, conditions)
@@ -103,12 +103,12 @@ def option_orders(
     list_: int,
     place: int,
 ) -> list[tuple[str, ...]]:
-    """Return in which order the options of each of a list's entries stand at one place.
+    """Return the order of the options of each of a list's entries at one place.
 
-    Over as many neighbouring places as an item has options, from a multiple of the largest such
-    number, each option stands once in each place of the screen. Within a session the good one is in
-    each about equally often: of each construction whose items have the same number of options, at
-    most once more often in one place than in another.
+    Over as many neighbouring places as an item has options, starting at a multiple of the largest
+    such number, each option appears once in each screen position. Within a session the good option
+    is in each position about equally often: for each construction whose items have the same number
+    of options, at most once more often in one position than in another.
 
     Args:
         versions: The options of each entry, the good one first.
@@ -136,21 +136,21 @@ def target_positions(
     place: int,
     conditions: Sequence[str] | None = None,
 ) -> list[Side]:
-    """Return where the good option of each of a list's entries stands at one place.
+    """Return the side of the good option of each of a list's entries at one place.
 
-    Half of all entries, and half of each construction's, have it first (odd numbers: one more
-    or less). Places 2j and 2j + 1 of a list are each other's opposite, so that over an even
-    number of places every item is shown equally often each way.
+    Half of all entries, and half of each construction's, have the good option first (odd numbers:
+    one more or less). Places 2j and 2j + 1 of a list are each other's opposite, so that over an
+    even number of places every item is shown equally often each way.
 
     Args:
         constructions: The construction of each entry of the list.
         seed: The run's seed.
         list_: The list's number.
         place: The place within the list, from 0.
-        conditions: The condition of each entry, where half of each condition's is wanted too.
+        conditions: The condition of each entry, to also halve each condition.
     """
     rng = generator(seed, "sides", list_, place // 2)
-    # Alternating along a line on which each construction stands together halves every
+    # Alternating along a sequence in which each construction is contiguous halves every
     # construction and the whole at once.
     line = _line(constructions, rng, conditions)
     starts_first = (rng.random() < 0.5) == (place % 2 == 0)
@@ -162,9 +162,9 @@ def target_positions(
 def _line(
     constructions: Sequence[str], rng: random.Random, conditions: Sequence[str] | None = None
 ) -> list[int]:
-    """Return the entries' indices in a random order in which each construction stands together.
+    """Return the entries' indices in a random order in which each construction is contiguous.
 
-    Where conditions are given, those of a construction stand together too.
+    If conditions are given, each condition is contiguous within its construction.
     """
     groups: dict[str, list[int]] = {}
     for index, construction in enumerate(constructions):

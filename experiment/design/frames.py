@@ -1,4 +1,4 @@
-"""The materials as the design sees them, and the choice of frames that are spread evenly."""
+"""The materials indexed for a design, and the choice of frames with evenly used words."""
 
 import random
 from collections import Counter
@@ -18,9 +18,9 @@ class Frame:
     """The lexical choices that the items of one frame share.
 
     Attributes:
-        template: The template they fill.
-        text: The frame as the items carry it.
-        lemmas: Slot to lemma.
+        template: The template of the items.
+        text: The frame as written in the items.
+        lemmas: The lemma of each slot.
     """
 
     template: str
@@ -36,10 +36,10 @@ class MaterialsIndex:
     materials_hash: str
 
     def conditions(self, templates: Iterable[str]) -> list[str]:
-        """Return the conditions that templates share, in order of first appearance.
+        """Return the conditions that the templates share, in order of first appearance.
 
         Raises:
-            UnknownNameError: The materials have no such template.
+            UnknownNameError: The materials lack a template.
             DesignError: The templates differ in their conditions.
         """
         by_template = {template: self._conditions_of(template) for template in templates}
@@ -73,7 +73,7 @@ class MaterialsIndex:
         """Return every item of some templates, in the order of the materials.
 
         Raises:
-            UnknownNameError: The materials have no such template.
+            UnknownNameError: The materials lack a template.
         """
         selected = []
         for template in templates:
@@ -93,12 +93,12 @@ def lemmas_of(frame: str) -> dict[str, str]:
 
 
 def index_materials(items: Iterable[Item] | MaterialsIndex) -> MaterialsIndex:
-    """Sort the materials by template, frame and condition; the items are consumed once.
+    """Return the materials indexed by template, frame and condition; iterates the items once.
 
-    What is sorted already stays as it is.
+    An existing index is returned unchanged.
 
     Raises:
-        DesignError: Two items are the same frame in the same condition.
+        DesignError: Two items have the same frame and condition.
     """
     if isinstance(items, MaterialsIndex):
         return items
@@ -127,12 +127,12 @@ COUNTER, CHANCE = "counter", "chance"
 
 @dataclass(frozen=True, slots=True)
 class Imbalance:
-    """How far apart the fullest and the emptiest list are, in participants who finished.
+    """The difference between the fullest and the emptiest list, in participants who finished.
 
     Attributes:
-        mean: On average.
-        low: In one of twenty cases it is at most this.
-        high: In one of twenty cases it is at least this.
+        mean: The average difference.
+        low: The 5th percentile.
+        high: The 95th percentile.
     """
 
     mean: float
@@ -143,18 +143,18 @@ class Imbalance:
 def expected_imbalance(
     n_lists: int, participants: int, dropout: float, assignment: str, rng: random.Random
 ) -> Imbalance:
-    """Return what to expect, from simulated studies.
+    """Return the expected imbalance of the lists, from simulated studies.
 
     Args:
-        n_lists: How many lists there are.
-        participants: How many people begin.
-        dropout: The share of them who do not finish.
-        assignment: "counter" for numbers that come one after the other, or links that are each
-            used once; "chance" for numbers drawn anew for everybody.
-        rng: The source of randomness.
+        n_lists: The number of lists.
+        participants: The number of participants who begin.
+        dropout: The share of participants who do not finish.
+        assignment: "counter" for consecutive numbers, or links that are each
+            used once; "chance" for a number drawn for each participant.
+        rng: The random generator.
 
     Raises:
-        DesignError: The dropout is no share, or the assignment has another name.
+        DesignError: The dropout is not a share, or the assignment is unknown.
     """
     if not 0 <= dropout < 1:
         raise DesignError(f"{dropout} is no share of participants", expected="0 to below 1")
@@ -178,7 +178,7 @@ def expected_imbalance(
 
 
 def difference(finished: Mapping[int, int], n_lists: int) -> int:
-    """Return how many more participants the fullest list has than the emptiest one."""
+    """Return how many more participants the fullest list has than the emptiest list."""
     counts: Sequence[int] = [finished.get(number, 0) for number in range(n_lists)]
     return max(counts) - min(counts)
 
@@ -194,12 +194,12 @@ Uses = Counter[tuple[str, str]]
 
 
 def frames_in(square: Square, design: Design) -> int:
-    """Return the number of frames of a square: as stated, or one for each list."""
+    """Return the number of a square's frames: as stated, or one per list."""
     return square.frames or design.lists
 
 
 def joint_choices(frame: Frame, groups: Sequence[Disjoint]) -> frozenset[Joint]:
-    """Return the joint choices that no other frame may share: (group, the slots' lemmas).
+    """Return a frame's joint choices, (group, the slots' lemmas), which no other frame may share.
 
     Raises:
         DesignError: The frame lacks a slot that its group names.
@@ -222,8 +222,8 @@ def joint_choices(frame: Frame, groups: Sequence[Disjoint]) -> frozenset[Joint]:
 def choose_frames(design: Design, index: MaterialsIndex, seed: int) -> list[list[list[Frame]]]:
     """Return, for each square, the frames chosen from each of its templates.
 
-    Within a template, the uses of a slot's lemmas differ by at most one where the materials
-    allow, and over the templates they come out about equal; within a group of
+    Within a template, the uses of a slot's lemmas differ by at most one if the materials
+    allow this, and are about equal over all templates; within a group of
     ``design.disjoint``, no two frames share their joint choice.
 
     Raises:
@@ -274,9 +274,9 @@ def _choose(
 
 
 def _least_used(frames: list[Frame], counts: Uses, overall: Uses, rng: random.Random) -> Frame:
-    # Narrowing slot by slot finds a frame of least-used lemmas without scoring every frame;
-    # a random order of the slots favours none of them. What the other templates used decides
-    # between lemmas that this one used equally often.
+    # Narrowing slot by slot finds a frame of least-used lemmas without scoring every frame, and a
+    # random order of the slots favours none of them. Uses in other templates break ties between
+    # lemmas that this template used equally often.
     slots = list(frames[0].lemmas)
     rng.shuffle(slots)
     for slot in slots:
@@ -288,7 +288,7 @@ def _least_used(frames: list[Frame], counts: Uses, overall: Uses, rng: random.Ra
 
 
 def slot_differences(chosen: Sequence[Frame], candidates: Sequence[Frame]) -> dict[str, int]:
-    """Return by how much the uses of each slot's lemmas differ, unused lemmas included."""
+    """Return the range of uses of each slot's lemmas, including unused lemmas."""
     known = {pair for frame in candidates for pair in frame.lemmas.items()}
     counts = Counter(pair for frame in chosen for pair in frame.lemmas.items())
     by_slot: dict[str, list[int]] = {}
@@ -300,9 +300,9 @@ def slot_differences(chosen: Sequence[Frame], candidates: Sequence[Frame]) -> di
 def better_exchange(
     chosen: Sequence[Frame], candidates: dict[Frame, frozenset[Joint]], taken: Set[Joint]
 ) -> tuple[Frame, Frame] | None:
-    """Return a chosen frame and another to take its place so that uses get more even.
+    """Return a chosen frame and a replacement for it that makes uses more even.
 
-    Evenness is the sum over lemmas of the squared number of uses, which is least when the uses
+    The criterion is the sum over lemmas of the squared number of uses, which is minimal if the uses
     of a slot's lemmas differ by at most one.
 
     Args:
@@ -311,7 +311,7 @@ def better_exchange(
         taken: The joint choices of other templates' frames.
 
     Returns:
-        The frame to take out and the frame to put in; None when no exchange helps or when the
+        The frame to take out and the frame to put in; None if no exchange helps or the
         uses differ by at most one already.
     """
     if max(slot_differences(chosen, list(candidates)).values(), default=0) <= 1:

@@ -1,4 +1,4 @@
-"""The Latin square: which frame is in which condition in which list, and which are targets."""
+"""The Latin square: each frame's condition in each list, and the choice of targets."""
 
 import random
 from collections import Counter
@@ -13,13 +13,13 @@ _TRIES = 30
 
 
 class FrameOrderer:
-    """Numbers the frames of one square after the other, remembering what each list has.
+    """Numbers the frames of each square in turn, keeping count of the words in each list.
 
-    A frame's number decides which lists show it. Each square takes the best of some random
-    numberings: the one under which words, and pairs of words, come back least within a list.
+    A frame's number decides which lists show it. Each square gets the best of several random
+    numberings: the one with the fewest repetitions of words and word pairs within a list.
 
     Args:
-        n_lists: How many lists there are.
+        n_lists: The number of lists.
     """
 
     def __init__(self, n_lists: int) -> None:
@@ -28,7 +28,7 @@ class FrameOrderer:
     def order(
         self, by_template: Sequence[Sequence[Frame]], n_conditions: int, rng: random.Random
     ) -> list[Frame]:
-        """Return a square's frames in the order of their numbers, its templates taking turns."""
+        """Return a square's frames in the order of their numbers; its templates alternate."""
         tries = [_shuffled(by_template, rng) for _ in range(_TRIES)]
         best = min(tries, key=lambda frames: self._repetitions(frames, n_conditions))
         for met, words in zip(self._counts, self._words(best, n_conditions), strict=True):
@@ -36,7 +36,7 @@ class FrameOrderer:
         return best
 
     def _repetitions(self, frames: Sequence[Frame], n_conditions: int) -> int:
-        # What the sum of squared counts grows by, which is least for counts that are even.
+        # The increase of the sum of squared counts, which is smallest for even counts.
         return sum(
             n * (2 * met[words] + n)
             for met, coming in zip(self._counts, self._words(frames, n_conditions), strict=True)
@@ -44,7 +44,7 @@ class FrameOrderer:
         )
 
     def _words(self, frames: Sequence[Frame], n_conditions: int) -> list[list[Words]]:
-        """Return the words and the pairs of words that each list would get."""
+        """Return the words and word pairs that each list would get."""
         n_lists, recurring = len(self._counts), [_recurring(frame) for frame in frames]
         return [
             [
@@ -94,7 +94,7 @@ def cells(n_frames: int, n_conditions: int, n_lists: int, list_: int) -> Iterato
     """Yield the cells of one list: every (frame f, condition c) with ``(f - c) mod L == list_``.
 
     Each list gets ``n_frames / n_lists`` cells of every condition and no frame twice; over the
-    lists, each frame stands once in every condition. With as many lists as conditions this is
+    lists, each frame occurs once in every condition. With as many lists as conditions this is
     the classical Latin square of psycholinguistics.
 
     Raises:
@@ -120,10 +120,10 @@ def _shuffled(by_template: Sequence[Sequence[Frame]], rng: random.Random) -> lis
 def targets_among(
     conditions: Sequence[int], n_conditions: int, catch_trials: int, list_: int, where: str = ""
 ) -> set[int]:
-    """Return which of a square's items in one list are no catch trials.
+    """Return which of a square's items in one list are not catch trials.
 
-    The conditions take turns from list to list, so that over the lists each is represented
-    equally often (or once more than another, where the numbers do not divide).
+    The conditions rotate from list to list, so that over the lists each is represented
+    equally often (or once more than another, if the numbers do not divide evenly).
 
     Args:
         conditions: The condition (from 0) of each of the square's items in this list.

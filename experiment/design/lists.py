@@ -1,4 +1,4 @@
-"""Building the lists of a study from its materials, by its factors between participants."""
+"""Building of a study's lists from its materials and its between-participant factors."""
 
 import re
 from collections import Counter
@@ -23,12 +23,12 @@ from experiment.tables.schemas import LISTS, PARTICIPANTS
 
 
 def check_factors(design: Design) -> None:
-    """Check everything that names a factor, a level, a list or a template of some lists.
+    """Check every factor, level, list and template that the design names.
 
     Raises:
-        DesignError: A factor is named like a column of the exports, or has a level twice; a quota
-            is of a list that does not exist; a list would have a template twice, or nothing.
-        UnknownNameError: A factor or a level is named that the design does not have.
+        DesignError: A factor has the name of an exported column, or has a level twice; a quota
+            names an unknown list; a list would have a template twice, or be empty.
+        UnknownNameError: The design lacks a named factor or level.
     """
     _check_levels(design)
     for where, when in _whens(design):
@@ -108,17 +108,17 @@ def _check_templates(sources: list[Source]) -> None:
 
 
 def source_name(source: Source) -> str:
-    """Return how messages call what gives lists their items."""
+    """Return the name of a source of items (square, shared or given) for messages."""
     kinds = {"Square": "the square of", "Shared": "the items shared of", "Given": "the lists of"}
     return f"{kinds[type(source).__name__]} {' and '.join(source.templates)}"
 
 
 def shared_items(shared: Shared, index: MaterialsIndex, seed: int) -> list[Item]:
-    """Return the items that each list shows, in the order of the materials.
+    """Return the items that all lists share, in the order of the materials.
 
     Raises:
-        DesignError: The materials have fewer than are asked for, or lack a condition.
-        UnknownNameError: The materials have no such template.
+        DesignError: The materials have too few items, or lack a condition.
+        UnknownNameError: The materials lack a template.
     """
     items = index.all_items(shared.templates)
     rng = generator(seed, "shared", *shared.templates)
@@ -158,14 +158,14 @@ def _check_number(shared: Shared, wanted: int, found: int, which: str) -> None:
 
 
 def given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[list[Item]]:
-    """Return the items of each list as their column names it, in the order of the materials.
+    """Return each list's items, as the design's list column assigns them, in the materials' order.
 
-    The column's values, numbers by size and other names in alphabetical order, are the lists from
-    0. Several values are parted by semicolons; an item without one is in every list.
+    The column's values, first numbers by size and then other names alphabetically, are the lists
+    from 0. Semicolons or commas separate several values; an item without a value is in every list.
 
     Raises:
-        DesignError: No item has the column, or it names another number of lists.
-        UnknownNameError: The materials have no such template.
+        DesignError: No item has the column, or the column names a different number of lists.
+        UnknownNameError: The materials lack a template.
     """
     items = index.all_items(given.templates)
     named = [lists_named(item, given.column) for item in items]
@@ -197,39 +197,39 @@ def given_lists(given: Given, index: MaterialsIndex, n_lists: int) -> list[list[
 
 
 def lists_named(item: Item, column: str) -> tuple[str, ...]:
-    """Return the lists that an item's column names; none where it is empty or missing."""
+    """Return the lists that an item's column names; empty if the column is empty or missing."""
     text = dict(item.extra).get(column, "")
     return tuple(filter(None, (part.strip() for part in re.split("[;,]", text))))
 
 
 def by_number(value: str) -> tuple[int, int, str]:
-    """Return what sorts names of lists: numbers by size, then other names by their letters."""
+    """Return a sort key for list names: numbers by size, then other names alphabetically."""
     return (0, int(value), value) if value.isdecimal() else (1, 0, value)
 
 
 @dataclass(frozen=True, slots=True)
 class ListEntry:
-    """An item of a list, with its kind there: a target may serve as a catch trial."""
+    """An item on a list, with its kind there: a target may serve as a catch trial."""
 
     item: Item
     kind: Kind
 
 
-# What a source gives each list of one combination of levels.
+# A source's entries in each list of one combination of levels.
 Within = list[list[ListEntry]]
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltLists:
-    """The lists of a study, and what they were made from.
+    """The lists of a study, and their origin.
 
     Attributes:
         study: The study's name.
         version: The study's version.
-        seed: The seed of every random choice; also that of the sides and orders to come.
+        seed: The seed of every random choice, including later sides and orders.
         materials_hash: The identity of the materials.
-        lists: The entries of each list, before any participant's order.
-        levels: The level of each factor in each list; nothing where the design has no factors.
+        lists: The entries of each list, not yet ordered for a participant.
+        levels: The level of each factor in each list; empty if the design has no factors.
     """
 
     study: str
@@ -241,15 +241,15 @@ class BuiltLists:
 
 
 def build_lists(study: Study, items: Iterable[Item] | MaterialsIndex, seed: int) -> BuiltLists:
-    """Return the lists that a study's design asks for; the same seed gives the same lists.
+    """Return the lists of a study's design; the same seed gives the same lists.
 
     Args:
-        study: The study; only its design is read.
-        items: The study's materials, consumed once, or sorted by ``index_materials``.
+        study: The study; only its design, name and version are read.
+        items: The study's materials, iterated once, or indexed by ``index_materials``.
         seed: The run's seed.
 
     Raises:
-        DesignError: The design cannot be balanced or the materials do not suffice.
+        DesignError: The design cannot be balanced or the materials are insufficient.
         UnknownNameError: The design names a template that the materials lack.
     """
     design = study.design
@@ -368,11 +368,11 @@ def _check_squares(design: Design) -> None:
 
 
 def trial_kinds(entries: Sequence[ListEntry], *, conditions: bool = False) -> list[ListEntry]:
-    """Return the first entry of each kind of trial: of each construction, target, filler, catch.
+    """Return the first entry of each construction and kind (target, filler, catch).
 
     Args:
         entries: All entries.
-        conditions: Whether each condition is a kind of its own.
+        conditions: Whether to also distinguish conditions.
     """
     first: dict[tuple[str, ...], ListEntry] = {}
     for entry in entries:

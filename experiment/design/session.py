@@ -1,4 +1,4 @@
-"""From a list to the trials of one participant."""
+"""Composition of one participant's trials from a list."""
 
 import random
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from experiment.responses.base import ResponseType
 from experiment.seeds import generator
 from experiment.studies.design import Design
 
-# Blocks are drawn again where their neighbouring ends break a constraint.
+# Blocks are redrawn if trials at the border of two blocks break a constraint.
 _TRIES = 1000
 
 
@@ -27,20 +27,20 @@ def compose(
     design: Design,
     response: ResponseType | None = None,
 ) -> list[Trial]:
-    """Return the trials of one participant in their order.
+    """Return the trials of one participant in order.
 
     Args:
         entries: The list's entries in their built order.
         seed: The run's seed.
-        list_: The list's number; with the place it decides the sides.
-        place: The place within the list, from 0; 2j and 2j + 1 have opposite sides. Where blocks
-            are counterbalanced, it decides which of them comes first.
-        number: The session's number, which no other session of the run has; it decides the order.
-        design: The study's design; it says what the order must keep.
-        response: What trials ask for; None for a choice between good and one against it.
+        list_: The list's number; with the place (participant slot) it decides the sides.
+        place: The place within the list, from 0; 2j and 2j + 1 have opposite sides. If blocks
+            are counterbalanced, the place decides which block comes first.
+        number: The session's number, unique in the run; it decides the order.
+        design: The study's design, with the constraints on the order.
+        response: The response type; None for a choice between the good option and one other.
 
     Raises:
-        DesignError: No order keeps what the design asks for.
+        DesignError: No order keeps the design's constraints.
         StudyError: An item cannot be shown.
     """
     shown = arrangements(entries, response, seed=seed, list_=list_, place=place)
@@ -58,7 +58,7 @@ def compose(
     ]
 
 
-# Far above any number of rounds of one place, so that no two sessions have one number.
+# Larger than any number of rounds of one place, so that session numbers are unique.
 _ADDED = 1 << 32
 
 
@@ -71,7 +71,7 @@ def session_number(design: Design, list_: int, place: int, round_: int = 0) -> i
         design: The study's design.
         list_: The list's number.
         place: The place within the list, from 0.
-        round_: How many held the place before.
+        round_: How many participants had the place before.
     """
     most_places = max(design.places(number) for number in range(design.n_lists))
     added, place = divmod(place, most_places)
@@ -81,13 +81,13 @@ def session_number(design: Design, list_: int, place: int, round_: int = 0) -> i
 def session_order(
     entries: Sequence[ListEntry], design: Design, place: int, rng: random.Random
 ) -> list[int]:
-    """Return the entries' indices in an order that keeps what the design asks for.
+    """Return the entries' indices in an order that keeps the design's constraints.
 
     Args:
         entries: The list's entries in their built order.
         design: The study's design.
         place: The place within the list, for counterbalanced blocks.
-        rng: The source of randomness.
+        rng: The random generator.
 
     Raises:
         DesignError: No such order exists, or none was found.
@@ -117,7 +117,7 @@ def session_order(
 
 
 def blocks_of(entries: Sequence[ListEntry], design: Design, place: int) -> list[list[int]]:
-    """Return the entries' indices by block, in the order in which a place shows the blocks."""
+    """Return the entries' indices by block, in the order in which the place shows the blocks."""
     block_of = design.block_of
     blocks: dict[str, list[int]] = {name: [] for name in design.block_names}
     for index, entry in enumerate(entries):
@@ -140,5 +140,5 @@ def _asked(
 
 
 def _holds_between_blocks(constraint: Constraint) -> bool:
-    # Catch trials are spread, and the beginning is looked after, within a block.
+    # Spreading of catch trials and the constraints on the beginning apply within a block.
     return not hasattr(constraint, "stretch")

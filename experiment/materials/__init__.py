@@ -1,1 +1,1 @@
-"""From templates or files to items."""
+"""Items, from grammars, tables and treebanks."""

@@ -1,4 +1,4 @@
-"""Checks that hold for any set of items, wherever it comes from."""
+"""Checks of any set of items, whatever their source."""
 
 import unicodedata
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ _COLUMNS = attrgetter(*ITEMS.column_names)
 
 
 class Result(StrEnum):
-    """How a check ended."""
+    """The outcome of a check."""
 
     PASSED = "passed"
     WARNING = "warning"
@@ -23,12 +23,12 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found.
+    """The result of one check.
 
     Attributes:
-        check: What was asked of the items.
-        result: Whether it holds; a warning is for a person to judge.
-        found: The figures, with the first offender.
+        check: The property that was checked.
+        result: Whether the property holds; a warning needs a person's judgment.
+        found: The figures, with the first item that fails.
     """
 
     check: str
@@ -40,8 +40,8 @@ def check_items(items: Iterable[Item], *, alone: bool = False) -> list[Finding]:
     """Return one finding per check, in one pass over the items.
 
     Args:
-        items: The items; consumed once.
-        alone: Whether an item may have the good version alone, as where sentences are rated.
+        items: The items; iterated once.
+        alone: Whether an item may have only a good version, as for ratings.
     """
     checks = (
         _Number(),
@@ -59,7 +59,7 @@ def check_items(items: Iterable[Item], *, alone: bool = False) -> list[Finding]:
 
 @dataclass(slots=True)
 class _Number:
-    """Whether there is any item at all."""
+    """Checks that there is at least one item."""
 
     number: int = 0
 
@@ -73,7 +73,7 @@ class _Number:
 
 @dataclass(slots=True)
 class _EachItem:
-    """A check that every item passes or fails by itself."""
+    """A check that each item passes or fails independently."""
 
     check: str
     fault: Callable[[Item], str]
@@ -92,7 +92,7 @@ class _EachItem:
 
 
 class _Repetition:
-    """The fault of an item whose id was seen before."""
+    """Reports an item whose id occurred before."""
 
     def __init__(self) -> None:
         self._seen: set[str] = set()
@@ -118,7 +118,8 @@ def _fault_of_one(item: Item) -> str:
 def _white_space_fault(item: Item) -> str:
     whole = "\0".join(map(str, ("", *_COLUMNS(item), "")))
     if whole == " ".join(whole.split()) and "\0 " not in whole and " \0" not in whole:
-        # Most items are faultless in every column, and there may be a hundred thousand.
+        # A fast path: most items have no such fault in any column, and there may be a hundred
+        # thousand.
         return ""
     for name in ITEMS.column_names:
         text = str(getattr(item, name))
@@ -129,7 +130,7 @@ def _white_space_fault(item: Item) -> str:
 
 @dataclass(slots=True)
 class _Balance:
-    """Whether each template has as many items in one condition as in any other."""
+    """Checks that each template has equally many items in all conditions."""
 
     numbers: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
@@ -148,10 +149,10 @@ class _Balance:
 
 @dataclass(slots=True)
 class _Characters:
-    """Whether the sentences hold letters of one script, apostrophes, hyphens and spaces alone.
+    """Checks that sentences contain only letters of one script, apostrophes, hyphens and spaces.
 
-    A letter is what Unicode calls one, so that every language's letters count; a second script
-    mostly is a letter that only looks right, such as a Cyrillic "a" in English.
+    Letters are those that Unicode defines, so that every language's letters count; a second script
+    is usually a look-alike letter, such as a Cyrillic "a" in English.
     """
 
     first_in: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""A study's grammar, read from one TOML file and checked, and its items in a fixed order."""
+"""Reading and checking of a study's grammar (a TOML file), and generation of its items."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from experiment.records import Item
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """Everything items are generated from.
+    """The source of generated items.
 
     Attributes:
-        path: The file it was read from.
-        lexicon: Lexicon name -> words.
-        templates: The templates in their written order.
+        path: The grammar's file.
+        lexicon: The words of each lexicon, by its name.
+        templates: The templates in file order.
     """
 
     path: Path
@@ -31,7 +31,7 @@ def load_grammar(path: Path) -> Grammar:
     """Read and check a grammar; docs/materials.md describes the file.
 
     Raises:
-        MaterialsError: The grammar is unsound; the error names file and line, the lexicon or the
+        MaterialsError: The grammar is invalid; the error names file and line, the lexicon or the
             template with its construction, and the slot.
     """
     tables, source = read_tables(path)
@@ -60,7 +60,7 @@ def _read_templates(
 
 
 def generate(grammar: Grammar) -> Iterator[Item]:
-    """Yield every item: template by template, frame by frame, the conditions inside.
+    """Yield every item: by template, then by frame, then by condition.
 
     Frames come in the order of the lexicons' entries, the last slot varying fastest.
 
@@ -95,7 +95,7 @@ def _items(template: Template) -> Iterator[Item]:
 
 
 def _frames(template: Template) -> Iterator[tuple[str, tuple[tuple[str, ...], ...]]]:
-    """Yield each frame's name with the entries that fill the slots."""
+    """Yield each frame's name with the entries that fill its slots."""
     choices = [
         [(f"{slot}={entry[0].replace(' ', '_')}", entry) for entry in lexicon.entries]
         for slot, lexicon in template.slots.items()

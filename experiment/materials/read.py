@@ -1,4 +1,4 @@
-"""Items from a study's grammar or from a table, and items as rows of a table."""
+"""Reading of items from a study's grammar or from a table, and items as table rows."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,14 +20,14 @@ Refused = Callable[[ParallaxError], object]
 
 
 def load_items(study: Study, refused: Refused | None = None) -> Iterator[Item]:
-    """Return the study's items, generated or read as they are consumed.
+    """Return the study's items lazily, generated or read on iteration.
 
     Args:
         study: The study.
-        refused: Called for each row of a text table that is no item, in place of an exception.
+        refused: Called for each invalid row of a text table, instead of raising an exception.
 
     Raises:
-        MaterialsError: The materials are unsound or have a construction that study.toml lacks.
+        MaterialsError: The materials are invalid or have a construction that study.toml lacks.
         TableError: The file of items is missing or lacks a column.
     """
     if study.materials.items:
@@ -49,7 +49,7 @@ def _listed_items(study: Study, refused: Refused | None) -> Iterator[Item]:
         except MaterialsError as error:
             if refused is None:
                 raise
-            # Each unknown construction is reported once, however many items have it.
+            # Each unknown construction is reported only once.
             if item.construction not in reported:
                 refused(error)
             reported.add(item.construction)
@@ -73,11 +73,11 @@ def read_items(path: Path, refused: Refused | None = None) -> Iterator[Item]:
 
     Args:
         path: The table.
-        refused: Called for each row of a text table that is no item, in place of an exception.
+        refused: Called for each invalid row of a text table, instead of raising an exception.
 
     Raises:
         TableError: The file is missing or lacks a column.
-        MaterialsError: A row holds a value that no item can have.
+        MaterialsError: A row has an invalid value.
     """
     for number, row in enumerate(read_table(ITEMS, path, extended=True, refused=refused), start=1):
         try:
@@ -91,10 +91,10 @@ def read_items(path: Path, refused: Refused | None = None) -> Iterator[Item]:
 
 
 def item_from_row(row: Mapping[str, object]) -> Item:
-    """Return the item that a row of the items table holds, further columns included.
+    """Return the item in a row of the items table, including further columns.
 
     Raises:
-        ValueError: A value is no text, or no kind or version of an item.
+        ValueError: A value is not a text, or not a valid kind or version.
     """
     texts: dict[str, str] = {}
     for name in ITEMS.column_names:
@@ -108,15 +108,15 @@ def item_from_row(row: Mapping[str, object]) -> Item:
 
 
 def item_row(item: Item) -> dict[str, object]:
-    """Return the item as a row of the items table, the study's own columns behind the others."""
+    """Return the item as a row of the items table, with the study's own columns at the end."""
     return {name: getattr(item, name) for name in ITEMS.column_names} | dict(item.extra)
 
 
 def item_table(items: Iterable[Item]) -> tuple[TableSchema, Iterator[dict[str, object]]]:
-    """Return the table that holds these items, with the columns that the first one brings.
+    """Return the table schema and rows of these items, with the first item's own columns.
 
     Args:
-        items: The items; consumed once, as the rows are.
+        items: The items; iterated once, like the rows.
     """
     rows = iter(map(item_row, items))
     first = next(rows, None)
@@ -127,10 +127,10 @@ def item_table(items: Iterable[Item]) -> tuple[TableSchema, Iterator[dict[str, o
 
 
 def materials_hash(items: Iterable[Item]) -> str:
-    """Return the SHA-256 (hex) of the items in their order.
+    """Return the SHA-256 (hex) of the items in order.
 
-    Each item counts as its columns in the items table's order, joined by U+001F, and a newline;
-    the study's own columns stand behind them as ``name=value``.
+    Each item contributes its columns in the items table's order, joined by U+001F, and a newline;
+    the study's own columns follow as ``name=value``.
     """
     digest, columns = hashlib.sha256(), attrgetter(*ITEMS.column_names)
     for item in items:

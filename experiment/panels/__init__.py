@@ -1,1 +1,1 @@
-"""Panels: people come from them by a link and go back by another; a table describes both."""
+"""Panels: participants arrive by one link and return by another, as a table describes."""

@@ -1,4 +1,4 @@
-"""Checks of ``[panel]``, and whether a signed text can be divided in another way."""
+"""Checks of ``[panel]``, including whether a signed text can be divided in several ways."""
 
 import re
 from collections import Counter
@@ -23,7 +23,7 @@ _AROUND = ("", "a", "A", "1")
 
 
 def of_one_person(panel: PanelTable, signed: str, where: str) -> Iterator[str]:
-    """Yield why the signature of one link could be that of another person's, too."""
+    """Report signed texts for which one person's signature could be valid for another person."""
     if {URL, PATH}.isdisjoint(names_in(signed)) and not set(panel.person) <= {*names_in(signed)}:
         yield f"each parameter of person in signed of {where}, or {{url}} or {{path}}"
     patterns = {name: parameter.pattern for name, parameter in panel.parameters.items()}
@@ -36,11 +36,11 @@ def of_one_person(panel: PanelTable, signed: str, where: str) -> Iterator[str]:
 
 
 def divided_elsewhere(signed: str, patterns: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of parameters between which a signed text can be divided elsewhere.
+    """Yield pairs of parameters between which a signed text can be divided in several ways.
 
     Args:
         signed: The template of the text that is signed.
-        patterns: The patterns of the link's parameters. Every other name stands for a text that
+        patterns: The patterns of the link's parameters. Every other name represents a text that
             no link can change.
     """
     last, after, gap = "", "", ""
@@ -57,7 +57,7 @@ def divided_elsewhere(signed: str, patterns: Mapping[str, str]) -> Iterator[tupl
 
 def _has_one_length(pattern: str) -> bool:
     try:
-        # Looking back is possible by one length alone.
+        # Look-behind requires a fixed length.
         re.compile(f"(?<={pattern})")
     except re.error:
         return False
@@ -68,32 +68,34 @@ def _may_hold(pattern: str, text: str) -> bool:
     return not text or any(is_whole(pattern, f"{side}{text}{side}") for side in _AROUND)
 
 
-# What every template may name beside a panel's own: the person as the panel calls them, the
-# ending's completion code, and what proves to us who left.
+# Names available in every template besides the panel's own: the participant's id on the panel, the
+# ending's completion code, and the receipt that proves who left.
 KNOWN_OF_ALL = ("participant", "code", "receipt")
-# Who leaves so has done no work: with the way back of who completed, the platform would pay them.
+# Endings without any work: with the return link of a completed session, the platform would pay for
+# them.
 _NO_WORK = (
     *(Ending.NO_CONSENT, Ending.DECLINED, Ending.SCREENED_OUT, Ending.FULL),
     *(Ending.DUPLICATE, Ending.SECURITY),
 )
-# Of who is turned away at the door nothing is stored, so nothing can be reported later.
+# Nothing is stored about participants who are turned away on arrival, so nothing can be reported
+# later.
 _NOT_STORED = (Ending.FULL, Ending.DUPLICATE, Ending.SECURITY)
 
 
 def check_panel(panel: PanelTable) -> None:
-    """Check that every name is known and every address leads to one site.
+    """Check that every name is known, and that every address belongs to a fixed site.
 
     Raises:
-        ValueError: Every mistake, in words that follow "Expected".
+        ValueError: All mistakes, in words that follow "Expected".
     """
     if problems := dict.fromkeys(_problems(panel)):
         raise ValueError("; and ".join(problems))
 
 
 def unbounded_patterns(panel: PanelTable) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield where a pattern stands that cannot be matched in linear time, and what is expected.
+    """Yield the key of each pattern without linear-time matching, and what is expected.
 
-    Studies that were launched before go on with such patterns, so they are no mistake of the table.
+    Studies that were launched earlier keep such patterns, so they are not errors of the table.
     """
     for name, parameter in panel.parameters.items():
         if why := why_unbounded(parameter.pattern):
@@ -141,7 +143,7 @@ def _paid_for_nothing(panel: PanelTable, ending: Ending) -> Iterator[str]:
 
 
 def _filled(panel: PanelTable, template: str) -> str:
-    """Return a template with the panel's own values in place of their names."""
+    """Return a template with names of the panel's own values replaced by the values."""
     for name in names_in(template):
         template = template.replace(f"{{{name}}}", panel.values.get(name, f"{{{name}}}"))
     return template
@@ -166,7 +168,7 @@ def _names(panel: PanelTable) -> Iterator[str]:
 
 
 def _optional(panel: PanelTable) -> set[str]:
-    """Return the names that presets use and that need not be given."""
+    """Return the names in presets that a study need not give."""
     if panel.preset is None:
         return set()
     named = [parameter.only for parameter in panel.parameters.values()]
@@ -243,7 +245,7 @@ def _signature(panel: PanelTable) -> Iterator[str]:
 
 
 def _signing(panel: PanelTable, signing: Signing, names: set[str], where: str) -> Iterator[str]:
-    """Yield what is wrong with a hash or HMAC."""
+    """Report mistakes in a hash or HMAC signature."""
     if not signing.signed:
         yield f"signed in {where}: the text that is signed"
     if signing.algorithm in KEYED and signing.secret not in panel.secrets:

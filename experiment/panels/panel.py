@@ -1,4 +1,4 @@
-"""The model of ``[panel]`` in study.toml: how a panel's people come, and how they go back."""
+"""The model of ``[panel]`` in study.toml: how participants arrive from a panel and return to it."""
 
 import tomllib
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ class Panel(PanelTable):
 
 
 def only_value(panel: Panel, template: str) -> str:
-    """Return the only value that a link's argument may have; empty where the study names none."""
+    """Return the only accepted value of a link's argument; empty if any value is accepted."""
     try:
         return fill(template, panel.values)
     except UnfilledError:
@@ -39,15 +39,15 @@ def only_value(panel: Panel, template: str) -> str:
 
 
 def preset(name: str) -> dict[str, Any]:
-    """Return the table of a preset."""
+    """Return the table of a preset panel."""
     return {key: value for key, value in _file(name).items() if key != _DEMONSTRATION}
 
 
 def demonstration(name: str) -> dict[str, Any]:
-    """Return how a preset's stand-in fills in the link, and what tries it out adds to [panel].
+    """Return how a preset's local stand-in fills in the link, and its additions to [panel].
 
     Returns:
-        ``ids``: parameter of the link -> kind of id; ``panel``: lines of study.toml, not always.
+        ``ids``: parameter of the link -> kind of id; ``panel``: lines of study.toml, optional.
     """
     tables: dict[str, Any] = _file(name)[_DEMONSTRATION]
     return tables
@@ -59,7 +59,7 @@ def _file(name: str) -> dict[str, Any]:
 
 
 def merged(under: Mapping[str, object], over: Mapping[str, object]) -> dict[str, object]:
-    """Return a table with another on top: tables are merged key by key, all else is replaced."""
+    """Return a table merged with another that takes precedence; subtables are merged by key."""
     both = dict(under)
     for name, value in over.items():
         below = both.get(name)

@@ -10,19 +10,19 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from experiment.panels.templates import UnfilledError, fill, fill_address, names_in
 
-# The secret is part of the text that is hashed.
+# Hashes whose input text contains the secret.
 PLAIN = ("MD5", "SHA1", "SHA256")
 KEYED = ("HMAC-MD5", "HMAC-SHA1", "HMAC-SHA256")
 ENCODINGS = ("hex", "HEX", "base64", "base64url")
-# What a signed text may name of an address beside everything else: the address, and the address
-# without its site, each before the argument that holds the signature.
+# Names in a signed text for the address and for the address without its site, each up to the
+# argument with the signature.
 URL, PATH = "url", "path"
 
 _LAST = re.compile(r"(?P<before>.*)(?P<sign>[?&])(?P<argument>[\w.-]+)=\{(?P<name>[\w-]+)\}")
 
 
 class Signing(Protocol):
-    """How a signature is computed."""
+    """The parameters of a signature's computation."""
 
     algorithm: str
     encoding: str
@@ -34,11 +34,11 @@ def signature_of(signing: Signing, known: Mapping[str, str]) -> str:
     """Return the signature of a text, in the panel's encoding.
 
     Args:
-        signing: How it is computed, and the template of the text.
-        known: What the template may name, and the secret.
+        signing: The algorithm, the encoding and the template of the text.
+        known: The values that the template may name, and the secret.
 
     Raises:
-        UnfilledError: Something is not known, the secret for example.
+        UnfilledError: A value is unknown, for instance the secret.
     """
     text = fill(signing.signed, known).encode()
     name = signing.algorithm.removeprefix("HMAC-").lower()
@@ -53,7 +53,7 @@ def signature_of(signing: Signing, known: Mapping[str, str]) -> str:
 
 
 def is_signature(signing: Signing, given: str, known: Mapping[str, str]) -> bool:
-    """Return whether a link holds the signature that it should; in constant time."""
+    """Return whether a link has the expected signature, compared in constant time."""
     try:
         expected = signature_of(signing, known)
     except UnfilledError:
@@ -64,7 +64,7 @@ def is_signature(signing: Signing, given: str, known: Mapping[str, str]) -> bool
 
 
 def with_signatures(signings: Mapping[str, Signing], known: Mapping[str, str]) -> dict[str, str]:
-    """Return what templates may name, with every signature that is not of an address."""
+    """Return the values for templates, including every signature that does not sign an address."""
     values = dict(known)
     for name, signing in signings.items():
         if not is_of_address(signing):
@@ -76,7 +76,7 @@ def with_signatures(signings: Mapping[str, Signing], known: Mapping[str, str]) -
 
 
 def signed_address(template: str, signings: Mapping[str, Signing], known: Mapping[str, str]) -> str:
-    """Return a template's address, at whose end may stand a signature of all before it.
+    """Return a template's address, with a signature of the address at the end if requested.
 
     Raises:
         UnfilledError: A value, or the secret, is missing or empty.
@@ -93,7 +93,7 @@ def signed_address(template: str, signings: Mapping[str, Signing], known: Mappin
 
 
 def last_signature(template: str, signings: Mapping[str, Signing]) -> re.Match[str] | None:
-    """Return where an address template ends with a signature of the address; None if not."""
+    """Return the match of a signature of the address at a template's end; None if there is none."""
     match = _LAST.fullmatch(template)
     if match is None or match["name"] not in signings:
         return None
@@ -101,14 +101,14 @@ def last_signature(template: str, signings: Mapping[str, Signing]) -> re.Match[s
 
 
 def is_of_address(signing: Signing) -> bool:
-    """Return whether a signature is of the address in which it stands."""
+    """Return whether a signature signs the address that contains it."""
     return not {URL, PATH}.isdisjoint(names_in(signing.signed))
 
 
 def parts_before(url: str, argument: str) -> dict[str, str]:
-    """Return an address as it was opened, and without its site, without one of its arguments.
+    """Return an address without one of its arguments, and the same without the site.
 
-    Nothing is decoded: a signature is of what was sent.
+    Nothing is decoded, because the signature covers the text as sent.
     """
     address, mark, query = url.partition("?")
     kept = [part for part in query.split("&") if part.partition("=")[0] != argument]
@@ -117,7 +117,7 @@ def parts_before(url: str, argument: str) -> dict[str, str]:
 
 
 def as_sent(address: str) -> str:
-    """Return an address with its arguments written as a browser's form sends them."""
+    """Return an address with its arguments encoded as a browser's form sends them."""
     parts = urlsplit(address)
     pairs = parse_qsl(parts.query, keep_blank_values=True)
     query = urlencode(pairs).replace("~", "%7E").replace("%2A", "*")
@@ -142,8 +142,8 @@ def _encoded(digest: bytes, encoding: str) -> str:
 
 
 def _comparable(text: str, encoding: str) -> bytes:
-    """Return a signature without what may differ in its spelling."""
+    """Return a signature in a normalised spelling, for comparison."""
     if encoding in ("hex", "HEX"):
         return text.lower().encode()
-    # A plus that was not written as %2B arrives as a space.
+    # A plus that was not encoded as %2B arrives as a space.
     return text.replace(" ", "-").replace("+", "-").replace("/", "_").rstrip("=").encode()

@@ -1,4 +1,4 @@
-"""The tables and keys of ``[panel]`` in study.toml, each with its meaning."""
+"""The pydantic models of the tables and keys of ``[panel]`` in study.toml."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -18,7 +18,7 @@ from experiment.participation import Ending
 from experiment.untrusted import valid_pattern
 
 PRESETS_FOLDER = Path(__file__).parent / "presets"
-# The folder is the only list of the known panels: another file there is another panel.
+# This folder defines the presets: adding a file adds a panel.
 PRESETS = tuple(sorted(path.stem for path in PRESETS_FOLDER.glob("*.toml")))
 if TYPE_CHECKING:
     PresetName = str
@@ -224,14 +224,14 @@ class PanelTable(_Table):
     )
 
     def way_back(self, ending: Ending) -> WayBack:
-        """Return an ending's way back."""
+        """Return the settings for returning participants after an ending."""
         way: WayBack = getattr(self.endings, ending.value)
         return way
 
     def code(self, ending: Ending) -> str:
-        """Return the template of an ending's completion code; empty where there is none."""
+        """Return the template of an ending's completion code; empty if there is none."""
         return str(getattr(self.codes, ending.value))
 
     def address_of(self, ending: Ending) -> str:
-        """Return the template of the address that an ending leads to; empty where to none."""
+        """Return the template of an ending's return address; empty if there is none."""
         return self.way_back(ending).address or (self.address if self.code(ending) else "")

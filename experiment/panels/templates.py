@@ -1,4 +1,4 @@
-"""Templates: texts with names in braces, such as ``{code}``, filled in when they are used."""
+"""Templates: texts with names in braces, such as ``{code}``, that are replaced by values."""
 
 import re
 from collections.abc import Mapping
@@ -11,10 +11,10 @@ _ADDRESS = re.compile(
 
 
 class UnfilledError(Exception):
-    """A template names something that is not known of this person.
+    """A template contains a name whose value is unknown.
 
     Args:
-        name: What.
+        name: The name.
     """
 
     def __init__(self, name: str) -> None:
@@ -23,10 +23,10 @@ class UnfilledError(Exception):
 
 
 def names_in(template: str) -> list[str]:
-    """Return the names that a template asks for, in their order.
+    """Return the names in a template, in order.
 
     Raises:
-        ValueError: A brace belongs to no name.
+        ValueError: A brace is not part of a name.
     """
     if re.search(r"[{}]", _NAME.sub("", template)):
         raise ValueError("names in braces, such as {participant}, and no other brace")
@@ -43,9 +43,9 @@ def fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def fill_address(template: str, values: Mapping[str, str]) -> str:
-    """Return a template's address; values can change no other part of it than the one they are in.
+    """Return a template's address; each value is percent-encoded so that it cannot alter the rest.
 
-    A name at the very beginning stands for a whole site and is taken as it is.
+    A name at the very beginning represents a whole site and is not encoded.
 
     Raises:
         UnfilledError: A value is missing or empty.
@@ -59,11 +59,11 @@ def fill_address(template: str, values: Mapping[str, str]) -> str:
 
 
 def is_address(template: str, values: Mapping[str, str]) -> bool:
-    """Return whether a template gives an address of the same site for every participant.
+    """Return whether a template's address has the same site for every participant.
 
     Args:
         template: The template.
-        values: What is known of the study itself; only these may decide which site it is.
+        values: The study's own values; only these may determine the site.
     """
     first = _NAME.match(template)
     if first and first[1] in values:

@@ -1,1 +1,1 @@
-"""What participants earn, and what a run will cost."""
+"""Participants' pay, and the cost of a run."""

@@ -1,4 +1,4 @@
-"""Bonuses: who gets one by the study's rule, and what a researcher's file lists."""
+"""Bonuses by the study's rule, and bonuses listed in a researcher's file."""
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from experiment.payment.payment import (
 )
 from experiment.studies.study import Payment
 
-# What tells the bonus by the study's rule from those that a file lists.
+# The serial of a bonus by the study's rule, which distinguishes it from listed bonuses.
 RULE = "rule"
 FILE_HEADER = ("participant", "amount", "reason")
 _AS_CSV = "In a spreadsheet, save the file as CSV, separated by commas, in UTF-8"
@@ -26,13 +26,13 @@ _Rows = Sequence[tuple[int, Mapping[str | None, str | list[str] | None]]]
 
 @dataclass(frozen=True, slots=True)
 class BonusCandidate:
-    """What a bonus rule knows of a participant who finished.
+    """A finished participant, as a bonus rule sees them.
 
     Attributes:
         ref: The participant's reference.
-        kept: Whether they enter the analysis; None while no rule has decided.
-        correct_catch_trials: On how many catch trials they chose the expected option; None while
-            that is not given out.
+        kept: Whether the participant is kept in the analysis; None while undecided.
+        correct_catch_trials: The number of catch trials with the expected choice; None while
+            this is not disclosed.
     """
 
     ref: str
@@ -41,10 +41,10 @@ class BonusCandidate:
 
 
 def bonuses_by_rule(payment: Payment, finishers: Iterable[BonusCandidate]) -> list[PaymentItem]:
-    """Return the bonus of each participant to whom the study's rule gives one.
+    """Return the bonuses that the study's rule gives to participants.
 
     Raises:
-        PaymentError: The rule depends on the exclusion, and somebody has no verdict yet; or on
+        PaymentError: The rule depends on the exclusion, and a participant has no verdict yet; or on
             correct answers, and the run is blind.
     """
     items = (
@@ -57,7 +57,7 @@ def bonuses_by_rule(payment: Payment, finishers: Iterable[BonusCandidate]) -> li
 
 
 def bonus_owed_minor(payment: Payment, who: BonusCandidate) -> int | None:
-    """Return the bonus that the study's rule gives a participant; None while it is undecided."""
+    """Return a participant's bonus by the study's rule in minor units; None while undecided."""
     if payment.bonus == "kept" and who.kept is None:
         return None
     if payment.bonus == "per_correct_catch_trial" and who.correct_catch_trials is None:
@@ -87,19 +87,19 @@ def _bonus_minor(payment: Payment, who: BonusCandidate) -> int:
 
 
 def read_bonus_file(path: Path, known: Sequence[str], currency: str) -> list[PaymentItem]:
-    """Return the bonuses that a CSV file lists, one in each row.
+    """Return the bonuses in a CSV file, one per row.
 
-    The reason tells two bonuses of one participant apart, so a file that is paid twice pays once.
-    Spaces around cells, capitals in a reason, empty rows and empty columns at the end make no
-    difference.
+    Bonuses of one participant are distinguished by their reason, so paying a file twice pays once.
+    Spaces around cells, capitals in a reason, empty rows and empty columns at the end do not
+    matter.
 
     Args:
         path: A file with the columns participant, amount and reason.
-        known: The references of the participants who may get one.
-        currency: The run's; the file holds amounts in major units, such as 0.50.
+        known: The references of the participants who may get a bonus.
+        currency: The run's currency; the file has amounts in major units, such as 0.50.
 
     Raises:
-        PaymentError: The file cannot be read, or a row is wrong; the message holds every problem.
+        PaymentError: The file cannot be read, or a row is invalid; the message lists every problem.
     """
     rows = _rows_of(path)
     problems = list(_row_problems(rows, set(known), currency))
@@ -119,10 +119,10 @@ def read_bonus_file(path: Path, known: Sequence[str], currency: str) -> list[Pay
 
 
 def _rows_of(path: Path) -> _Rows:
-    """Return the rows that hold something, each with the number of its line.
+    """Return the non-empty rows, each with its line number.
 
     Raises:
-        PaymentError: The file cannot be read, or has other columns.
+        PaymentError: The file cannot be read, or has different columns.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:

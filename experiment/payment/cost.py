@@ -1,4 +1,4 @@
-"""What publishing costs, before anything is published."""
+"""The cost of a run before its publication."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from experiment.studies.study import Study
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """Payments of one amount that a platform would make.
+    """Equal payments that a platform would make.
 
     Attributes:
-        amount_minor: How much one of them is.
-        payments: How many there are.
-        places: How many places the offer has whose workers get them; some platforms' fees ask.
+        amount_minor: The amount of one payment.
+        payments: The number of payments.
+        places: The places (participant slots) of the offer; some platforms' fees depend on this.
     """
 
     amount_minor: int
@@ -24,23 +24,23 @@ class Charge:
     places: int
 
 
-# What a platform asks for payments together.
+# Returns a platform's total fee for payments.
 Fees = Callable[[Sequence[Charge]], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What some places cost at most, in minor units.
+    """The maximum cost of some places, in minor units.
 
     Attributes:
-        places: For how many participants it is.
-        rewards_minor: What they get for taking part.
-        bonuses_minor: What the study's bonus rule may give them besides.
-        screen_outs: How many may be paid for being screened out, besides.
-        screen_outs_minor: What they get.
-        fees_minor: What the platform asks for all of these.
+        places: The number of places (participant slots).
+        rewards_minor: The rewards for taking part.
+        bonuses_minor: The most that the study's bonus rule may add.
+        screen_outs: The most participants who may be paid for being screened out.
+        screen_outs_minor: The payments for being screened out.
+        fees_minor: The platform's fees for all of these.
         hourly_minor: The reward as an hourly wage, at the median time.
-        currency: The code of its currency.
+        currency: The code of the currency.
     """
 
     places: int
@@ -54,17 +54,17 @@ class Cost:
 
     @property
     def total_minor(self) -> int:
-        """Rewards, bonuses, screen-outs and fees together."""
+        """The sum of rewards, bonuses, screen-outs and fees."""
         paid_minor = self.rewards_minor + self.bonuses_minor + self.screen_outs_minor
         return paid_minor + self.fees_minor
 
 
 def split_places(places: int, most: int | None) -> list[int]:
-    """Return the sizes of the offers that hold so many places together.
+    """Return the sizes of the offers that together have this many places.
 
     Args:
-        places: How many there are.
-        most: How many one offer may hold; None for any number.
+        places: The number of places.
+        most: The most places of one offer; None for no limit.
     """
     if most is None:
         return [places] * (places > 0)
@@ -73,12 +73,12 @@ def split_places(places: int, most: int | None) -> list[int]:
 
 
 def cost(study: Study, offers: Sequence[int], fees: Fees, *, screening: int = 0) -> Cost:
-    """Return what offers of these sizes cost at most.
+    """Return the maximum cost of offers of these sizes.
 
     Args:
-        study: The study, which says what it pays.
-        offers: How many places each offer has.
-        fees: What the platform asks for payments; it is not asked about nothing.
+        study: The study, with its payment terms.
+        offers: The number of places of each offer.
+        fees: Returns the platform's fee for payments; not called without payments.
         screening: The number of new offers, on a platform that pays participants who are screened
             out.
     """
@@ -107,7 +107,7 @@ def cost(study: Study, offers: Sequence[int], fees: Fees, *, screening: int = 0)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Between which amounts a study may be published, in minor units of the caps' currency."""
+    """The limits of pay for published studies, in minor units of the caps' currency."""
 
     caps: Caps
     least_per_hour_minor: int
@@ -115,25 +115,26 @@ class Limits:
 
 
 def screen_outs_of(study: Study) -> int:
-    """Return how many each offer of a study may pay for being screened out."""
+    """Return how many participants each offer may pay for being screened out."""
     return _terms(study).screen_out_places if study.screen_out_minor else 0
 
 
 def refuse_out_of_bounds(
     study: Study, places: int, limits: Limits, *, screen_outs: int = 0
 ) -> None:
-    """Let pass only terms whose rewards and bonuses stay within the limits.
+    """Raise a PaymentError unless the study's rewards and bonuses stay within the limits.
 
-    A platform pays rewards by itself after a while, so what is too much must not be published.
+    A platform pays rewards automatically after some time, so excessive terms must not be published.
 
     Args:
-        study: The study, which says what it pays.
-        places: How many participants may be paid yet.
-        limits: The installation's.
-        screen_outs: How many may be paid for being screened out, besides.
+        study: The study, with its payment terms.
+        places: How many more participants may be paid.
+        limits: The installation's limits.
+        screen_outs: How many more may be paid for being screened out.
 
     Raises:
-        PaymentError: A participant, the run or an hour would cost too much, or an hour too little.
+        PaymentError: The pay of a participant, the run or an hour is too high, or that of an hour
+            too low.
     """
     terms = _terms(study)
     each_minor = study.reward_minor + most_bonus_minor(study)
@@ -155,7 +156,7 @@ def refuse_out_of_bounds(
 
 
 def no_fee(_charges: Sequence[Charge]) -> int:
-    """Return 0: the fee while nobody knows yet which platform it will be."""
+    """Return 0, the fee while the platform is not yet known."""
     return 0
 
 
@@ -175,12 +176,12 @@ def _terms(study: Study) -> Recruitment:
 
 
 def most_bonus_minor(study: Study) -> int:
-    """Return the most that the study's bonus rule gives one participant, in minor units."""
+    """Return the most that the study's bonus rule can give a participant, in minor units."""
     if study.payment.bonus != "per_correct_catch_trial":
         return study.payment.bonus_minor
     design = study.design
     catch_trials = sum(square.catch_trials for square in design.squares)
     if design.shared or design.given:
-        # Which of these items are catch trials stands in the materials: no more than all trials.
+        # The materials define which of these items are catch trials; all trials are an upper bound.
         catch_trials = design.most_trials
     return catch_trials * study.payment.bonus_minor

@@ -1,4 +1,4 @@
-"""What participants are owed, and the tokens by which nobody is paid twice."""
+"""Payments to participants, and the tokens that prevent double payment."""
 
 import hashlib
 import unicodedata
@@ -14,11 +14,11 @@ LONGEST_REASON = 1000
 
 
 class PaymentError(ParallaxError):
-    """An amount cannot be paid as it was asked for."""
+    """A requested amount cannot be paid."""
 
 
 class PaymentKind(StrEnum):
-    """What is done with a participant's money."""
+    """The kind of a payment, or its rejection."""
 
     REWARD = "reward"
     BONUS = "bonus"
@@ -28,13 +28,13 @@ class PaymentKind(StrEnum):
 
 
 class PaymentState(StrEnum):
-    """How far a payment has come; a token is used by one payment for ever.
+    """The state of a payment; each token belongs to a single payment forever.
 
     A payment that is ``CALLING`` or ``UNKNOWN`` may or may not have been made, so the platform is
-    asked before anything is done again. One that is ``ORDERED`` was set up, and the platform was
-    told to pay it, which it is once: from then on it is only asked. One that was ``REFUSED`` was
-    certainly not made. One that is ``WITHDRAWN`` was taken back before anybody took it up, or
-    rejects what the platform had approved before, and is never made.
+    queried before any further attempt. An ``ORDERED`` payment was set up, and the platform was
+    told once to pay it: from then on the platform is only queried. A ``REFUSED`` payment was
+    certainly not made. A ``WITHDRAWN`` payment was cancelled before processing, or
+    rejects work that the platform had already approved, and is never made.
     """
 
     INTENDED = "intended"
@@ -46,21 +46,21 @@ class PaymentState(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-# Nothing becomes of these any more.
+# Final states.
 SETTLED_FOR_GOOD = (PaymentState.DONE, PaymentState.WITHDRAWN)
 
 
 @dataclass(frozen=True, slots=True)
 class PaymentItem:
-    """One thing to pay, or to refuse to pay.
+    """A payment, or a rejection.
 
     Attributes:
-        payee: The participant's reference; for somebody who never became a participant, whatever
-            else names them once in the run.
-        kind: What is done.
-        amount_minor: How much, in minor units of the run's currency; 0 for a rejection.
-        reason: What the payee is told.
-        serial: Tells payments of one kind to the same payee apart; empty where there is only one.
+        payee: The participant's reference; for a person who never became a participant, another
+            identifier that is unique in the run.
+        kind: The kind of payment.
+        amount_minor: The amount in minor units of the run's currency; 0 for a rejection.
+        reason: The reason given to the payee.
+        serial: Distinguishes payments of one kind to the same payee; empty if there is only one.
     """
 
     payee: str
@@ -70,13 +70,13 @@ class PaymentItem:
     serial: str = ""
 
     def token(self, run_ref: str) -> str:
-        """Return the payment's token: the same on every attempt, another for every payment."""
+        """Return the payment's token, the same for every attempt and unique to the payment."""
         return payment_token(run_ref, self.payee, self.kind, self.serial)
 
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """The most that is paid, rewards, bonuses and compensation together, in one currency."""
+    """The maximum of rewards, bonuses and compensation together, in one currency."""
 
     per_participant_minor: int
     per_run_minor: int
@@ -84,13 +84,13 @@ class Caps:
 
 
 def payment_token(run_ref: str, payee: str, kind: PaymentKind, serial: str = "") -> str:
-    """Return a token of 64 characters that follows from its arguments alone."""
+    """Return a token of 64 characters that depends only on the arguments."""
     text = "\x1f".join((run_ref, payee, kind, serial))
     return hashlib.sha256(text.encode()).hexdigest()[:LONGEST_TOKEN]
 
 
 def plain_reason(reason: str) -> str:
-    """Return a reason as it is stored and told: one space between words, none around them."""
+    """Return a reason with normalised spaces, as stored and as shown to the payee."""
     return " ".join(unicodedata.normalize("NFC", reason).split())
 
 
@@ -102,15 +102,15 @@ def is_same_reason(reason: str, other: str) -> bool:
 def refuse_over_caps(
     before_minor: Mapping[str, int], new: Sequence[tuple[str, int]], caps: Caps
 ) -> None:
-    """Let pass only what keeps every participant and the run within the caps.
+    """Raise a PaymentError unless every participant and the run stay within the caps.
 
     Args:
-        before_minor: What each payee was promised or paid before.
-        new: Payees and what they are to get now.
-        caps: The most that is allowed.
+        before_minor: The amount that each payee was promised or paid before.
+        new: Payees and their new amounts.
+        caps: The maximum amounts.
 
     Raises:
-        PaymentError: It would be too much.
+        PaymentError: A cap would be exceeded.
     """
     totals = dict(before_minor)
     for payee, amount_minor in new:

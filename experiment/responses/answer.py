@@ -14,7 +14,7 @@ Render = Callable[[str], str]
 
 
 class Gives(StrEnum):
-    """What an answer provides, so that rules, checks and bonuses know what they can count."""
+    """The kinds of information in an answer, for the rules, checks and bonuses that count them."""
 
     RIGHT = "answers that are right or wrong"
     POINT = "points of a scale"
@@ -102,7 +102,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a simulated participant knows about the item on the screen.
+    """A simulated participant's knowledge about the item on the screen.
 
     Attributes:
         item: The item, with its kind in the list.

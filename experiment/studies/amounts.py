@@ -1,4 +1,4 @@
-"""Amounts of money as study.toml writes them, and as earlier versions of it wrote them."""
+"""Amounts of money in study.toml, in the current and in earlier notations."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -8,13 +8,13 @@ from pydantic import BeforeValidator, WithJsonSchema
 
 from experiment.money import MoneyError, digits, major_units, minor_units
 
-# The keys of studies that were launched before there were other currencies.
+# Keys of studies from before other currencies were supported.
 _EARLIER = {"recruitment": ("reward_cents", "reward"), "payment": ("bonus_cents", "bonus_amount")}
 _LONGEST = 20
 
 
 def _as_written(value: object) -> str:
-    """Return the amount as the file gives it; a number without quotes is as good."""
+    """Return the amount as a text; a number without quotes is accepted as well."""
     if isinstance(value, str) and len(value) <= _LONGEST:
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -22,7 +22,7 @@ def _as_written(value: object) -> str:
     raise ValueError('an amount is a number such as "1.50"')
 
 
-# An amount in major units; a currency says what it is in minor ones.
+# An amount in major units; the currency determines the minor units.
 Amount = Annotated[
     str,
     BeforeValidator(_as_written),
@@ -31,10 +31,10 @@ Amount = Annotated[
 
 
 def checked_currency(code: str) -> str:
-    """Return the code of a currency; for the validators of models.
+    """Return a currency's code if it is valid; for validators of pydantic models.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The code is not a currency.
     """
     try:
         digits(code)
@@ -44,10 +44,10 @@ def checked_currency(code: str) -> str:
 
 
 def checked_amount(amount: str, currency: str) -> int:
-    """Return an amount in minor units; for the validators of models.
+    """Return an amount in minor units; for validators of pydantic models.
 
     Raises:
-        ValueError: It is no amount of that currency.
+        ValueError: The text is not an amount of this currency.
     """
     try:
         return minor_units(amount, currency)
@@ -56,9 +56,9 @@ def checked_amount(amount: str, currency: str) -> int:
 
 
 def with_amounts(tables: object) -> object:
-    """Return the tables of a study.toml, those of earlier versions with amounts in place of cents.
+    """Return a study.toml's tables, with cents of earlier versions converted to amounts.
 
-    Whole numbers of cents go on meaning what they meant: hundredths of the currency.
+    Whole numbers of cents keep their meaning: hundredths of the currency.
     """
     if not isinstance(tables, Mapping):
         return tables

@@ -1,4 +1,4 @@
-"""The table ``analysis`` of study.toml: what the report says, declared before anybody answers."""
+"""The table ``analysis`` of study.toml: choices for the report, declared before data collection."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""The table ``design`` of study.toml: the lists, what they hold, their order, who sees them."""
+"""The table ``design`` of study.toml: the lists, their contents, order and places."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -41,7 +41,7 @@ class Order(BaseModel):
 Level = Annotated[str, Field(min_length=1)]
 FactorName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 When = dict[str, str]
-# More than anybody runs, and few enough that a slip of the hand is told at once.
+# Above any realistic number, so that a typing error is reported at once.
 _MOST_LISTS = _MOST_TRIALS = 100_000
 _WHEN = "factor = level: only the lists of that level show them; all lists by default"
 
@@ -174,7 +174,7 @@ class Design(_Table):
 
     @property
     def sources(self) -> list[Source]:
-        """What gives the lists their items, in the order in which a list has them."""
+        """The sources of the lists' items, in the order of a list."""
         return [*self.squares, *self.shared, *self.given]
 
     @property
@@ -184,42 +184,42 @@ class Design(_Table):
 
     @property
     def block_names(self) -> list[str]:
-        """The blocks in the order in which the study lists them."""
+        """The blocks, in the order in which the study lists them."""
         return list(dict.fromkeys(source.block for source in self.sources))
 
     @property
     def combinations(self) -> list[dict[str, str]]:
-        """The combinations of the factors' levels; a single empty one without factors."""
+        """The combinations of the factors' levels; one empty combination without factors."""
         names = list(self.factors)
         return [dict(zip(names, levels, strict=True)) for levels in product(*self.factors.values())]
 
     @property
     def n_lists(self) -> int:
-        """How many lists there are in all."""
+        """The total number of lists."""
         return self.lists * len(self.combinations)
 
     def levels(self, list_: int) -> dict[str, str]:
-        """Return the factors' levels of a list; neighbouring lists differ in them."""
+        """Return the factors' levels of a list; neighbouring lists have different levels."""
         combinations = self.combinations
         return combinations[list_ % len(combinations)]
 
     def number_within(self, list_: int) -> int:
-        """Return the number of a list among those of its levels, from 0."""
+        """Return a list's number among the lists with the same levels, from 0."""
         return list_ // len(self.combinations)
 
     def places(self, list_: int) -> int:
-        """Return how many participants a list is for; the last quota that names it counts."""
+        """Return a list's number of places (participant slots); the last matching quota applies."""
         numbers = [q.participants_per_list for q in self._quotas(list_) if q.participants_per_list]
         return numbers[-1] if numbers else self.participants_per_list
 
     def trials(self, list_: int) -> int:
-        """Return how many trials a list is to have; the last quota that names it counts."""
+        """Return a list's number of trials; the last matching quota applies."""
         numbers = [q.trials_per_list for q in self._quotas(list_) if q.trials_per_list]
         return numbers[-1] if numbers else self.trials_per_list
 
     @property
     def n_places(self) -> int:
-        """How many participants the study is for."""
+        """The total number of places (participant slots)."""
         return sum(map(self.places, range(self.n_lists)))
 
     @property
@@ -236,5 +236,5 @@ class Design(_Table):
 
 
 def holds(when: Mapping[str, str], levels: Mapping[str, str]) -> bool:
-    """Return whether a list of these levels is one that ``when`` names."""
+    """Return whether the levels of a list match the condition ``when``."""
     return all(levels.get(factor) == level for factor, level in when.items())

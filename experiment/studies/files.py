@@ -1,4 +1,4 @@
-"""A study's files, among them its own words for the pages' buttons and messages."""
+"""A study's files, including its own translations of the pages' buttons and messages."""
 
 import re
 import string
@@ -17,10 +17,10 @@ _PERCENT = re.compile(r"%\((\w+)\)s")
 
 
 def own_messages(study: Study) -> Mapping[str, str]:
-    """Return the study's own translations by their English messages; empty where it has none.
+    """Return the study's own translations by English message; empty if there are none.
 
     Raises:
-        StudyError: The catalogue cannot be read, or a translation has other places for values.
+        StudyError: The catalogue cannot be read, or a translation has different placeholders.
     """
     name = f"texts/{study.study.language}/{CATALOGUE_FILE}"
     try:
@@ -77,10 +77,10 @@ TRAINING_TEXT = "training_text.txt"
 
 
 def study_files(study: Study) -> dict[str, bytes]:
-    """Return what each file of the study holds, by its path in the study's folder.
+    """Return the content of each of the study's files, by path within the study's folder.
 
     Raises:
-        StudyError: A file lies outside the folder, or all together are too large to be kept.
+        StudyError: A file lies outside the folder, or the files are too large to store.
     """
     if study.files is not None:
         return dict(study.files)
@@ -98,7 +98,7 @@ def study_files(study: Study) -> dict[str, bytes]:
 
 
 def write_study_files(study: Study, folder: Path) -> None:
-    """Write what ``study_files`` returns into a folder, which is made if it is missing."""
+    """Write the files of ``study_files`` into a folder, creating the folder if necessary."""
     for name, content in study_files(study).items():
         copy = folder / name
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -128,13 +128,13 @@ def _name(study: Study, path: Path) -> str:
 
 
 def training_text(folder: Path) -> Path | None:
-    """Return where a study's own text to train on is, or is to be generated.
+    """Return the path of a study's own training text, existing or to be generated.
 
     Args:
-        folder: The study's.
+        folder: The study's folder.
 
     Returns:
-        The text's file, which is not there where only its grammar is; None without either.
+        The path of the text, which may not exist yet if only its grammar does; None without either.
     """
     if any((folder / name).exists() for name in (TRAINING_TEXT, TEXT_GRAMMAR)):
         return folder / TRAINING_TEXT

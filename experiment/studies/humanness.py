@@ -1,8 +1,8 @@
 """The table ``humanness``: trials that people and programs are known to answer differently.
 
-Which answers are whose is not Parallax's to say: a file of the study's holds published rates of
-people and of programs, item by item, with their source. Without it the trials are scored, and
-nothing follows about who answered.
+Parallax itself makes no claim about the answers: a file of the study has published rates of
+people and of programs, item by item, with their source. Without this file the trials are scored,
+and no conclusion about the participant is drawn.
 """
 
 from pathlib import Path
@@ -36,7 +36,7 @@ class Humanness(_Table):
     )
 
 
-# So many of so many.
+# A count and the total number.
 Count = Annotated[tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=1)]], AS_TUPLE]
 
 
@@ -91,14 +91,14 @@ class Rates(_Table):
 
 
 def read_rates(text: str, where: Path) -> Rates:
-    """Return a file of rates.
+    """Parse a file of rates.
 
     Args:
-        text: What it holds.
-        where: Where it lies, for messages.
+        text: The file's content.
+        where: The file's path, for messages.
 
     Raises:
-        StudyError: It is no TOML, or a key is missing or wrong.
+        StudyError: The text is not TOML, or a key is missing or invalid.
     """
     expected = "source, [[items]] with item, people and programs, as docs/humanness.md shows"
     try:

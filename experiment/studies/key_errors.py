@@ -1,4 +1,4 @@
-"""Messages about wrong keys of study.toml: where each is, what was expected, the nearest one."""
+"""Messages about invalid keys of study.toml, with location, expectation and closest key."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,14 +15,14 @@ Path = tuple[str | int, ...]
 
 
 class TomlLines:
-    """The lines of a file's keys.
+    """The line numbers of a TOML file's keys.
 
-    Statements are found by reading the file line by line until what was read is whole; so all
-    grammar is left to the standard library.
+    Statements are found by adding lines until the standard library can parse them, so that all
+    grammar is left to that library.
 
     Args:
-        text: The file's text; as much of it is used as is TOML.
-        earlier: What keys above all tables were called before, by what they are called now.
+        text: The file's text; its valid TOML statements are used.
+        earlier: Earlier names of top-level keys, by current name.
     """
 
     def __init__(self, text: str, earlier: Mapping[str, str] | None = None) -> None:
@@ -45,7 +45,7 @@ class TomlLines:
             self._lines.setdefault(path[:length], number)
 
     def line_of(self, path: Sequence[str | int]) -> int | None:
-        """Return the line of a key, or else of the nearest table around it; None at the top."""
+        """Return the line of a key, or of the closest enclosing table; None if unknown."""
         for length in range(len(path), 0, -1):
             if (line := self._lines.get(tuple(path[:length]))) is not None:
                 return line
@@ -53,7 +53,7 @@ class TomlLines:
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each statement with the line it begins on; what never becomes whole is left out."""
+    """Yield each statement with its first line number; incomplete statements are skipped."""
     waiting, began = "", 1
     for number, line in enumerate(text.splitlines(), start=1):
         began = began if waiting else number
@@ -80,7 +80,7 @@ def _keys(parsed: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _numbered(keys: Sequence[str], counts: dict[Path, int], *, array: bool) -> Path:
-    """Return a header's path with the number of each array's present table in it."""
+    """Return a header's path, with the current table's index after each array of tables."""
     path: Path = ()
     for place, key in enumerate(keys):
         path = (*path, key)
@@ -106,19 +106,19 @@ _TYPES = {
 
 
 class KeyErrors:
-    """Makes paragraphs of what pydantic found wrong.
+    """Converts pydantic's validation errors to messages.
 
     Args:
-        model: The model that was to be made.
+        model: The pydantic model that failed to validate.
         file: The file's name for messages.
-        lines: Where its keys stand.
+        lines: The line numbers of its keys.
     """
 
     def __init__(self, model: type[BaseModel], file: str, lines: TomlLines) -> None:
         self._model, self._file, self._lines = model, file, lines
 
     def of(self, error: ValidationError) -> list[StudyError]:
-        """Return one error for each wrong key, in the order of the file's lines."""
+        """Return one error for each invalid key, in line order."""
         by_line = [(self._lines.line_of(detail["loc"]) or 0, detail)
                  for detail in error.errors(include_url=False)]  # fmt: skip
         return [self._one(detail) for _, detail in sorted(by_line, key=lambda pair: pair[0])]
@@ -136,7 +136,7 @@ class KeyErrors:
                 remedy=_nearest(key, known) or f"Remove it: {_REFERENCE}",
             )
         if not path and kind == "value_error":
-            # What two tables say together is wrong: the message names the key.
+            # Two tables contradict each other: the message names the key.
             problem, _, expected = str(error["ctx"]["error"]).partition("; ")
             named = tuple(problem.split(" ")[0].rstrip(":").split("."))
             return StudyError(
@@ -160,12 +160,12 @@ class KeyErrors:
 
 
 def misread(given: Mapping[str, object], made: object, where: str) -> Iterator[StudyError]:
-    """Yield the keys whose value was taken for one of another type, such as "2" for a number.
+    """Report keys whose value was converted to another type, such as "2" to a number.
 
     Args:
-        given: The keys as the file has them.
-        made: What was made of them, with an attribute for each.
-        where: Where the keys stand.
+        given: The keys and values in the file.
+        made: The object made from the keys, with an attribute for each.
+        where: The location of the keys, for messages.
     """
     for key, value in given.items():
         for name, item, words in _taken_for(key, value, getattr(made, key, None)):
@@ -190,13 +190,13 @@ def _taken_for(name: str, written: object, read: object) -> Iterator[tuple[str, 
 
 
 def place(file: str, lines: TomlLines, path: Path) -> str:
-    """Return where a key stands, e.g. ``study.toml, line 12, design.lists``."""
+    """Return the location of a key, e.g. ``study.toml, line 12, design.lists``."""
     line = lines.line_of(path)
     return ", ".join(filter(None, (file, f"line {line}" if line else "", _dotted(path))))
 
 
 def _key(path: Path) -> str:
-    """Return the last part of a path; a table of an array with the array's name."""
+    """Return the last part of a path; for a table in an array, with the array's name."""
     names = [number for number, part in enumerate(path) if isinstance(part, str)]
     return _dotted(path[names[-1] :]) if names else ""
 
@@ -207,7 +207,7 @@ def _nearest(key: str, known: Sequence[str]) -> str:
 
 
 def _dotted(path: Path) -> str:
-    """Return a path as people count: the third table of an array is number 3."""
+    """Return a path in dotted form with indices counted from 1."""
     text = ""
     for part in path:
         text += f" {part + 1}" if isinstance(part, int) else f"{'.' if text else ''}{part}"
@@ -229,7 +229,7 @@ def _expected(error: ErrorDetails) -> str:
     for name, words in _TYPES.items():
         if (kind.startswith(name) and "type" in kind) or kind in (f"{name}_parsing",):
             return words
-    # "Input should be greater than 0" is plain English.
+    # Pydantic's "Input should be greater than 0" is plain English.
     message = error["msg"].replace("Input should ", "").replace("String should ", "a text that ")
     message = message.replace("List should ", "a list that ").replace(" after validation", "")
     return message.removeprefix("be ").replace("have at least", "has at least")
@@ -244,7 +244,7 @@ def _annotations(annotation: object) -> Iterator[object]:
 
 
 def _model_at(model: type[BaseModel] | None, path: Path) -> type[BaseModel] | None:
-    """Return the model of the table that a path leads to."""
+    """Return the pydantic model of the table at a path."""
     named = False  # whether the next part is a name of the author's own, such as a parameter's
     for part in path:
         if isinstance(part, int) or model is None or named:

@@ -1,4 +1,4 @@
-"""Finding and reading a study folder."""
+"""Finding and reading of study folders."""
 
 import re
 import tomllib
@@ -19,16 +19,16 @@ _NUL = "\0"
 
 
 def built_in_studies() -> list[str]:
-    """Return the names of the studies that ship with Parallax."""
+    """Return the names of the built-in studies."""
     return sorted(path.parent.name for path in BUILT_IN.glob("*/study.toml"))
 
 
 def find_study(name_or_folder: str) -> Path:
-    """Return the folder of a built-in study, or the folder given.
+    """Return the folder of a built-in study, or the given folder.
 
     Raises:
-        StudyError: The folder holds no study.toml.
-        UnknownNameError: It is neither a folder nor a built-in study.
+        StudyError: The folder has no study.toml.
+        UnknownNameError: The name is neither a folder nor a built-in study.
     """
     built_in = BUILT_IN / name_or_folder
     if name_or_folder in built_in_studies():
@@ -50,22 +50,22 @@ def load_study(name_or_folder: str) -> Study:
     """Read and check a study folder.
 
     Raises:
-        StudyError: study.toml is malformed, a key is missing or wrong, or a text is missing.
-        UnknownNameError: There is no such study.
+        StudyError: study.toml is malformed, a key is missing or invalid, or a text is missing.
+        UnknownNameError: The study is unknown.
     """
     folder = find_study(name_or_folder)
     return _checked(folder, None, (folder / STUDY_FILE).read_bytes())
 
 
 def frozen_study(files: Mapping[str, bytes], folder: Path) -> Study:
-    """Return the study that these files make, which needs its folder no more.
+    """Return the study in these stored files, independent of its folder.
 
     Args:
         files: The files' contents by name: ``study_files`` of the study.
-        folder: Where they once lay, for messages.
+        folder: The files' original folder, for messages.
 
     Raises:
-        StudyError: As ``load_study`` has it of a folder.
+        StudyError: The files are invalid: see ``load_study``.
     """
     return _checked(folder, files, files.get(STUDY_FILE, b""))
 
@@ -74,7 +74,7 @@ class StudyErrors(StudyError):
     """Several mistakes in one study folder.
 
     Args:
-        errors: Each mistake.
+        errors: The mistakes.
         folder: The study's folder.
     """
 
@@ -89,7 +89,7 @@ class StudyErrors(StudyError):
 def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> Study:
     path = folder / STUDY_FILE
     try:
-        # Editors on Windows write a byte order mark, which TOML does not know.
+        # Editors on Windows write a byte order mark, which TOML does not allow.
         text = toml.decode("utf-8-sig")
         keys = read_toml(text)
     except UnicodeDecodeError as error:
@@ -108,8 +108,8 @@ def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> St
             expected="numbers and lists as docs/studies.md shows them",
         ) from error
     try:
-        # TOML says of each value what it is: "2" is no number, and 2.0 no count. A run that was
-        # launched before that was asked is read as it was then.
+        # TOML values have types: "2" is not a number, and 2.0 is not a count. Runs that were
+        # launched before this check are read leniently, as they were then.
         tables = {**_without_own(keys), "folder": folder, "files": files}
         if files is None and any(_NUL in part for part in _texts(keys)):
             raise StudyError(
@@ -130,7 +130,7 @@ def _checked(folder: Path, files: Mapping[str, bytes] | None, toml: bytes) -> St
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Yield every text in a file's keys, the keys themselves included."""
+    """Yield every text in a file's keys and values."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -141,7 +141,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _without_own(keys: Mapping[str, object]) -> dict[str, object]:
-    """Return a file's keys; two that only a program may set are named as unknown ones."""
+    """Return a file's keys; reserved keys are renamed so that they are reported as unknown."""
     reserved = {"folder", "files"}
     return {f"{key} " if key in reserved else key: value for key, value in keys.items()}
 
@@ -163,7 +163,7 @@ def _syntax_error(path: Path, text: str, error: tomllib.TOMLDecodeError) -> Stud
 
 
 def text_errors(study: Study) -> Iterator[StudyError]:
-    """Yield the pages whose text is missing, empty or unreadable."""
+    """Report the pages whose text is missing, empty or unreadable."""
     for page in study.texts:
         path = study.folder / "texts" / study.study.language / f"{page}.md"
         problem = ""

@@ -1,4 +1,4 @@
-"""The tables ``privacy``, ``oversight``, ``taking_part``: what is kept, and who consents."""
+"""The tables ``privacy``, ``oversight``, ``taking_part``: data retention and participation."""
 
 from typing import Annotated, Literal
 
@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from experiment.studies.toml_lists import AS_TUPLE, Texts
 
 DeviceKind = Literal["desktop", "tablet", "phone"]
-# What the recruiting platforms call a phone.
+# The recruiting platforms' names for kinds of device.
 _ELSEWHERE = {"mobile": "phone"}
 
 
@@ -31,7 +31,7 @@ class TakingPart(BaseModel):
     )
 
     def refuses(self, platform_devices: list[str]) -> list[str]:
-        """Return which kinds of device that a platform lets in are refused."""
+        """Return the kinds of device that the platform admits but the study refuses."""
         kinds = [_ELSEWHERE.get(kind, kind) for kind in platform_devices]
         return [kind for kind in kinds if self.devices and kind not in self.devices]
 

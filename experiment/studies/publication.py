@@ -1,4 +1,4 @@
-"""The tables ``publication`` and ``baseline``: what archives and reviewers ask beside the run."""
+"""The tables ``publication`` and ``baseline``: information for archives and reviewers."""
 
 import tomllib
 from datetime import date
@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from experiment.errors import StudyError, why_unread, wrong_keys
 from experiment.studies.toml_lists import AS_TUPLE, Texts
 
-# TOML has dates of its own.
+# TOML dates are converted to texts.
 _AS_TEXT = BeforeValidator(lambda value: str(value) if isinstance(value, date) else value)
 # Contributor Roles Taxonomy, ANSI/NISO Z39.104-2022.
 CreditRole = Literal[
@@ -25,7 +25,7 @@ CreditRole = Literal[
     "Writing - original draft",
     "Writing - review & editing",
 ]  # fmt: skip
-# What an item of the checklist may be answered with, besides figures and texts.
+# The answers to a checklist item, besides figures and texts.
 YesNo = Literal["yes", "partial", "no", "not applicable"]
 
 
@@ -51,7 +51,7 @@ class Contributor(_Table):
 
     @property
     def name(self) -> str:
-        """The whole name."""
+        """The full name."""
         return f"{self.given_name} {self.family_name}"
 
 
@@ -176,10 +176,10 @@ class About(_Table):
 
 
 def read_about(path: Path) -> About:
-    """Read a file that holds the tables ``publication`` and ``baseline``, or one of them.
+    """Read a file with one or both of the tables ``publication`` and ``baseline``.
 
     Raises:
-        StudyError: The file cannot be read, or a key or a value is wrong.
+        StudyError: The file cannot be read, or a key or a value is invalid.
     """
     try:
         return About.model_validate(tomllib.loads(path.read_text(encoding="utf-8-sig")))

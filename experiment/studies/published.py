@@ -1,4 +1,4 @@
-"""The published results that are shown next to a run's own."""
+"""Published results for comparison with a run's own results."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ PUBLISHED = TableSchema(
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """One printed accuracy; the attributes are the columns of ``PUBLISHED``."""
+    """One published accuracy; the attributes are the columns of ``PUBLISHED``."""
 
     table: str
     construction: str
@@ -40,14 +40,15 @@ class Published:
 
 
 def read_published(study: Study) -> list[Published]:
-    """Return the study's published results; none when it has no published.csv.
+    """Return the study's published results; empty if it has no published.csv.
 
-    Those of constructions that study.toml has and the study at hand has not are passed over: an
-    analysis looks at targets, or at one task, alone.
+    Results for constructions that study.toml has but this study object lacks are ignored: an
+    analysis may be restricted to targets or to one task.
 
     Raises:
-        TableError: The file lacks a column or holds a wrong type.
-        StudyError: A row names an unknown construction, repeats another or has no proportion.
+        TableError: The file lacks a column or has a value of the wrong type.
+        StudyError: A row names an unknown construction, repeats another or has an invalid
+            proportion.
     """
     try:
         text = study.read(PUBLISHED_FILE)
@@ -90,9 +91,9 @@ def _checked_rows(study: Study, text: str) -> Iterator[Published]:
 
 
 def _declared(study: Study) -> set[str]:
-    """Return every construction that the study's own file has."""
+    """Return every construction in the study's own file."""
     try:
-        # Editors on Windows write a byte order mark, which TOML does not know.
+        # Editors on Windows write a byte order mark, which TOML does not allow.
         text = study.read(STUDY_FILE).removeprefix("\ufeff")
     except FileNotFoundError:
         return set()

@@ -1,4 +1,4 @@
-"""Questions in a form: their model, the checks before the first trial, answers and their faults."""
+"""Questions in forms: their model, checks before the first trial, and checks of answers."""
 
 import math
 import re
@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 Kind = Literal["text", "long_text", "choice", "choices", "number", "scale", "slider"]
-# Between the answers of who chose several; no option may hold it.
+# The separator of several chosen answers; no option may contain it.
 BETWEEN_CHOICES = "; "
 MOST_POINTS = 11
 _OWN_KEYS: Mapping[str, tuple[Kind, ...]] = {
@@ -34,7 +34,7 @@ _OWN_KEYS: Mapping[str, tuple[Kind, ...]] = {
 
 
 def _texts(value: object) -> object:
-    """Return a condition with a list of answers for each question, however it was written."""
+    """Return a condition with a list of answers per question, whichever notation was used."""
     if not isinstance(value, Mapping):
         return value
     return {name: [text] if isinstance(text, str) else text for name, text in value.items()}
@@ -68,7 +68,7 @@ class Question(BaseModel):
     @model_validator(mode="after")
     def _keys_of_its_type(self) -> Self:
         for key, types in _OWN_KEYS.items():
-            # Options have a check of their own, with the line that they stand in.
+            # Options have a separate check, which reports their line.
             if key != "options" and key in self.model_fields_set and self.type not in types:
                 raise ValueError(
                     f"{key} is a key of type {' or '.join(types)}, and the type is {self.type}"
@@ -84,24 +84,24 @@ class Question(BaseModel):
 
     @property
     def numbers(self) -> tuple[float, float, float]:
-        """The lowest and the highest number of a slider, and the distance of two."""
+        """The lowest and the highest number of a slider, and its step."""
         low = 0 if self.from_number is None else self.from_number
         high = 100 if self.to_number is None else self.to_number
         return low, high, 1 if self.step is None else self.step
 
     @property
     def offered(self) -> list[str]:
-        """The answers that can be chosen among; empty where people write or set a number."""
+        """The possible answers; empty for questions answered with a text or a number."""
         return [str(n + 1) for n in range(self.points)] if self.points else list(self.options)
 
     @property
     def closed(self) -> bool:
-        """Whether nobody can write their own words into it."""
+        """Whether the question does not accept free text."""
         return self.type not in ("text", "long_text")
 
     @property
     def in_words(self) -> str:
-        """What is asked and may be answered, for a codebook."""
+        """The question and its possible answers, for a codebook."""
         low, high, step = self.numbers
         offered = ", ".join(self.options)
         answers: Mapping[Kind, str] = {
@@ -136,13 +136,13 @@ class FinalQuestion(Question):
 
     @property
     def in_words(self) -> str:
-        """What is asked and may be answered, and of whom, for a codebook."""
+        """The question, its possible answers and its condition, for a codebook."""
         whom = [f"{factor} = {level}" for factor, level in self.when.items()]
         whom += [f"{name} = {' or '.join(wanted)}" for name, wanted in self.only_if.items()]
         return super().in_words + (f", asked only if {' and '.join(whom)}" if whom else "")
 
 
-# What decides who begins is read by a machine, so it is a plain answer.
+# Screening is decided automatically, so only simple answer types are allowed.
 _Plain = Literal["text", "choice", "number"]
 
 
@@ -173,7 +173,7 @@ class ScreeningQuestion(Question):
         return self
 
     def accepts(self, answer: str) -> bool:
-        """Return whether the study is for people who give this answer."""
+        """Return whether a participant with this answer is admitted."""
         if self.type != "number":
             return _same(answer, self.accept)
         number = float(answer.replace(",", "."))
@@ -195,7 +195,7 @@ class ComprehensionQuestion(Question):
         return self
 
     def is_right(self, answer: str) -> bool:
-        """Return whether the answer is right; capitals and spaces around it do not matter."""
+        """Return whether the answer is right, ignoring case and surrounding spaces."""
         return _same(answer, self.correct)
 
 
@@ -225,7 +225,7 @@ class Attention(BaseModel):
 
 
 def admits(questions: Sequence[ScreeningQuestion], answers: Mapping[str, str]) -> bool:
-    """Return whether the study is for people who give these checked answers."""
+    """Return whether a participant with these valid answers is admitted."""
     answered = ((question, answers.get(question.name, "")) for question in questions)
     return all(question.accepts(answer) for question, answer in answered if answer)
 
@@ -244,13 +244,14 @@ def _among_options(question: Question, answers: Sequence[str], key: str) -> None
 LONGEST_TEXT = 5000
 _LONGEST_NUMBER = 32
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?", re.ASCII)
-# Databases refuse the null character and nobody types the others; tabs and line ends are text.
+# Databases refuse the null character, and the other characters cannot be typed; tabs and line ends
+# are kept.
 _LINE_END = re.compile(r"\r\n?")
 _UNTYPEABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Mistake(StrEnum):
-    """What can be wrong with an answer."""
+    """The kinds of mistakes in an answer."""
 
     REQUIRED = "required"
     CHOICE = "choice"
@@ -262,20 +263,20 @@ class Mistake(StrEnum):
 
 
 def cleaned(text: str) -> str:
-    """Return what was written into a field, without what nobody types."""
+    """Return the text of a field without characters that cannot be typed."""
     return _UNTYPEABLE.sub("", _LINE_END.sub("\n", text)).strip()
 
 
 def chosen(answer: str) -> list[str]:
-    """Return the answers of who chose several, in the order of the options."""
+    """Return the several chosen answers, in the order of the options."""
     return [option for option in answer.split(BETWEEN_CHOICES) if option]
 
 
 def is_asked(question: Question, answers: Mapping[str, str]) -> bool:
-    """Return whether the answers to the questions before it let a question be asked."""
+    """Return whether the earlier answers meet a question's condition."""
     if not isinstance(question, FinalQuestion):
         return True
-    # Several answers may have been chosen, and one of them is enough.
+    # If several answers were chosen, one matching answer is enough.
     return all(
         not {answers.get(name, ""), *chosen(answers.get(name, ""))}.isdisjoint(wanted)
         for name, wanted in question.only_if.items()
@@ -285,9 +286,9 @@ def is_asked(question: Question, answers: Mapping[str, str]) -> bool:
 def asked_questions(
     questions: Sequence[Question], answers: Mapping[str, str]
 ) -> dict[str, Question]:
-    """Return the questions that somebody who gave these answers is asked, by name.
+    """Return the questions that a participant with these answers is asked, by name.
 
-    An answer to a question that is not asked decides nothing about later ones.
+    An answer to a question that is not asked does not affect later questions.
     """
     asked: dict[str, Question] = {}
     for question in questions:
@@ -297,7 +298,7 @@ def asked_questions(
 
 
 def mistake(question: Question, answer: str) -> Mistake | None:
-    """Return what is wrong with a cleaned answer; None where nothing is."""
+    """Return the mistake in a cleaned answer; None if there is none."""
     if not answer:
         return Mistake.REQUIRED if question.required else None
     match question.type:

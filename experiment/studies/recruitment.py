@@ -1,4 +1,4 @@
-"""The model of ``[recruitment]``: the terms on which a paying platform offers a study."""
+"""The model of ``[recruitment]``: a study's terms on a paying platform."""
 
 from typing import Annotated, Any, Literal, Self
 

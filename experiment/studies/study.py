@@ -1,4 +1,4 @@
-"""The model of ``study.toml``: every table and key a study may have, with its meaning."""
+"""The model of ``study.toml``: all tables and keys of a study, with their meanings."""
 
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -29,7 +29,7 @@ from experiment.studies.toml_lists import TextOrTexts, Texts
 
 PAGES = ("consent", "instructions", "debrief")
 STUDY_FILE, PUBLISHED_FILE, PLAN_FILE = "study.toml", "published.csv", "plan.json"
-# What the key ``response`` was called.
+# The former name of the key ``response``.
 EARLIER_RESPONSE = "presentation"
 
 
@@ -56,7 +56,7 @@ class About(_Table):
 
     @property
     def unnamed(self) -> tuple[str, ...]:
-        """The keys that living people must be able to read, and that are empty."""
+        """The keys that participants must be able to read, and that are empty."""
         return tuple(
             key for key in ("contact", "institution", "ethics") if not getattr(self, key).strip()
         )
@@ -181,7 +181,7 @@ class Payment(_Table):
 
     @property
     def bonus_minor(self) -> int:
-        """One bonus, in minor units of the currency."""
+        """The bonus, in minor units of the currency."""
         return minor_units(self.bonus_amount, self.currency)
 
 
@@ -252,7 +252,7 @@ class Study(_Table):
     @model_validator(mode="before")
     @classmethod
     def _by_its_name(cls, tables: object) -> object:
-        """Read the type of response by the key that it had before there were such types."""
+        """Accept the response type under the key's former name."""
         if not isinstance(tables, Mapping) or EARLIER_RESPONSE not in tables:
             return tables
         if "response" in tables:
@@ -286,29 +286,29 @@ class Study(_Table):
 
     @property
     def currency(self) -> str:
-        """The ISO 4217 code of every amount's currency."""
+        """The ISO 4217 code of the study's currency."""
         return self.payment.currency
 
     @property
     def reward_minor(self) -> int:
-        """What everyone who finishes gets, in minor units; 0 for a study that pays nobody."""
+        """The reward for everyone who finishes, in minor units; 0 if the study pays nobody."""
         return minor_units(self.recruitment.reward, self.currency) if self.recruitment else 0
 
     @property
     def screen_out_minor(self) -> int:
-        """The pay of participants who are screened out, in minor units; 0 for nothing."""
+        """The pay for participants who are screened out, in minor units; 0 if they are not paid."""
         reward = self.recruitment.screen_out_reward if self.recruitment else None
         return minor_units(reward, self.currency) if reward else 0
 
     @property
     def withdrawn_minor(self) -> int:
-        """The pay of participants who withdraw, in whole minor units; 0 where a person decides."""
+        """The pay for participants who withdraw, in whole minor units; 0 if a person decides."""
         percent = self.recruitment.withdrawn_percent if self.recruitment else None
         return self.reward_minor * (percent or 0) // 100
 
     @property
     def asks_before_start(self) -> bool:
-        """Whether people answer something before they get a place."""
+        """Whether participants answer questions before they get a place (participant slot)."""
         return bool(self.screening or self.comprehension or self.taking_part.assent)
 
     @property
@@ -318,22 +318,22 @@ class Study(_Table):
 
     @property
     def name(self) -> str:
-        """The study's name, also its folder's."""
+        """The name of the study and of its folder."""
         return self.study.name
 
     @property
     def grammar_path(self) -> Path:
-        """The grammar's file."""
+        """The path of the grammar."""
         return self.folder / self.materials.grammar
 
     @property
     def materials_path(self) -> Path:
-        """The file that the items come from: the grammar's, or that of ready items."""
+        """The path of the items' source: the grammar, or a table of items."""
         return self.folder / (self.materials.grammar or self.materials.items)
 
     @property
     def published_path(self) -> Path:
-        """The published results that stand next to a run's own (may be absent)."""
+        """The path of the published results for comparison with a run's own (may not exist)."""
         return self.folder / PUBLISHED_FILE
 
     def text(self, page: str) -> str:
@@ -341,10 +341,10 @@ class Study(_Table):
         return self.read(f"texts/{self.study.language}/{self._pages.get(page, page)}.md")
 
     def of_list(self, list_: int | None) -> Self:
-        """Return the study as participants of a list meet it: its title, pages and questions.
+        """Return the study with the title, pages and questions of one list's participants.
 
         Args:
-            list_: The list; None of somebody who has none.
+            list_: The list; None for a participant without a list.
         """
         if list_ is None or not self.design.factors:
             return self
@@ -361,22 +361,22 @@ class Study(_Table):
         return study
 
     def read(self, name: str) -> str:
-        """Return the text of a file, named by its path in the study's folder.
+        """Return the text of a file, given by its path in the study's folder.
 
         Raises:
-            FileNotFoundError: There is no such file.
+            FileNotFoundError: The file does not exist.
         """
         return self.read_bytes(name).decode().replace("\r\n", "\n")
 
     def read_bytes(self, name: str) -> bytes:
-        """Return what a file holds, named by its path in the study's folder.
+        """Return the content of a file, given by its path in the study's folder.
 
         Raises:
-            FileNotFoundError: There is no such file.
+            FileNotFoundError: The file does not exist.
         """
         if self.files is None:
             return (self.folder / name).read_bytes()
-        # As files are kept: "./font.woff2" is "font.woff2".
+        # Stored files have normalised paths: "./font.woff2" is "font.woff2".
         path = PurePosixPath(name).as_posix()
         if path not in self.files:
             raise FileNotFoundError(name)

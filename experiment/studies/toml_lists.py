@@ -1,4 +1,4 @@
-"""Lists of a study.toml as frozen models hold them: as tuples, which TOML does not have."""
+"""Types for lists in study.toml, which frozen models store as tuples."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, WithJsonSchema
 AS_TUPLE = BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value)
 Texts = Annotated[tuple[str, ...], AS_TUPLE]
 _TEXT = {"type": "string"}
-# A text is a list of one: a union would tell a mistake once for each of its types.
+# A single text becomes a list of one: a union type would report a mistake once per alternative.
 TextOrTexts = Annotated[
     Texts,
     BeforeValidator(lambda value: value if isinstance(value, list | tuple) else [value]),

@@ -1,1 +1,1 @@
-"""The tables that leave and enter Parallax: their columns, and their files."""
+"""The tables that Parallax reads and writes: their columns and their files."""

@@ -1,4 +1,4 @@
-"""Writing files and folders that appear whole or not at all."""
+"""Atomic writing: a file or folder appears completely or not at all."""
 
 import os
 import shutil
@@ -12,12 +12,12 @@ _NAMES_SHOWN = 5
 
 
 class WritingError(ParallaxError):
-    """A file or folder cannot be written, or writing it would take somebody's files away."""
+    """A file or folder cannot be written, or writing it would remove unrelated files."""
 
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a temporary path next to ``path``; it takes the name only if the block succeeds.
+    """Yield a temporary path next to ``path``, renamed to ``path`` only if the block succeeds.
 
     Raises:
         WritingError: Nothing can be written there.
@@ -36,22 +36,22 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
-    """Yield an empty folder next to ``folder``; it takes the name only if the block succeeds.
+    """Yield an empty folder next to ``folder``, renamed to ``folder`` only if the block succeeds.
 
     Args:
-        folder: The folder to write; what stands there is replaced.
-        own: The names that may stand there already; anything else is somebody's, and stays.
+        folder: The folder to write; its previous contents are replaced.
+        own: The names that the folder may already contain; any other file causes an error.
 
     Raises:
         WritingError: The folder holds other files, or nothing can be written there.
     """
     refuse_overwrite(folder, own)
-    # A bare "." has no name for a neighbour.
+    # A bare "." has no name to derive a neighbour from.
     folder = folder.resolve()
     temporary, retired = (folder.with_name(f".{folder.name}.{end}") for end in ("new", "old"))
     try:
         for leftover in (temporary, retired):
-            # A writer that was killed could not clean up after itself.
+            # Remove what an interrupted writer left behind.
             shutil.rmtree(leftover, ignore_errors=True)
         temporary.mkdir(parents=True)
         yield temporary
@@ -66,7 +66,7 @@ def atomic_folder(folder: Path, own: Collection[str]) -> Iterator[Path]:
 
 
 def refuse_overwrite(folder: Path, own: Collection[str]) -> None:
-    """Raise a WritingError if replacing the folder would take somebody else's files away."""
+    """Raise a WritingError if replacing the folder would remove unrelated files."""
     if not folder.exists():
         return
     present = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}

@@ -1,4 +1,4 @@
-"""The codebook of an export: for programs (datapackage.json) and for readers (Markdown)."""
+"""The codebook of an export: datapackage.json for programs, and Markdown for readers."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,14 +38,14 @@ def datapackage(
     provenance: Mapping[str, object],
     tables: Sequence[TableSchema] = EXPORT_TABLES,
 ) -> dict[str, object]:
-    """Return the Data Package (Frictionless, version 2) of a folder that holds every table.
+    """Return the Data Package (Frictionless, version 2) of a folder with all tables.
 
     Args:
-        folder: Where the tables were written; their sizes and checksums are taken from there.
+        folder: The folder of the written tables; their sizes and checksums are read there.
         name: The package's name: lower case, no spaces.
         title: The package's title, for people.
-        provenance: Where the data comes from; stands under the key ``parallax``.
-        tables: The tables as they were written, with the study's own columns.
+        provenance: The origin of the data, stored under the key ``parallax``.
+        tables: The tables as written, including the study's own columns.
     """
     return {
         "$schema": _PROFILE,
@@ -67,8 +67,9 @@ def _resources(folder: Path, tables: Sequence[TableSchema]) -> Iterator[dict[str
             "description": schema.description,
             "schema": _table_schema(schema),
         }
-        # The table is the CSV, and this a file beside it. By the format "parquet" frictionless
-        # would read it as a table, and it reads empty whole numbers and times there wrongly.
+        # The CSV is the table, and the Parquet file accompanies it. With the format "parquet",
+        # frictionless would read the file as a table, and would read empty integers and times
+        # wrongly.
         yield {
             "name": f"{schema.name}-parquet",
             **_file(folder / parquet, "apache-parquet"),
@@ -101,7 +102,8 @@ def _table_schema(schema: TableSchema) -> dict[str, object]:
 
 def _field(column: Column) -> dict[str, object]:
     constraints: dict[str, object] = {}
-    # An empty text is a value here, but a missing one to readers of CSV: so it is not required.
+    # An empty text is a value here, but CSV readers treat it as missing: so the column is not
+    # required.
     if not column.optional and (column.type != "string" or column.values):
         constraints["required"] = True
     if column.values:
@@ -117,7 +119,7 @@ def _field(column: Column) -> dict[str, object]:
 
 
 def _foreign_keys(schema: TableSchema) -> Iterator[dict[str, object]]:
-    """Yield a reference to each table whose whole key is a column here; the first such owns it."""
+    """Yield a reference to each table with a single-column key that is a column here."""
     owners: dict[str, TableSchema] = {}
     for table in EXPORT_TABLES:
         if len(table.primary_key) == 1:
@@ -133,7 +135,7 @@ def readme(
     tables: Sequence[TableSchema] = EXPORT_TABLES,
     notice: str = "",
 ) -> str:
-    """Return what somebody should know who finds the folder without its context."""
+    """Return the README text for readers who find the folder without its context."""
     return _README.format(
         title=title,
         notice=notice or (_SIMULATED if provenance["simulated"] else ""),
@@ -143,7 +145,7 @@ def readme(
 
 
 def codebook_markdown(tables: Sequence[TableSchema] = EXPORT_TABLES) -> str:
-    """Return every exported table and column as Markdown; docs/export.md holds this text."""
+    """Return every exported table and column as Markdown; docs/export.md contains this text."""
     return "\n".join(line for schema in tables for line in _table_lines(schema))
 
 

@@ -1,4 +1,4 @@
-"""Columns and tables: their names, types, units, roles in the design, and the judge's column."""
+"""Columns and tables: names, types, units, roles in the design, and the judge column."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ ColumnType = Literal["string", "integer", "number", "boolean", "datetime", "numb
 
 
 class Role(StrEnum):
-    """What a column is for."""
+    """The role of a column in the design."""
 
     WITHIN_ITEMS = "factor within items"
     BETWEEN_ITEMS = "factor between items"
@@ -29,16 +29,16 @@ class Role(StrEnum):
 def roles_of_items(
     items: Iterable[Mapping[str, str]], names: Iterable[str], factors: Iterable[str] = ()
 ) -> dict[str, Role]:
-    """Return the role of each of the researcher's own columns of items.
+    """Return the role of each of the researcher's own item columns.
 
-    A factor has one value in each condition of a construction, and not the same in all. It is
-    within items where it varies between the items of one frame. Columns that the study names as
-    factors are factors in any case.
+    A factor has one value in each condition of a construction, and different values over
+    conditions. A factor is within items if it varies between the items of one frame. Columns that
+    the study names as factors are factors in any case.
 
     Args:
         items: The rows of the table of items.
-        names: The own columns.
-        factors: Those that the study's ``[analysis]`` names.
+        names: The researcher's own columns.
+        factors: The columns that the study's ``[analysis]`` names as factors.
     """
     rows, named = list(items), set(factors)
     return {name: _role(rows, name, named=name in named) for name in names}
@@ -69,13 +69,13 @@ class Column:
     Attributes:
         name: The column's header.
         type: The type of its values; ``numbers`` and ``booleans`` are lists (Parquet only).
-        description: What a value means.
-        unit: The unit of a number; empty where there is none.
+        description: The meaning of a value.
+        unit: The unit of a number; empty if there is none.
         optional: Whether a value may be missing.
-        values: The only values allowed; empty when any value of the type is.
-        absent: What every row holds where a file, or a row to write, lacks the column, as those
-            of earlier versions do; None where it must be there.
-        role: What the column is in the study's design; None where it is no part of it.
+        values: The allowed values; empty if any value of the type is allowed.
+        absent: The value of every row if a file, or a row to write, lacks the column, as files
+            of earlier versions do; None if the column is mandatory.
+        role: The column's role in the study's design; None if it has none.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Column:
 
 @dataclass(frozen=True)
 class TableSchema:
-    """One table: its name is its file's stem."""
+    """One table; its name is the stem of its file."""
 
     name: str
     description: str
@@ -99,22 +99,22 @@ class TableSchema:
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
-        """The headers in their written order."""
+        """The headers, in order."""
         return tuple(column.name for column in self.columns)
 
     @property
     def absent(self) -> dict[str, str]:
-        """What a row holds in the columns that it may lack."""
+        """The default values of the columns that a row may lack."""
         return {column.name: column.absent for column in self.columns if column.absent is not None}
 
     def extended(
         self, names: Iterable[str], description: str = "a column of the study's own"
     ) -> Self:
-        """Return the table with more columns behind its own: texts that the researcher brought.
+        """Return the table with further text columns of the researcher's at the end.
 
         Args:
-            names: The columns' names; those the table has already are passed over.
-            description: What they mean.
+            names: The columns' names; names that the table already has are ignored.
+            description: The meaning of the columns.
         """
         added = tuple(
             Column(name, "string", description) for name in names if name not in self.column_names
@@ -122,7 +122,7 @@ class TableSchema:
         return replace(self, columns=(*self.columns, *added)) if added else self
 
     def with_columns(self, columns: Iterable[Column]) -> Self:
-        """Return the table with these columns, each in the place of that of its name, if any."""
+        """Return the table with these columns, each replacing a column of the same name if any."""
         changed = {column.name: column for column in self.columns}
         changed |= {column.name: column for column in columns}
         return replace(self, columns=tuple(changed.values()))
@@ -140,7 +140,7 @@ _TYPES: dict[str, dict[str, Any]] = {
 
 
 def json_schema(schema: TableSchema) -> dict[str, Any]:
-    """Return the JSON Schema of one row: each column with its type, unit and meaning."""
+    """Return the JSON Schema of one row, with each column's type, unit and meaning."""
     return {
         "title": schema.name,
         "description": schema.description,
@@ -162,7 +162,7 @@ def _property(column: Column) -> dict[str, Any]:
     return schema
 
 
-# In every row: no table of people takes in a model's rows unnoticed.
+# Every row has this column, so that no table of people can include a model's rows unnoticed.
 PERSON, PROGRAM, MODEL = "person", "program", "model"
 JUDGE = Column(
     "judge",

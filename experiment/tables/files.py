@@ -1,4 +1,4 @@
-"""Reading and writing tables as files, checked against their schema, never half-written."""
+"""Reading and writing of table files, checked against their schema and written atomically."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from experiment.tables.column import Column, TableSchema
 
 
 def text_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return the rows under their header, each column as wide as its longest cell."""
+    """Return the rows below their header as text, with aligned columns."""
     lines = [list(header), *([str(cell) for cell in row] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
@@ -23,20 +23,20 @@ def text_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     )
 
 
-# What a spreadsheet takes for a formula when a cell begins with it; the apostrophe itself is
-# among them so that taking one leading apostrophe away always gives the text back.
+# Initial characters that make a spreadsheet treat a cell as a formula. The apostrophe is included
+# so that removing one leading apostrophe always restores the text.
 _STARTS = frozenset("=+-@\t\n\r'")
 
 
 def spreadsheet_safe(text: str) -> str:
-    """Return a text with an apostrophe before it where a spreadsheet would take it for a formula.
+    """Return a text, prefixed with an apostrophe if a spreadsheet would treat it as a formula.
 
-    Full-width and small forms of the signs count as the signs (spreadsheets in East Asian languages
-    read them so), and so does a sign behind what nobody sees: a byte order mark, marks of direction
-    and of no width, spaces.
+    Full-width and small forms of the characters count as well (spreadsheets in East Asian languages
+    interpret them), and so does a character after invisible ones: a byte order mark, direction
+    marks, zero-width marks, spaces.
 
     Args:
-        text: Somebody's text.
+        text: The text of a cell.
     """
     if text[:1] in _STARTS or _first_seen(text) in _STARTS:
         return f"'{text}"
@@ -44,11 +44,11 @@ def spreadsheet_safe(text: str) -> str:
 
 
 def safe_csv(header: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
-    """Return a table as CSV in which no text is a formula.
+    """Return a table as CSV without any text that could be interpreted as a formula.
 
     Args:
         header: The columns' names.
-        rows: Their cells; None is an empty one.
+        rows: The rows' cells; None is an empty cell.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -77,15 +77,15 @@ def write_table(
 
     Args:
         schema: The table's columns; each row must have exactly these.
-        rows: The rows, consumed once.
-        path: Where to; replaced only when every row is written.
+        rows: The rows, iterated once.
+        path: The file; replaced only after every row is written.
         metadata: Key-value pairs kept in a Parquet file's schema.
 
     Returns:
         The number of rows written.
 
     Raises:
-        TableError: The suffix is none of the known formats.
+        TableError: The suffix is not a known format.
     """
     if path.suffix not in FORMATS:
         raise TableError(
@@ -120,7 +120,7 @@ def _as_text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, datetime):
         return value.isoformat()
-    # Some readers take a lone carriage return for the end of the row.
+    # Some readers treat a lone carriage return as the end of the row.
     return str(value).replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -131,13 +131,13 @@ def read_table(
     extended: bool = False,
     refused: Callable[[TableError], object] | None = None,
 ) -> Iterator[dict[str, object]]:
-    """Yield a file's rows with values in their schema types.
+    """Yield a file's rows, with values converted to the schema's types.
 
     Args:
         schema: The table's columns.
         path: The file.
-        extended: Whether the file's further columns are read too, as texts.
-        refused: Called for each row of a text table that does not fit, in place of an exception.
+        extended: Whether to also read the file's further columns, as texts.
+        refused: Called for each invalid row of a text table, instead of raising an exception.
 
     Raises:
         TableError: The file is missing, lacks a column or holds a value of the wrong type.
@@ -157,12 +157,12 @@ def read_table(
 
 
 def parse_table(schema: TableSchema, text: str, path: Path) -> Iterator[dict[str, object]]:
-    """Yield the rows of a text table that was read already, as ``read_table`` does of a file.
+    """Yield the rows of a text table that is already in memory: see ``read_table``.
 
     Args:
         schema: The table's columns.
-        text: What the file holds.
-        path: The file's path, which tells its format, and its place in messages.
+        text: The file's content.
+        path: The file's path, which determines the format, and is used in messages.
 
     Raises:
         TableError: A column is missing, or a value is of the wrong type.
@@ -221,7 +221,7 @@ def _no_text_table(path: Path, error: Exception) -> TableError:
 
 
 def check_columns(schema: TableSchema, seen: Sequence[str], path: Path) -> None:
-    """Raise a TableError if a column of the schema that must be there is not among those seen."""
+    """Raise a TableError if a mandatory column of the schema is missing."""
     needed = [column.name for column in schema.columns if column.absent is None]
     missing = [name for name in needed if name not in seen]
     if missing:
@@ -234,7 +234,7 @@ def check_columns(schema: TableSchema, seen: Sequence[str], path: Path) -> None:
 
 
 def _from_text(column: Column, text: str | None, place: str) -> object:
-    # A column of words may hold an empty one, but not where the words are listed.
+    # A text column may contain empty values, unless its values are restricted.
     if text is None or (text == "" and (column.type != "string" or column.values)):
         if column.optional:
             return None

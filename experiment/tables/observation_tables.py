@@ -1,4 +1,4 @@
-"""Every table that is exported of what was measured and observed of a session."""
+"""The exported tables of measurements and observations of a session."""
 
 from collections.abc import Mapping
 
@@ -132,7 +132,7 @@ STEP_TIMES = (
     ),
     JUDGE,
 )
-# What was read word by word, or region by region.
+# Reading times by word or by region.
 READINGS = TableSchema(
     "readings",
     "Reading times: one row per word or region that was read. Exported where trials are read step "
@@ -201,7 +201,7 @@ HUMANNESS = TableSchema(
 
 _PARTICIPANT = Column("participant", "string", "random reference; not a platform's worker id")
 
-# The codebook of the column ``kind``.
+# The meanings of the column ``kind``, for the codebook.
 EVENT_KINDS: Mapping[EventKind, str] = {
     EventKind.PREMATURE_PRESS: "a press too early to be a choice",
     EventKind.SHOWN_OTHERWISE: "a trial was not on the screen as it was sent",

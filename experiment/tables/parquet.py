@@ -1,4 +1,4 @@
-"""Parquet files: apart, because pyarrow takes as long to import as a whole web framework."""
+"""Parquet files, in a separate module because importing pyarrow takes long."""
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
@@ -46,7 +46,7 @@ def write_parquet(
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:
-    """Open a file, or raise a TableError if it is no Parquet file."""
+    """Open a Parquet file, or raise a TableError if the file has another format."""
     try:
         return pq.ParquetFile(path)
     except pa.ArrowInvalid as error:

@@ -1,7 +1,7 @@
-"""Every table that leaves or enters Parallax: columns, types, units, once.
+"""The definition of every table that Parallax reads or writes: columns, types, units.
 
-The web side writes these tables, the analysis side checks them, the codebook is made from
-them. ``experiment.tables.files`` reads and writes the files.
+The web application writes these tables, the analysis checks them, and the codebook is generated
+from them. ``experiment.tables.files`` reads and writes the files.
 """
 
 from experiment.participation import Ending
@@ -96,7 +96,7 @@ CONSENTS = TableSchema(
     ),
 )
 
-# A table of its own, so that exports of earlier versions lack no column.
+# A separate table, so that exports of earlier versions do not lack a column.
 ENDINGS = TableSchema(
     "endings",
     "How each visit ended, and its status on the recruiting platform.",
@@ -189,7 +189,7 @@ _RT_MS = Column(
     unit="ms",
     optional=True,
 )
-# What is measured of every answer given in a browser.
+# The measurements of every answer given in a browser.
 MEASURED_COLUMNS = (
     _RT_MS,
     Column("input_method", "string", "how the choice was made: key, pointer or touch"),
@@ -199,14 +199,14 @@ MEASURED_COLUMNS = (
     Column("lost_focus", "boolean", "whether the page lost focus during the trial", optional=True),
     Column("client_time", "datetime", "the browser's clock at the choice", optional=True),
 )
-# What a forced choice in a browser measures, whichever way it is presented.
+# The measurements of a forced choice in a browser, independent of its presentation.
 CHOICE_COLUMNS = (
     Column("chosen_side", "string", "the side of the chosen option", values=PAIR),
     Column("chose_good", "boolean", "whether the expected option was chosen"),
     *MEASURED_COLUMNS,
 )
 _GOOD_SIDE = "the side of the expected option"
-# Further columns of the trials, and others of the responses, where no pair is shown.
+# Columns of trials and responses for response types that do not show a pair.
 OPTIONS_COLUMN = Column(
     "options", "string", "the versions on the screen in their order, joined by spaces"
 )

@@ -1,1 +1,1 @@
-"""From lists to what one participant sees."""
+"""Further parts of a session: practice trials, breaks, pages and traces."""

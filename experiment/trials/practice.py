@@ -1,4 +1,4 @@
-"""What stands around a session's trials: practice trials, breaks and pages of blocks."""
+"""Practice trials, breaks and the pages before blocks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,9 +37,9 @@ class Practice:
     """One practice trial.
 
     Attributes:
-        item: What is shown; it belongs to no list.
-        good_side: Where the good option stands, the same for everybody.
-        feedback: What is said after the choice in addition to right or wrong; may be empty.
+        item: The item, which belongs to no list.
+        good_side: The side of the good option, the same for all participants.
+        feedback: The feedback after the choice in addition to right or wrong; may be empty.
     """
 
     item: Item
@@ -48,10 +48,10 @@ class Practice:
 
 
 def read_practice(study: Study) -> list[Practice]:
-    """Return the study's practice trials in their order; none where it names no file.
+    """Return the study's practice trials in order; empty if the study names no file.
 
     Raises:
-        StudyError: The file cannot be read, or a key is missing, unknown or wrong.
+        StudyError: The file cannot be read, or a key is missing, unknown or invalid.
     """
     if not study.trial.practice:
         return []
@@ -100,12 +100,12 @@ def _item(number: int, pair: _Pair) -> Item:
 
 
 def _side(number: int) -> Side:
-    # Nothing about a run decides it: practice is the same wherever the study is shown.
+    # The side does not depend on the run: practice is always the same.
     return generator(0, "practice", number).choice(PAIR)
 
 
 def breaks_before(study: Study, blocks: Sequence[str]) -> Iterator[int]:
-    """Yield the positions, from 1, of the trials before which a break comes.
+    """Yield the positions, from 1, of the trials that follow a break.
 
     Args:
         study: The study.
@@ -119,7 +119,7 @@ def breaks_before(study: Study, blocks: Sequence[str]) -> Iterator[int]:
 
 
 def pages_before(study: Study, blocks: Sequence[str]) -> dict[int, str]:
-    """Return the name of the text that comes before each position that has one."""
+    """Return the name of the text before each position that has one."""
     pages = study.design.order.pages
     return {
         position: pages[block]
@@ -131,5 +131,5 @@ def pages_before(study: Study, blocks: Sequence[str]) -> dict[int, str]:
 
 
 def _begins(blocks: Sequence[str]) -> list[bool]:
-    """Return of each trial whether its block begins with it."""
+    """Return for each trial whether it begins its block."""
     return [not n or blocks[n - 1] != block for n, block in enumerate(blocks)]

@@ -1,4 +1,4 @@
-"""How a trial was answered, moment by moment: what the page recorded where a study asks for it."""
+"""The trace of a trial: pointer movements and key presses, recorded if a study requests them."""
 
 import re
 from collections.abc import Iterator
@@ -16,9 +16,9 @@ class Moment:
 
     Attributes:
         kind: What happened: a mouse (or pen) or a finger moved, or a key went down or up.
-        at_ms: When, in milliseconds from the drawing of the trial.
-        x_px: How far from the window's left edge, in CSS pixels; None of keys.
-        y_px: How far from its upper edge; None of keys.
+        at_ms: The time in milliseconds since the trial was drawn.
+        x_px: The distance from the window's left edge in CSS pixels; None for keys.
+        y_px: The distance from the window's upper edge in CSS pixels; None for keys.
     """
 
     kind: str
@@ -28,11 +28,11 @@ class Moment:
 
 
 def read_trace(text: str) -> Iterator[Moment]:
-    """Yield the moments of a trace in their order; nothing of an empty one.
+    """Yield the moments of a trace in order; none for an empty trace.
 
     Args:
-        text: As ``webapp/static/trace.js`` writes it: moments with semicolons between them, each a
-            letter and differences to the moment before, in base 36.
+        text: The trace as ``webapp/static/trace.js`` writes it: moments separated by semicolons,
+            each a letter and differences to the previous moment, in base 36.
     """
     at_ms = x_px = y_px = 0
     for letter, after, right, down in _PARTS.findall(text):

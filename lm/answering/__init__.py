@@ -1,1 +1,1 @@
-"""Models as answerers of questions: a prompt, and the answers that can follow it."""
+"""Models that answer questions: a prompt and its possible answers."""

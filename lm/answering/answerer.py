@@ -1,4 +1,4 @@
-"""Models that answer questions: the interface, and a model on this machine."""
+"""Models that answer questions: the interface, and local models."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from lm.scorer import Scorer
 
 
 class Tier(StrEnum):
-    """What a model, or the server in front of it, tells; each tier can do what the next can."""
+    """What a model or its server reports; each tier can also do what the next one can."""
 
     TEXT = "text"  # log-probabilities of a given text
-    NEXT = "next"  # those of some alternatives for the next token
-    SAMPLES = "samples"  # what it writes, and nothing of probabilities
+    NEXT = "next"  # log-probabilities of some alternatives for the next token
+    SAMPLES = "samples"  # only sampled text, no probabilities
 
     @property
     def in_words(self) -> str:
-        """What it tells, for messages."""
+        """The tier's output in words, for messages."""
         return {
             Tier.TEXT: "log-probabilities of a given text",
             Tier.NEXT: "log-probabilities of the next token's alternatives",
@@ -27,13 +27,13 @@ class Tier(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A prompt and the answers of which one is to follow it.
+    """A prompt and its possible answers.
 
     Attributes:
-        prompt: What the model reads; empty where the answers are whole texts.
-        answers: The texts.
-        seed: What a sample is drawn by, where the model has to be sampled.
-        thinking: How many tokens it may think before it answers; 0 for an answer at once.
+        prompt: The text that the model reads; empty if the answers are whole texts.
+        answers: The possible answers.
+        seed: The seed of samples, if the model has to be sampled.
+        thinking: The most tokens of thinking before the answer; 0 for an immediate answer.
     """
 
     prompt: str
@@ -44,19 +44,19 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model says to a question.
+    """A model's reply to a question.
 
     Attributes:
-        logprobs_nats: The natural-log probability of each answer after the prompt; None where the
-            model did not tell it. Of samples, the log of the share that gave the answer.
-        texts: What the model wrote, where it was sampled.
-        n_unreadable: Samples in which no answer could be read.
-        n_refused: Samples in which the model declined.
-        n_cut: Samples that ended at the limit of tokens before an answer.
-        thoughts: What it wrote before its answers, where that is shown.
-        n_hidden: How many tokens it thought in all samples; None where nobody tells.
-        seed: What the server was told to draw the first sample by, and the next ones by the numbers
-            that follow; None where it was not sampled.
+        logprobs_nats: The natural-log probability of each answer after the prompt; None if the
+                    model did not report it. With samples, the log of the answer's share.
+        texts: The sampled texts.
+        n_unreadable: The number of samples without a recognisable answer.
+        n_refused: The number of samples in which the model declined to answer.
+        n_cut: The number of samples that reached the token limit before an answer.
+        thoughts: The thinking text before each answer, if it is visible.
+        n_hidden: The number of thinking tokens in all samples; None if unknown.
+        seed: The seed of the first sample; each later sample has the next number. None without
+                    samples.
     """
 
     logprobs_nats: tuple[float | None, ...]
@@ -70,7 +70,7 @@ class Reply:
 
 
 class Answerer(Protocol):
-    """A model that answers questions; a model on this machine, or one behind a server."""
+    """A model that answers questions, either local or behind a server."""
 
     @property
     def name(self) -> str:
@@ -79,36 +79,36 @@ class Answerer(Protocol):
 
     @property
     def trained_on(self) -> str:
-        """The text it was trained on, in words that may stand under a table."""
+        """The training text, in words that may be printed below a table."""
         ...
 
     @property
     def identity(self) -> str:
-        """What changes when the model does; replies are kept under it."""
+        """A value that changes when the model does; replies are stored under it."""
         ...
 
     @property
     def tier(self) -> Tier:
-        """What it tells."""
+        """What the model reports."""
         ...
 
     @property
     def workers(self) -> int:
-        """How many questions are asked at once, each in a call of its own; 0: all in one call."""
+        """The number of concurrent questions, one per call; 0: all questions in one call."""
         ...
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
-        """Return one reply per question, in their order."""
+        """Return one reply per question, in the same order."""
         ...
 
 
 class LocalAnswerer:
-    """A scorer that answers questions.
+    """A local scorer as an ``Answerer``.
 
     Args:
         scorer: The model.
-        identity: What changes when its files do.
-        write: How a prompt, or an answer to one, is written for it.
+        identity: A value that changes when the model's files do.
+        write: Converts a prompt or an answer to the form that the model reads.
     """
 
     tier = Tier.TEXT
@@ -130,16 +130,16 @@ class LocalAnswerer:
         return self._scorer.trained_on
 
     def reply(self, questions: Sequence[Question]) -> list[Reply]:
-        """Return one reply per question; what prompts share is read once, if the model can.
+        """Return one reply per question; shared parts of prompts are read once, if the model can.
 
-        An answer is the continuation of its prompt behind one space. Where the prompt is empty,
-        the answers are whole texts as the model reads them already.
+        An answer continues its prompt after one space. If the prompt is empty, the answers are
+        whole texts, already in the form that the model reads.
 
         Raises:
             LmError: A text is longer than the model's window, or cannot be scored.
         """
         requests = [request for each in questions for request in self._requests(each)]
-        # Equal requests are common: a sentence stands in many sessions.
+        # Equal requests are common: many sessions contain the same sentence.
         distinct = list(dict.fromkeys(requests))
         scores = self._scorer.score(distinct)
         found = {
@@ -151,7 +151,7 @@ class LocalAnswerer:
         ]
 
     def refuse_too_long(self, questions: Iterable[Question]) -> None:
-        """Raise an LmError if the model cannot read one of the questions."""
+        """Raise an LmError if one of the questions is too long for the model."""
         encoder = getattr(self._scorer, "encoder", self._scorer)
         if hasattr(encoder, "encode"):
             for request in {request for each in questions for request in self._requests(each)}:

@@ -1,4 +1,4 @@
-"""A model on this machine that is asked as a chat, with thoughts before its answer or without."""
+"""A local model that answers in its chat template, with or without thinking before the answer."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -16,10 +16,10 @@ class ChatAnswerer(LocalAnswerer):
 
     Args:
         scorer: The model.
-        identity: What changes when its files do.
+        identity: A value that changes when the model's files do.
 
     Raises:
-        LmError: It has no chat template.
+        LmError: The model has no chat template.
     """
 
     def __init__(self, scorer: HfScorer, identity: str) -> None:
@@ -56,7 +56,7 @@ class ChatAnswerer(LocalAnswerer):
         ]
 
     def refuse_too_long(self, questions: Iterable[Question]) -> None:
-        """Raise an LmError if the model cannot read one of the questions, its thought at most."""
+        """Raise an LmError if a question with its longest thought is too long for the model."""
         kept = list(questions)
         super().refuse_too_long([each for each in kept if not each.prompt])
         encoder = self._model.encoder

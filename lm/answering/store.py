@@ -1,4 +1,4 @@
-"""Replies kept on disk: what was asked once is not asked again."""
+"""Replies stored on disk, so that no question is asked twice."""
 
 import hashlib
 import json
@@ -14,24 +14,24 @@ from lm.answering.answerer import Answerer, Question, Reply, Tier
 from lm.errors import LmError
 
 _TABLE = "CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, reply TEXT NOT NULL)"
-# What an interruption loses at most.
+# The most replies that an interruption can lose.
 _AT_A_TIME = 512
 
 
 class ReplyStore:
-    """Replies by question and model.
+    """Replies, stored by question and model.
 
     Args:
-        connection: The database that holds them.
+        connection: The database connection.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def answered(self, answerer: Answerer, questions: Sequence[Question]) -> list[Reply]:
-        """Return a reply to each question; the model is asked what it was not asked before.
+        """Return a reply to each question; the model only answers questions without a stored reply.
 
-        Every reply is on disk before the next ones are asked for.
+        Replies are written to disk before the next questions are asked.
 
         Args:
             answerer: The model.
@@ -56,7 +56,7 @@ class ReplyStore:
 
 
 def _asked(answerer: Answerer, open_: dict[str, Question]) -> Iterator[dict[str, Reply]]:
-    """Yield replies as they come: many together of a model here, one by one of a server."""
+    """Yield replies as they arrive: in batches from a local model, one by one from a server."""
     keys = list(open_)
     if not answerer.workers:
         for start in range(0, len(keys), _AT_A_TIME):
@@ -69,16 +69,16 @@ def _asked(answerer: Answerer, open_: dict[str, Question]) -> Iterator[dict[str,
             for call in as_completed(calls):
                 yield {calls[call]: call.result()[0]}
         finally:
-            # After a failure nothing more is begun; what is under way is waited for.
+            # After a failure no further call is started; calls in progress are awaited.
             pool.shutdown(cancel_futures=True)
 
 
 @contextmanager
 def reply_store(path: Path) -> Iterator[ReplyStore]:
-    """Open a file of replies, which is made where there is none.
+    """Open a file of replies; create it if missing.
 
     Raises:
-        LmError: It cannot be opened, or is no such file.
+        LmError: The file cannot be opened, or is not a file of replies.
     """
     try:
         with closing(sqlite3.connect(path)) as connection:
@@ -93,7 +93,7 @@ def reply_store(path: Path) -> Iterator[ReplyStore]:
 
 
 def _key(answerer: Answerer, question: Question) -> str:
-    # Nothing but a sample depends on the seed.
+    # The seed only affects samples.
     seed = question.seed if answerer.tier is Tier.SAMPLES else None
     parts: list[object] = [answerer.identity, question.prompt, list(question.answers), seed]
     if question.thinking:

@@ -1,1 +1,1 @@
-"""Scorers that need no neural network and no n-gram table."""
+"""Scorers without a neural network or an n-gram table."""

@@ -1,4 +1,4 @@
-"""Log-probabilities of unigram models computed again, from their list of counts."""
+"""Independent recomputation of unigram models' log-probabilities from their word counts."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Scores from a table, for models that were run elsewhere."""
+"""Scores from a table, for models that were run outside Parallax."""
 
 import csv
 import math
@@ -13,27 +13,27 @@ from lm.scorer import TokenScores
 
 
 class _Tabs(csv.excel_tab):
-    """Tabs alone divide: a quotation mark is part of a text."""
+    """A table separated by tabs, without quoting: a quotation mark is part of the text."""
 
     quoting = csv.QUOTE_NONE
 
 
 TABLES: dict[str, type[csv.Dialect]] = {"scores.tsv": _Tabs, "scores.csv": csv.excel}
-# What a column's numbers are multiplied by to become natural logarithms.
+# Factors that convert a column's numbers to natural logarithms.
 UNITS = {"logprob_nats": 1.0, "logprob_log10": math.log(10), "logprob_log2": math.log(2)}
 UNITS |= {"surprisal_bits": -math.log(2)}
 
 
 class FixedScorer:
-    """A table of scores as a ``Scorer``; it answers nothing that does not stand in the table.
+    """A table of scores as a ``Scorer``; it only scores texts in the table.
 
     Args:
         scores: (context, text) to the natural-log probabilities of the text's tokens, or to one
             number for the text as a whole, which then counts as a single token. White space in the
             keys is single spaces.
-        name: What the model is called in tables and figures.
+        name: The model's name in tables and figures.
         trained_on: The text the outside model was trained on.
-        source: Where the numbers stand, for messages.
+        source: The table's path, for messages.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class FixedScorer:
         """Return the table in a folder: config.json next to scores.tsv or scores.csv.
 
         Raises:
-            LmError: There is no table, or a line of it cannot be understood.
+            LmError: There is no table, or one of its lines is invalid.
         """
         config = read_config(folder)
         path = next((folder / name for name in TABLES if (folder / name).is_file()), None)
@@ -63,11 +63,11 @@ class FixedScorer:
 
     @property
     def cased(self) -> bool:
-        """Whether its texts have capital letters."""
+        """Whether the table's texts contain capital letters."""
         return any(text != text.lower() for _, text in self._scores)
 
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
-        """Return each continuation's scores; see ``Scorer``. No word is called unknown.
+        """Return each continuation's scores; see ``Scorer``. No word is marked as unknown.
 
         Raises:
             LmError: The table has no row for a request.
@@ -123,7 +123,7 @@ def _unit(columns: Sequence[str], path: Path) -> str:
 
 
 def _logprobs(cell: str, text: str, factor: float, where: str) -> tuple[float, ...]:
-    """Return the numbers of a cell in nats: one for the text, or one for each of its words."""
+    """Return the numbers in a cell in nats: one for the text, or one for each of its words."""
     try:
         logprobs = tuple(float(number) * factor for number in cell.split())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Unigram models: a word's frequency, whatever precedes it."""
+"""Unigram models: a word's frequency, independent of the words before it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,18 +20,18 @@ FILES = (CONFIG, WORDS)
 class UnigramScorer:
     """A unigram model as a ``Scorer``.
 
-    One is added to every count, so that a word which did not occur has a probability as well::
+    One is added to every count, so that words with count 0 have a probability, too::
 
         P(w) = (c(w) + 1) / (sum_x c(x) + V)
 
     over the ``V`` words that can follow a context: ``<unk>`` and ``</s>`` are among them, ``<s>``
-    is not. More frequent words are always more probable, as a frequency baseline must have it.
+    is not. More frequent words are always more probable, as a frequency baseline requires.
 
     Args:
         vocabulary: The words.
-        counts: int64, shape ``(V + 1,)``: how often each word occurs, by its number; what stands
-            at the number of ``<s>`` is not looked at.
-        name: What the model is called in tables and figures.
+        counts: int64, shape ``(V + 1,)``: the count of each word, by its number; the count of
+                    ``<s>`` is ignored.
+        name: The model's name in tables and figures.
         trained_on: The text the counts come from.
     """
 
@@ -41,7 +41,7 @@ class UnigramScorer:
         self.name, self.trained_on, self._vocabulary = name, trained_on, vocabulary
         added = counts + 1.0
         added[vocabulary.begin] = 0.0
-        # <s> cannot be looked up, so its probability of nothing is never read.
+        # The vocabulary never returns <s>, so its log-probability of -inf is never used.
         with np.errstate(divide="ignore"):
             self._logprobs = np.log(added / added.sum())
 
@@ -60,11 +60,11 @@ class UnigramScorer:
 
     @property
     def cased(self) -> bool:
-        """Whether its words have capital letters."""
+        """Whether the vocabulary has capital letters."""
         return self._vocabulary.cased
 
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
-        """Return each continuation's scores; see ``Scorer``. The context changes nothing."""
+        """Return each continuation's scores; see ``Scorer``. The context has no effect."""
         return [self._scores(tuple(continuation.split())) for _, continuation in requests]
 
     def _scores(self, tokens: tuple[str, ...]) -> TokenScores:
@@ -73,20 +73,20 @@ class UnigramScorer:
 
 
 def count_unigrams(text: EncodedText, vocabulary: Vocabulary) -> NDArray[np.int64]:
-    """Return how often each word occurs in a text, int64, shape ``(words,)``."""
+    """Return the count of each word in a text, int64, shape ``(words,)``."""
     return np.bincount(text.ids, minlength=len(vocabulary.words))
 
 
 def save(
     folder: Path, vocabulary: Vocabulary, counts: NDArray[np.int64], config: Mapping[str, object]
 ) -> None:
-    """Write a model folder in one step: all of it or nothing.
+    """Write a model folder atomically.
 
     Args:
-        folder: Where to; whatever stands there is replaced.
+        folder: The model's folder; existing content is replaced.
         vocabulary: The words.
         counts: As ``count_unigrams`` returns them.
-        config: What config.json is to say besides the type: name, trained_on and how it was made.
+        config: The content of config.json besides the type: name, trained_on and settings.
 
     Raises:
         LmError: The folder cannot be written.

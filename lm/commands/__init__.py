@@ -1,4 +1,4 @@
-"""The shell's commands on language models."""
+"""The shell commands for language models."""
 
 from lm.commands.train import train
 

@@ -1,4 +1,4 @@
-"""``parallax lm convert``: a published checkpoint as a model folder."""
+"""``parallax lm convert``: convert a published checkpoint to a model folder."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +39,7 @@ def convert(
 
     Only weights are read; the code that a checkpoint asks for is never run.
     """
-    # Only here, so that --help needs no library of an extra.
+    # Imported only here, so that --help needs no library of an extra.
     from lm.rnn.published_checkpoint import convert as convert_checkpoint
 
     convert_checkpoint(checkpoint, vocabulary, out, name, trained_on, kind)

@@ -1,4 +1,4 @@
-"""Training recurrent models at the shell: progress, Ctrl-C, memory."""
+"""Training of recurrent models from the shell: progress, Ctrl-C, memory."""
 
 import signal
 import time
@@ -28,7 +28,7 @@ _DEFAULT_MINUTES = 10.0
 
 
 def train_recurrent(request: TrainRequest) -> None:
-    """Train a recurrent model, or go on with it, unless its folder holds it already."""
+    """Train a recurrent model or resume its training, unless its folder already holds it."""
     options = request.options
     device = choose_device(cast(DeviceChoice, options.get("device") or "auto"))
     with joined_processes(device) as processes, explained_memory():
@@ -55,7 +55,7 @@ def train_recurrent(request: TrainRequest) -> None:
 def plan_training(
     request: TrainRequest, device: torch.device, processes: Processes
 ) -> TrainingPlan:
-    """Return what a request asks for, its texts prepared.
+    """Return the training plan of a request, with its texts prepared.
 
     Raises:
         LmError: A setting, a text or a tagged text cannot be used.
@@ -83,7 +83,7 @@ def _settings(request: TrainRequest, device: torch.device) -> TrainingSettings:
 def _corpus(request: TrainRequest, settings: TrainingSettings, processes: Processes) -> Corpus:
     choices = CorpusChoices(request.max_words, request.min_count, settings.seed)
     cache = cast(Path | None, request.options.get("cache"))
-    # The first process prepares the texts; the others find them prepared.
+    # The first process prepares the texts; the others then find them in the cache.
     if processes.leads:
         corpus = prepare(request.data, choices, cache, shown)
     if processes.world > 1:
@@ -128,7 +128,7 @@ def _every(seconds: float) -> Callable[[], bool]:
 
 @contextmanager
 def _stop_asked() -> Iterator[Callable[[], bool]]:
-    """Yield whether Ctrl-C was pressed; a second time it breaks off at once."""
+    """Yield a function that tells whether Ctrl-C was pressed; a second Ctrl-C aborts at once."""
     pressed = False
 
     def press(number: int, frame: FrameType | None) -> None:
@@ -145,7 +145,7 @@ def _stop_asked() -> Iterator[Callable[[], bool]]:
 
 
 class _Bar:
-    """One bar over the whole training: tokens per second, time left, epoch and loss."""
+    """A progress bar over the whole training: tokens per second, time left, epoch and loss."""
 
     def __init__(self, plan: TrainingPlan, processes: Processes) -> None:
         self._epochs, self._leads = plan.settings.epochs, processes.leads
@@ -162,7 +162,7 @@ class _Bar:
         words, progress = trainer.texts.train[0], trainer.progress
         per_epoch = words.rows * words.batch * trainer.processes.world
         done = (progress.epoch - 1 + progress.window / len(words)) * per_epoch
-        # None hides the bar where nobody watches; other processes never show one.
+        # None hides the bar if the output is not a terminal; other processes never show one.
         self._bar = tqdm(
             total=per_epoch * self._epochs,
             initial=round(done),

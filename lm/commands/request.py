@@ -1,4 +1,4 @@
-"""What `parallax lm train` was asked for, as its kinds of models take it."""
+"""The options of `parallax lm train`, as passed to each kind of model."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,14 +15,14 @@ class TrainRequest:
     """One call of the command.
 
     Attributes:
-        type: Which kind of model.
+        type: The kind of model.
         preset: The named settings to start from; empty: none.
         data: A text, or a folder of texts.
         out: The model's folder.
-        name: What tables and figures will call it; empty: by its type.
-        max_words: How many words are known at most.
+        name: The model's name in tables and figures; empty: named after its type.
+        max_words: The largest number of known words.
         min_count: Words that occur less often are unknown.
-        options: The options of that kind of model; those not given are ``None``.
+        options: The options of that kind of model; options not given are ``None``.
     """
 
     type: str
@@ -36,13 +36,13 @@ class TrainRequest:
 
 
 def shown(sentences: Iterable[list[str]], task: str) -> Iterator[list[str]]:
-    """Yield the sentences and show how many there were."""
+    """Yield the sentences, and show their number."""
     yield from tqdm(sentences, desc=task, unit=" sentences", disable=None)
 
 
 @contextmanager
 def explained_memory() -> Iterator[None]:
-    """Turn running out of memory into a message that names the settings to lower."""
+    """Turn an out-of-memory error into a message that names the settings to lower."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:

@@ -1,4 +1,4 @@
-"""``parallax lm search``: many models, and which of them predicts held-out text best."""
+"""``parallax lm search``: train many models, and compare their perplexity on held-out text."""
 
 import csv
 import os
@@ -63,7 +63,7 @@ def search(
 
     Models that were trained before are kept, and a training that was begun is continued.
     """
-    # Only here and in the workers, so that --help needs no library of an extra.
+    # Imported only here and in the workers, so that --help needs no library of an extra.
     import torch
 
     from lm.corpora.folder import CorpusChoices, prepare
@@ -94,7 +94,7 @@ def _train_one(
     name: str,
     settings: TrainingSettings,
 ) -> Row:
-    """Train one model, in a process of its own, and return its results or what went wrong."""
+    """Train one model in its own process, and return its results or an error message."""
     from lm.corpora.folder import prepare
 
     try:

@@ -71,7 +71,7 @@ def surprisal(
 
 
 def _read(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield each text's name and the text; lines are named by their number."""
+    """Yield each text's id and the text; lines are identified by their number."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             if path.suffix not in _TABLES:

@@ -1,4 +1,4 @@
-"""``parallax lm tag``: how often a multi-task model tells the right supertag."""
+"""``parallax lm tag``: how often a multi-task model predicts the right supertag."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def tag(model: Path, tagged: Path) -> None:
 
     TAGGED holds a word, a tab and its tag per line, and a blank line between sentences.
     """
-    # Only here, so that --help needs no library of an extra.
+    # Imported only here, so that --help needs no library of an extra.
     from lm.corpora.tagged_text import read_tagged
     from lm.rnn.folder import load_network
     from lm.rnn.supertags import tag_accuracy

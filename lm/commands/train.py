@@ -134,7 +134,7 @@ def train(
         type_ or "", preset or "", data, out, name, max_words, min_count, options
     )
     if TRAINERS[kind] == _COUNT_MODEL:
-        # Before numpy is imported.
+        # This must happen before numpy is imported.
         from lm.ngram.sorting import avoid_slow_sorting
 
         avoid_slow_sorting(os.environ)

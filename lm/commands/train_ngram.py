@@ -1,4 +1,4 @@
-"""Training models that only count: n-grams and unigrams."""
+"""Training of models that only count: n-grams and unigrams."""
 
 import sys
 from collections.abc import Callable
@@ -30,7 +30,7 @@ _FILES = {"ngram": ngram.FILES, "unigram": unigram.FILES}
 
 
 def train_count_model(request: TrainRequest) -> None:
-    """Train an n-gram or unigram model, unless its folder holds it already."""
+    """Train an n-gram or unigram model, unless its folder already holds it."""
     text = request.data / "train.txt" if request.data.is_dir() else request.data
     wanted = _wanted(request, text)
     files = _FILES[request.type]
@@ -57,7 +57,7 @@ def train_count_model(request: TrainRequest) -> None:
 
 
 def _wanted(request: TrainRequest, text: Path) -> dict[str, object]:
-    """Return what decides the model, as its config.json says it."""
+    """Return the settings that determine the model, as stored in its config.json."""
     sha256 = text_sha256(text)
     own: dict[str, object] = {"name": request.name or "unigram"}
     if request.type == "ngram":
@@ -83,12 +83,12 @@ def _order(request: TrainRequest) -> int:
 
 
 def _is_limited(request: TrainRequest) -> bool:
-    """Return whether words outside the vocabulary are counted as themselves and then left out."""
+    """Return whether unknown words are counted as words of their own first, then removed."""
     return request.options.get("unknown") == LMPLZ
 
 
 def _prune(request: TrainRequest) -> list[int]:
-    """Return the thresholds by order; none: nothing is left out."""
+    """Return the pruning thresholds by order; empty: no pruning."""
     words = str(request.options.get("prune") or "").split()
     if not all(word.isdecimal() for word in words):
         raise LmError(
@@ -107,7 +107,7 @@ def _holds(folder: Path, files: tuple[str, ...], wanted: dict[str, object]) -> b
 
 
 def _read(text: Path, request: TrainRequest) -> tuple[Vocabulary, EncodedText]:
-    # Where they are left out afterwards, words outside the vocabulary are counted first.
+    # In that case, words outside the vocabulary are counted before they are removed.
     limited = _is_limited(request)
     choose = partial(
         vocabulary_by_frequency,
@@ -128,13 +128,13 @@ def _read(text: Path, request: TrainRequest) -> tuple[Vocabulary, EncodedText]:
 def _count(
     request: TrainRequest, vocabulary: Vocabulary, text: EncodedText, config: dict[str, object]
 ) -> Callable[[], None]:
-    """Return what writes the model, which is counted by then."""
+    """Count the model, and return a function that writes it."""
     if request.type == "unigram":
         counts = unigram.count_unigrams(text, vocabulary)
         return lambda: unigram.save(request.out, vocabulary, counts, config)
     estimated = _estimate(text, vocabulary, request)
     facts: dict[str, object] = {
-        # All words but <s>.
+        # All words except <s>.
         "vocabulary_size": len(estimated.table.words) - 1,
         "discounts": [asdict(discounts) for discounts in estimated.discounts],
     }
@@ -153,7 +153,7 @@ def _estimate(encoded: EncodedText, vocabulary: Vocabulary, request: TrainReques
 def _known(
     unigrams: CountedLevel, vocabulary: Vocabulary, request: TrainRequest
 ) -> NDArray[np.bool_]:
-    """Return which of a text's words are in the vocabulary that was asked for."""
+    """Return which of a text's words are in the requested vocabulary, bool."""
     occurring = dict(zip(vocabulary.words, unigrams.counts.tolist(), strict=True))
     limited = vocabulary_by_frequency(occurring, request.max_words, request.min_count)
     words = set(limited.words)

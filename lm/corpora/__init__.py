@@ -1,1 +1,1 @@
-"""Texts as a model reads them: sentences, vocabularies, ids, batches."""
+"""Texts in the form that models read: sentences, vocabularies, ids, batches."""

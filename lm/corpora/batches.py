@@ -1,4 +1,4 @@
-"""A long text as windows of many columns read side by side."""
+"""Windows of a long text: many columns, read in parallel."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ Ids = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Steps of a text to read, and the targets at each of them.
+    """Consecutive steps of a text, and the target of each.
 
     Attributes:
         inputs: int64, shape ``(time, batch)``.
@@ -26,20 +26,20 @@ class Window:
 
 
 class Columns:
-    """A text cut into ``batch`` long pieces of one length, read side by side, window by window.
+    """A text cut into ``batch`` pieces of equal length, which are read in parallel, by windows.
 
-    What does not fill the last row is left out. Of several processes each reads its own columns.
+    Tokens that do not fill the last row are omitted. Each process reads only its own columns.
 
     Args:
-        inputs: The numbers to read, shape ``(tokens,)``.
-        targets: The target after each, shape ``(tokens,)``.
-        batch: How many columns, over all processes.
-        steps: How many rows a window has; the last may have fewer.
-        rank: Which process this is, of ``world``.
-        world: How many processes there are.
+        inputs: The numbers of the tokens to read, shape ``(tokens,)``.
+        targets: The target of each token, shape ``(tokens,)``.
+        batch: The number of columns of all processes together.
+        steps: The number of rows in a window; the last window may have fewer.
+        rank: The number of this process, from 0.
+        world: The number of processes.
 
     Raises:
-        LmError: The text is too short for that many columns.
+        LmError: The text is too short for this number of columns.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Columns:
         return -(-self.rows // self.steps)
 
     def window(self, number: int) -> Window:
-        """Return the window of that number, from 0."""
+        """Return a window by its number, from 0."""
         part = slice(number * self.steps, (number + 1) * self.steps)
         return Window(_rows(self._inputs[:, part]), _rows(self._targets[:, part]))
 

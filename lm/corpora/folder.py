@@ -1,7 +1,7 @@
-"""A corpus as training reads it: train, valid and test as memory-mapped word numbers.
+"""Corpora for training: train, valid and test as memory-mapped word numbers.
 
-Texts are read twice, sentence by sentence, and written as they are read, so that the memory needed
-grows with the number of different words and of sentences, not with that of words.
+Texts are read twice, sentence by sentence, and written as they are read: memory use depends on
+the number of different words and of sentences, not on the number of tokens.
 """
 
 import hashlib
@@ -41,13 +41,13 @@ _SENTENCES_AT_A_TIME = 100_000
 
 @dataclass(frozen=True, slots=True)
 class CorpusChoices:
-    """What turns texts into numbers, besides the texts.
+    """The settings that turn texts into numbers.
 
     Attributes:
-        max_words: How many words are known, the most frequent of the training text.
+        max_words: The number of known words: the most frequent of the training text.
         min_count: Words that occur less often in it are unknown.
-        seed: The seed of the order of the training text's sentences and of the split.
-        valid_share: The share of sentences held out where one file is the whole corpus; the
+        seed: The seed of the split and of the order of the training sentences.
+        valid_share: The share of validation sentences if the corpus is a single file; the
             default is the one of Gulordava et al. (2018): eight parts to train, one to validate.
     """
 
@@ -63,9 +63,9 @@ class Corpus:
 
     Attributes:
         vocabulary: The words.
-        splits: int32 arrays on disk, by ``train``, ``valid`` and, where there is one, ``test``.
+        splits: int32 arrays on disk, keyed ``train``, ``valid`` and, if present, ``test``.
         n_sentences: The number of sentences by split.
-        described: The training text in words.
+        described: A description of the training text.
         sha256: The hash of the texts and the choices.
     """
 
@@ -83,14 +83,14 @@ def _unshown(sentences: Iterable[list[str]], task: str) -> Iterable[list[str]]:
 def prepare(
     source: Path, choices: CorpusChoices, cache: Path | None = None, shown: Shown = _unshown
 ) -> Corpus:
-    """Return the corpus of a folder or a file, from the cache if the same was prepared before.
+    """Return the corpus of a folder or a file; use the cache if it was prepared before.
 
     Args:
-        source: A folder with train.txt, valid.txt and perhaps test.txt and vocab.txt (one word per
+        source: A folder with train.txt, valid.txt, and optionally test.txt and vocab.txt (a word a
             line, which fixes the vocabulary), or one text, which is split.
-        choices: How.
-        cache: Where prepared corpora stay; default: ``.prepared`` in the folder or by the file.
-        shown: Wraps the sentences while they are read, for a progress bar.
+        choices: The settings.
+        cache: The folder of prepared corpora; default: ``.prepared`` in the folder or by the file.
+        shown: Wraps the sentences during reading, for a progress bar.
 
     Raises:
         LmError: A text is missing or cannot be used, or the cache cannot be written.
@@ -168,7 +168,7 @@ class _Preparation:
     def _encode(
         self, path: Path, vocabulary: Vocabulary, size: tuple[int, int]
     ) -> tuple[Ids, NDArray[np.int32]]:
-        """Write the text in its own order; return it and each sentence's length with its end."""
+        """Write a text in its own order; return it and its sentences' lengths with their ends."""
         n_sentences, n_tokens = size
         (self.folder / "unsorted").mkdir(exist_ok=True)
         ids = np.lib.format.open_memmap(
@@ -184,7 +184,7 @@ class _Preparation:
         return ids, lengths
 
     def _split(self, name: str, ids: Ids, lengths: NDArray[np.int32]) -> dict[str, int]:
-        """Write a text's part or parts, the training text's sentences in random order."""
+        """Write the text's parts, the training sentences in random order."""
         order = np.arange(len(lengths))
         if name == TRAIN:
             order = np.random.default_rng([self.choices.seed, 1]).permutation(len(lengths))
@@ -211,7 +211,7 @@ class _Preparation:
         for first in range(0, len(order), _SENTENCES_AT_A_TIME):
             some = order[first : first + _SENTENCES_AT_A_TIME]
             n = lengths[some].astype(np.int64)
-            # Where each word stands in the text: its sentence's start and its place in it.
+            # For each word, the number of its sentence, and its position in the sentence.
             within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
             out[filled : filled + len(within)] = ids[np.repeat(starts[some], n) + within]
             filled += len(within)
@@ -221,7 +221,7 @@ class _Preparation:
 def _numbered(
     sentences: Iterable[list[str]], vocabulary: Vocabulary
 ) -> Iterator[tuple[Ids, list[int]]]:
-    """Yield some sentences' word numbers at a time, and the sentences' lengths."""
+    """Yield blocks of sentences: their word numbers and their lengths."""
     ids, lengths = array("i"), list[int]()
     number_of = vocabulary.__getitem__
     for tokens in sentences:

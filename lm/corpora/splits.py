@@ -1,4 +1,4 @@
-"""The parts that a corpus is split into, and the files that hold them."""
+"""The parts of a split corpus, and their files."""
 
 from pathlib import Path
 
@@ -8,11 +8,11 @@ TRAIN, VALID, TEST = "train", "valid", "test"
 
 
 def split_files(folder: Path, expected: str) -> dict[str, Path]:
-    """Return the texts of a folder by ``train``, ``valid`` and perhaps ``test``.
+    """Return the paths of a folder's texts, keyed ``train``, ``valid`` and, if present, ``test``.
 
     Args:
-        folder: Holds ``train.txt`` and the others.
-        expected: What the folder should hold, as a sentence.
+        folder: The folder with ``train.txt`` and the others.
+        expected: A sentence on what the folder should contain.
 
     Raises:
         LmError: train.txt or valid.txt is missing.

@@ -13,7 +13,7 @@ from lm.corpora.vocab import Vocabulary
 from lm.errors import LmError, why_unread
 
 Ids = NDArray[np.int32]
-# What stands for a tag that did not occur in training, and for the end of a sentence.
+# The tags for unseen tags and for the end of a sentence.
 UNKNOWN_TAG, END_TAG = "<unk>", "<eos>"
 
 
@@ -23,7 +23,7 @@ class TaggedText:
 
     Attributes:
         words: int32, shape ``(tokens,)``.
-        tags: int32, shape ``(tokens,)``: the tag of the word at the same place.
+        tags: int32, shape ``(tokens,)``: the tag of the word at the same index.
     """
 
     words: Ids
@@ -31,7 +31,7 @@ class TaggedText:
 
 
 def read_tagged(path: Path) -> Iterator[list[tuple[str, str]]]:
-    """Yield each sentence as pairs of word and tag.
+    """Yield each sentence as (word, tag) pairs.
 
     Raises:
         LmError: The file is missing, empty, not UTF-8, or a line lacks a column.
@@ -72,7 +72,7 @@ def _pair(line: str, path: Path, number: int) -> tuple[str, str]:
 
 
 def tagged_files(folder: Path) -> dict[str, Path]:
-    """Return the tagged texts of a folder by ``train``, ``valid`` and perhaps ``test``.
+    """Return a folder's tagged texts, keyed ``train``, ``valid`` and, if present, ``test``.
 
     Raises:
         LmError: train.txt or valid.txt is missing.
@@ -85,7 +85,7 @@ def tagged_files(folder: Path) -> dict[str, Path]:
 
 
 def tags_by_frequency(sentences: Iterable[Sequence[tuple[str, str]]]) -> tuple[str, ...]:
-    """Return the tags in the order of their numbers: the two special ones, then the frequent."""
+    """Return the tags in the order of their numbers: the two special tags, then by frequency."""
     counts = Counter(tag for sentence in sentences for _, tag in sentence)
     ranked = sorted(counts, key=lambda tag: (-counts[tag], tag))
     special = (UNKNOWN_TAG, END_TAG)

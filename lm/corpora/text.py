@@ -19,7 +19,7 @@ from lm.errors import LmError
 
 _BYTES_AT_A_TIME = 2**21
 _BEGIN, _END = BEGIN.encode(), END.encode()
-# They have the first numbers.
+# The special words have the first numbers.
 _N_BOUNDARIES = 2
 
 
@@ -28,9 +28,9 @@ class EncodedText:
     """A text as word numbers, each sentence between ``<s>`` and ``</s>``.
 
     Attributes:
-        ids: int64, shape ``(tokens + 2 * sentences,)``: the sentences one after the other.
+        ids: int64, shape ``(tokens + 2 * sentences,)``: the concatenated sentences.
         n_sentences: The number of sentences.
-        n_tokens: The number of words, boundaries not counted.
+        n_tokens: The number of words, without sentence boundaries.
     """
 
     ids: NDArray[np.int64]
@@ -49,10 +49,10 @@ def text_sha256(path: Path) -> str:
 
 
 def read_sentences(path: Path) -> Iterator[list[str]]:
-    """Yield the tokens of each line that has any.
+    """Yield the tokens of each line that is not blank.
 
     Raises:
-        LmError: The file is missing, empty, binary, not UTF-8, or a line holds a sentence boundary.
+        LmError: The file is missing, empty, binary, not UTF-8, or contains ``<s>`` or ``</s>``.
     """
     n_sentences = 0
     with _opened(path) as file:
@@ -93,7 +93,7 @@ def _decoded(line: bytes, path: Path, number: int) -> str:
 
 
 def count_words(sentences: Iterable[Sequence[str]]) -> Counter[str]:
-    """Return how often each word occurs."""
+    """Return the count of each word."""
     counts: Counter[str] = Counter()
     for tokens in sentences:
         counts.update(tokens)
@@ -101,7 +101,7 @@ def count_words(sentences: Iterable[Sequence[str]]) -> Counter[str]:
 
 
 class _Numbers(dict[str, int]):
-    """Words numbered in the order in which they are first looked up."""
+    """Numbers for words, in order of first look-up."""
 
     def __missing__(self, word: str) -> int:
         number = self[word] = len(self)
@@ -113,15 +113,15 @@ def read_encoded(
     choose: Callable[[Mapping[str, int]], Vocabulary],
     progress: Callable[[int], object] = lambda _: None,
 ) -> tuple[Vocabulary, EncodedText, int]:
-    """Return a text's vocabulary, the text as its numbers, and how many different words it has.
+    """Return a text's vocabulary, the encoded text, and the number of different words in it.
 
-    The text is gone through once, millions of words at a time: it says what ``count_words`` and
-    ``encode`` say of it.
+    The text is read once, in blocks of millions of words; the result is that of ``count_words``
+    and ``encode``.
 
     Args:
         path: The text.
-        choose: Chooses the vocabulary by how often each word occurs.
-        progress: Called with how many bytes were read since the call before.
+        choose: Chooses the vocabulary from the word counts.
+        progress: Called with the number of bytes read since the last call.
 
     Raises:
         LmError: As ``read_sentences``.
@@ -147,12 +147,12 @@ def read_encoded(
 
 
 def _numbered(block: bytes, numbers: _Numbers, path: Path) -> NDArray[np.int32]:
-    """Return whole lines as numbers, each between those of ``<s>`` and ``</s>``."""
+    """Return complete lines as word numbers, each line between ``<s>`` and ``</s>``."""
     lines = block.removesuffix(b"\n")
     whole = b"%b %b %b" % (_BEGIN, lines.replace(b"\n", b" %b %b " % (_END, _BEGIN)), _END)
     words = _split(whole, path).dictionary_encode()
     number_of = [numbers[word] for word in words.dictionary.to_pylist()]
-    # Taken from their buffer and built into it below: otherwise PyArrow would load pandas.
+    # The arrays are built from buffers: otherwise PyArrow would import pandas.
     places = np.frombuffer(words.indices.buffers()[1], np.int32, len(words))
     ids = np.array(number_of, np.int32)[places]
     n_boundaries = 2 * (lines.count(b"\n") + 1)
@@ -163,7 +163,7 @@ def _numbered(block: bytes, numbers: _Numbers, path: Path) -> NDArray[np.int32]:
 
 
 def _split(text: bytes, path: Path) -> pa.Array:
-    """Return the words between white space."""
+    """Split at white space."""
     ends = pa.py_buffer(np.array([0, len(text)]))
     whole = pa.Array.from_buffers(pa.large_string(), 1, [None, ends, pa.py_buffer(text)])
     try:
@@ -174,14 +174,14 @@ def _split(text: bytes, path: Path) -> pa.Array:
 
 
 def _explain(path: Path) -> NoReturn:
-    """Raise the error that reading line by line finds."""
+    """Read line by line, to raise the error with its line number."""
     for _ in read_sentences(path):
         pass
     raise LmError(f"{path} changed while it was read. Try again.")
 
 
 def encode(sentences: Iterable[Sequence[str]], vocabulary: Vocabulary) -> EncodedText:
-    """Return the sentences as word numbers; words outside the vocabulary become unknown."""
+    """Return the sentences as word numbers; words outside the vocabulary become ``<unk>``."""
     ids = array("q")
     n_sentences = 0
     number_of = vocabulary.__getitem__

@@ -1,4 +1,4 @@
-"""Vocabularies of word-level models: the known words by frequency, and their numbers."""
+"""Vocabularies of word-level models: the most frequent words, and their numbers."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -13,17 +13,17 @@ DEFAULT_MAX_WORDS = 50_000
 
 
 class Vocabulary(dict[str, int]):
-    """Words mapped to their numbers; any other word has the number of the unknown word.
+    """Maps words to numbers; all other words have the number of the unknown word.
 
-    Models of single sentences know ``<s>`` and ``</s>``. Models of a stream of sentences know one
-    ``<eos>``, which ends a sentence and begins the next; ``</s>`` is then another name for it.
-    ``<s>`` cannot be looked up, so that no text can put a beginning where there is none.
+    Models of single sentences have ``<s>`` and ``</s>``. Models of a stream of sentences have one
+    ``<eos>``, which ends a sentence and begins the next; ``</s>`` is then an alias of it.
+    ``<s>`` cannot be looked up, so that no text can contain a beginning of its own.
 
     Args:
-        words: The known words in the order of their numbers, all special words among them.
+        words: The known words, special words included, in the order of their numbers.
 
     Raises:
-        LmError: Special words are missing, or a word stands there twice.
+        LmError: Special words are missing, or a word is duplicated.
     """
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -39,12 +39,12 @@ class Vocabulary(dict[str, int]):
 
     @property
     def cased(self) -> bool:
-        """Whether any word has a capital letter, so that texts are not to be lower-cased."""
+        """Whether any word has a capital letter, so that texts must not be lower-cased."""
         return any(word != word.lower() for word in self.words)
 
     @property
     def sha256(self) -> str:
-        """The hash of the words in their order, in hexadecimal."""
+        """The SHA-256 of the words in their order, in hexadecimal."""
         return hashlib.sha256("\n".join(self.words).encode()).hexdigest()
 
 
@@ -72,7 +72,7 @@ def vocabulary_by_frequency(
     """Return the special words followed by the most frequent words of a text.
 
     Args:
-        counts: How often each word occurs.
+        counts: The count of each word.
         max_words: The number of words kept at most, special ones not counted; words of equal
             frequency are kept in alphabetical order, so that a text has one vocabulary.
         min_count: Words that occur less often are unknown.
@@ -85,10 +85,10 @@ def vocabulary_by_frequency(
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
-    """Return the vocabulary of a file with one word per line, the line's number being the word's.
+    """Return the vocabulary in a file with one word per line, in the order of the words' numbers.
 
     Raises:
-        LmError: The file cannot be read, or lacks a special word.
+        LmError: The file cannot be read, or a special word is missing.
     """
     try:
         return Vocabulary(path.read_text(encoding="utf-8").splitlines())
@@ -102,5 +102,5 @@ def read_vocabulary(path: Path) -> Vocabulary:
 
 
 def write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
-    """Write a vocabulary as ``read_vocabulary`` reads it."""
+    """Write a vocabulary in the format of ``read_vocabulary``."""
     path.write_text("\n".join(vocabulary.words) + "\n", encoding="utf-8", newline="\n")

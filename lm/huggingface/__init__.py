@@ -1,1 +1,1 @@
-"""Models of the transformers library as scorers."""
+"""Models of the transformers library, as scorers."""

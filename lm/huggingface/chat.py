@@ -1,4 +1,4 @@
-"""A model's own chat template: prompts as a person's turn, and thoughts before the answer."""
+"""A model's chat template: the prompt as the user's turn, and thinking before the answer."""
 
 from functools import partial
 from typing import Any
@@ -12,16 +12,16 @@ _END_OF_THOUGHT = "</think>"
 
 
 class Chat:
-    """Writes prompts as a model's chat template has them.
+    """Formats prompts with a model's chat template.
 
-    The template decides how a text begins: nothing is put before what it writes, so that a token
-    for the beginning never stands there twice.
+    The template writes the text's beginning: nothing is added before it, so that a beginning
+    token never occurs twice.
 
     Args:
         scorer: A causal model whose tokenizer has a template.
 
     Raises:
-        LmError: It has none.
+        LmError: The tokenizer has no chat template.
     """
 
     def __init__(self, scorer: HfScorer) -> None:
@@ -37,11 +37,11 @@ class Chat:
 
     @property
     def thinks(self) -> bool:
-        """Whether the template has a place for thoughts."""
+        """Whether the template supports thinking."""
         return "think" in self._template
 
     def rendered(self, prompt: str, *, thinking: bool = False) -> str:
-        """Return all that stands before the model's answer."""
+        """Return the whole text before the model's answer."""
         text = self._tokenizer.apply_chat_template(
             [{"role": "user", "content": prompt}],
             tokenize=False,
@@ -54,17 +54,17 @@ class Chat:
 
     @torch.inference_mode()
     def thought(self, prompt: str, most_tokens: int) -> tuple[str, str, int]:
-        """Let the model think, and return what stands before its answer then.
+        """Let the model think, and return the text that then precedes its answer.
 
-        It writes the most probable token each time, up to the end of its thought; a thought that
-        is longer than allowed is ended for it.
+        The model generates the most probable token each time, until its thought ends; a longer
+        thought than allowed is cut and closed.
 
         Args:
-            prompt: The person's turn.
-            most_tokens: How long the thought may be.
+            prompt: The user's turn.
+            most_tokens: The most tokens of the thought.
 
         Returns:
-            The whole text, the thought, and how many tokens it has.
+            The whole text, the thought, and its number of tokens.
         """
         text = self.rendered(prompt, thinking=True).rstrip(" ")
         model: Any = self._scorer.model

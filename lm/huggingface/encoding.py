@@ -1,4 +1,4 @@
-"""Texts as the rows of token numbers that Hugging Face models read, and where answers are read."""
+"""Texts as rows of token numbers for Hugging Face models, and the positions to read scores at."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from lm.errors import LmError
 from lm.huggingface.rows import Row, kept, windows
 from lm.surprisal import PLL
 
-# Letters with the marks that combine with them, numbers, and connectors such as "_".
+# Letters with their combining marks, numbers, and connectors such as "_".
 _WORD = re.compile(r"[\p{L}\p{M}\p{N}\p{Pc}]+|[^\p{L}\p{M}\p{N}\p{Pc}\s]")
-# Letters of scripts that write no spaces between words; the last is Japanese's long vowel.
+# Letters of scripts without spaces between words; the last is Japanese's long vowel mark.
 _UNSPACED = re.compile(
     r"(?V1)[[\p{L}\p{M}\p{Nl}]&&"
     "[\\p{Han}\\p{Hiragana}\\p{Katakana}\\p{Thai}\\p{Lao}\\p{Myanmar}\\p{Khmer}\u30fc]]"
@@ -30,13 +30,13 @@ def words_of_tokens(
     *,
     divides: bool,
 ) -> list[Word | None]:
-    """Return the word that each token belongs to, equal for tokens of one word.
+    """Return the number of each token's word; tokens of one word have equal numbers.
 
     Args:
         text: The text.
-        offsets: From which character to which each token stands.
-        own: The tokenizer's own words; None for special tokens.
-        divides: Whether the tokenizer divides text at spaces into words of its own.
+        offsets: The start and end of each token in the text, in characters.
+        own: The tokenizer's own word numbers; None for special tokens.
+        divides: Whether the tokenizer splits text into words at spaces.
     """
     starts = _starts(text)
     found: list[Word | None] = []
@@ -44,7 +44,7 @@ def words_of_tokens(
         if word is None:
             found.append(None)
             continue
-        # A token may begin with the space before its word.
+        # A token may start with the space before its word.
         while start < end and text[start].isspace():
             start += 1
         unspaced = start < len(text) and _UNSPACED.match(text[start])
@@ -54,7 +54,7 @@ def words_of_tokens(
 
 
 def _starts(text: str) -> list[int]:
-    """Return, for each character, where its word begins; one without a word is one itself."""
+    """Return the start of each character's word; a character outside words is its own word."""
     starts = list(range(len(text)))
     for run in _WORD.finditer(text):
         begin = run.start()
@@ -66,7 +66,7 @@ def _starts(text: str) -> list[int]:
     return starts
 
 
-# How byte-pair, SentencePiece and other tokenizers write a space or a new line.
+# The ways in which byte-pair, SentencePiece and other tokenizers write a space or a new line.
 _TWO_WORDS = "the cat"
 _MARKS = "\u0120\u2581\u010a "
 
@@ -78,7 +78,7 @@ class _Tokenized(Protocol):
 
 
 class Tokenizer(Protocol):
-    """What is asked of a Hugging Face tokenizer, under the names it has there."""
+    """The interface of a Hugging Face tokenizer that is used here."""
 
     is_fast: bool
     bos_token: str | None
@@ -88,7 +88,7 @@ class Tokenizer(Protocol):
     mask_token_id: int | None
 
     def __len__(self) -> int:
-        """Return how many tokens there are."""
+        """Return the number of tokens in the vocabulary."""
         ...
 
     def __call__(self, text: str, **options: bool) -> _Tokenized:
@@ -96,7 +96,7 @@ class Tokenizer(Protocol):
         ...
 
     def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
-        """Return the tokens of numbers."""
+        """Return the tokens for numbers."""
         ...
 
     def convert_tokens_to_ids(self, token: str) -> int | None:
@@ -106,13 +106,13 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A context and its continuation as one tokenised text.
+    """A context and its continuation, tokenised as one text.
 
     Attributes:
-        ids: The token numbers, special ones at the text's ends included.
-        scored: The places of the continuation's tokens in ``ids``.
-        words: The number of the word each token of ``ids`` belongs to; None for special ones.
-        ends: At which character of the text each of the continuation's tokens ends.
+        ids: The token numbers, including special tokens at both ends of the text.
+        scored: The indices of the continuation's tokens in ``ids``.
+        words: The word number of each token in ``ids``; None for special tokens.
+        ends: The character offset at which each of the continuation's tokens ends.
     """
 
     ids: tuple[int, ...]
@@ -122,27 +122,27 @@ class Encoded:
 
 
 class TextEncoder:
-    """A model's tokenizer with what has to be known about the model to use it.
+    """A model's tokenizer, with the properties of the model that encoding depends on.
 
     Attributes:
-        window: How many tokens the model reads at most, special ones included.
-        pll: What is hidden for a masked model's pseudo-log-likelihood: the token alone
+        window: The most tokens that the model reads, special tokens included.
+        pll: The tokens hidden for a masked model's pseudo-log-likelihood: the scored one alone
             (``original``), or the rest of its word as well (``within_word_l2r``).
         beginning: The number of the token a causal model's texts start with; None for masked
             models, whose tokenizers put special tokens at both ends.
 
     Args:
-        tokenizer: The tokenizer, one that knows where in the text each token stands.
+        tokenizer: The tokenizer; it must report each token's position in the text.
         window: As above.
-        masked: Whether it is a masked model's.
+        masked: Whether the model is a masked one.
         name: The model's name, for messages.
         beginning: The token a causal model's texts start with; without it the tokenizer's
             ``bos_token``, else its ``eos_token``.
-        n_words: How many tokens the model knows; by default those of the tokenizer.
+        n_words: The size of the model's vocabulary; by default the tokenizer's.
         slides: Whether a causal model reads longer texts in several windows.
 
     Raises:
-        LmError: The tokenizer lacks what scoring needs.
+        LmError: The tokenizer lacks a feature that scoring needs.
     """
 
     def __init__(
@@ -189,16 +189,16 @@ class TextEncoder:
         """
         context, continuation = context.rstrip(), _spaced(continuation, alone=not context.strip())
         text = f"{context} {continuation}" if context and continuation else context + continuation
-        # A lone space at the beginning is a token that, without its space, ends where it begins.
+        # A lone space at the start is a token that, without its space, ends where it begins.
         return self._encoded(text, len(context) if context else -1, begins=True)
 
     def encode_rendered(self, context: str, continuation: str, *, reserved: int = 0) -> Encoded:
-        """Return the tokens of what a chat template wrote, and of an answer right behind it.
+        """Return the tokens of a text rendered by a chat template, directly followed by an answer.
 
         Args:
-            context: As the template wrote it, the text's beginning included.
+            context: The rendered text, including its beginning.
             continuation: The answer.
-            reserved: How many more tokens must fit.
+            reserved: The number of further tokens that must fit into the window.
 
         Raises:
             LmError: As ``score``.
@@ -214,7 +214,7 @@ class TextEncoder:
         )
         ids = list(found["input_ids"])
         words: list[Word | None] = [None] * len(ids)
-        if self._hidden is not None:  # Only what is hidden together depends on words.
+        if self._hidden is not None:  # Words decide what is hidden together.
             words = words_of_tokens(
                 text, found["offset_mapping"], found.word_ids(), divides=self._divides
             )
@@ -252,7 +252,7 @@ class TextEncoder:
         return Encoded(tuple(ids), tuple(scored), tuple(words), tuple(ends))
 
     def rows(self, encoded: Encoded) -> list[Row]:
-        """Return the runs of the model that score an encoded continuation."""
+        """Return the model inputs that score an encoded continuation."""
         if self._hidden is None:
             rows = _causal_rows(encoded)
             return [part for row in rows for part in windows(row, self.window, encoded.ids[0])]
@@ -260,7 +260,7 @@ class TextEncoder:
 
     @property
     def slides_in_words(self) -> str:
-        """How longer texts are read, in a sentence."""
+        """A sentence on how texts longer than the window are read."""
         return (
             f"{self._name} reads {self.window:,} tokens at most. Of longer texts it reads several "
             f"windows, each from the token that texts begin with, and each token is scored after "
@@ -268,9 +268,9 @@ class TextEncoder:
         )
 
     def word_starts(self) -> list[int]:
-        """Return the tokens that begin with the space before a word, and those that end a text.
+        """Return the tokens that start with the space before a word, and those that end a text.
 
-        Empty where the tokenizer does not mark words so.
+        Empty if the tokenizer does not mark words in this way.
         """
         tokens = self._tokenizer.convert_ids_to_tokens(list(range(len(self._tokenizer))))
         marked = [n for n, token in enumerate(tokens) if token and token[0] in _MARKS]
@@ -279,27 +279,27 @@ class TextEncoder:
         return sorted({*marked, *([] if number is None else [number])}) if marked else []
 
     def tokens(self, encoded: Encoded) -> tuple[str, ...]:
-        """Return the continuation's tokens as the model's vocabulary writes them."""
+        """Return the continuation's tokens as written in the model's vocabulary."""
         ids = [encoded.ids[place] for place in encoded.scored]
         return tuple(self._tokenizer.convert_ids_to_tokens(ids))
 
     def unknown(self, encoded: Encoded) -> NDArray[np.bool_]:
-        """Return where the continuation's tokens are the unknown token, shape ``(tokens,)``."""
+        """Return whether each token of the continuation is unknown, bool, shape ``(tokens,)``."""
         unknown = self._tokenizer.unk_token_id
         return np.array([encoded.ids[place] == unknown for place in encoded.scored], np.bool_)
 
 
 def _spaced(continuation: str, *, alone: bool) -> str:
-    """Return a continuation without white space at its ends; a text alone may begin with one space.
+    """Strip a continuation's white space; a text without context may keep one space at the start.
 
-    Such a space makes its first word one in the middle of a text, for tokenizers that tell.
+    Some tokenizers treat the first word after such a space as a word in the middle of a text.
     """
     text = continuation.strip()
     return f" {text}" if alone and text and continuation[0].isspace() else text
 
 
 def _masked_rows(encoded: Encoded, hidden: int, *, within_word: bool) -> list[Row]:
-    """Return one row per scored token: it hidden, and the rest of its word if that is asked."""
+    """Return one row per scored token, with the token hidden and, if set, the rest of its word."""
     rows = []
     for place in encoded.scored:
         word = encoded.words[place] if within_word else None
@@ -312,7 +312,7 @@ def _masked_rows(encoded: Encoded, hidden: int, *, within_word: bool) -> list[Ro
 
 
 def _causal_rows(encoded: Encoded) -> list[Row]:
-    """Return the one row in which every scored token is read at the place before it."""
+    """Return the single row in which every scored token is predicted at the position before it."""
     if not encoded.scored:
         return []
     places = tuple(place - 1 for place in encoded.scored)

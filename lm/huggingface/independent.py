@@ -1,8 +1,8 @@
-"""Log-probabilities of Hugging Face models computed again, by code of its own.
+"""Independent recomputation of Hugging Face models' log-probabilities.
 
-Nothing here is the scorer's: the model and its tokenizer are loaded anew, whole texts go through
-the library's own ``forward``, beside others of the same length at most, and what a text begins
-with, what is hidden and which tokens make a word is worked out another way.
+This module shares no code with the scorer. It loads the model and its tokenizer again, runs whole
+texts through the library's own ``forward``, batched only with texts of the same length, and
+determines beginnings, hidden tokens and word boundaries in a different way.
 """
 
 import unicodedata
@@ -24,14 +24,14 @@ from transformers import (
 
 from lm.devices import DeviceChoice, choose_device
 
-# How the names of letters begin in scripts that write no spaces between words.
+# The start of the Unicode names of letters in scripts without spaces between words.
 _UNSPACED_NAMES = (
     "CJK UNIFIED", "CJK COMPATIBILITY IDEOGRAPH", "HANGZHOU NUMERAL", "IDEOGRAPHIC ITERATION",
     "VERTICAL IDEOGRAPHIC", "IDEOGRAPHIC NUMBER ZERO", "OLD CHINESE", "VIETNAMESE ALTERNATE",
     "HIRAGANA", "HENTAIGANA", "KATAKANA", "HALFWIDTH KATAKANA LETTER", "THAI", "LAO", "MYANMAR",
     "KHMER",
 )  # fmt: skip
-# Rows of one masked text, and tokens of texts of one length, that are run beside each other.
+# The number of rows of one masked text, and of tokens of equally long texts, run in one batch.
 _ROWS, _TOKENS = 64, 256
 
 
@@ -50,11 +50,11 @@ def logprobs_again(
     Args:
         source: A model's folder, or its name in the local cache.
         texts: The texts.
-        beginning: The token that a causal model's texts start with, where somebody named one.
-        pll: ``original`` where a masked model hides each token alone; otherwise the rest of its
+        beginning: The token that a causal model's texts start with, if one was specified.
+        pll: ``original`` if a masked model hides each token alone; otherwise the rest of its
             word is hidden as well.
-        device: Where to compute.
-        identity: Changes when the model's files do, which are then read again.
+        device: The device to compute on.
+        identity: A value that changes when the model's files do, so that they are read again.
     """
     model, tokenizer = _loaded(source, device, identity)
     if hasattr(tokenizer, "mask_token_id") and _reads_both_ways(model):
@@ -91,7 +91,7 @@ def _special(tokenizer: Any, name: str) -> str:  # noqa: ANN401
 
 
 def _trimmed(text: str) -> str:
-    """Return a text without white space around it, but for one space that it may begin with."""
+    """Strip a text's white space, but keep one space at the start if there is any."""
     return f"{' ' if text != text.lstrip() else ''}{text.strip()}"
 
 
@@ -117,7 +117,7 @@ def _causal(
 
 
 def _decoded(model: Any, tokenizer: Any, text: str) -> NDArray[np.float64]:  # noqa: ANN401
-    """Return what the decoder says of a text where the encoder read none; the model shifts it."""
+    """Return a decoder's output for a text after an empty input; the model shifts the text."""
     labels = tokenizer(text_target=text)["input_ids"]
     read = torch.tensor([tokenizer("")["input_ids"]], device=model.device)
     logits = model(input_ids=read, labels=torch.tensor([labels], device=model.device)).logits[0]
@@ -152,7 +152,7 @@ def _masked(model: Any, tokenizer: Any, text: str, alone: bool) -> NDArray[np.fl
 
 
 def _words(tokenizer: Any, text: str, ids: Sequence[int]) -> list[object]:  # noqa: ANN401
-    """Return what tells the words of tokens apart: equal for tokens of one word."""
+    """Return a word identifier for each token; tokens of one word have equal ones."""
     pieces = _piece_of_each(tokenizer, text, ids)
     divides = len(_pieces(tokenizer, "a b")) > 1
     offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
@@ -179,7 +179,7 @@ def _pieces(tokenizer: Any, text: str) -> list[str]:  # noqa: ANN401
 
 
 def _piece_of_each(tokenizer: Any, text: str, ids: Sequence[int]) -> list[int | None]:  # noqa: ANN401
-    """Return the number of the piece that each token was cut from."""
+    """Return the number of the piece that each token was split from."""
     model = tokenizer.backend_tokenizer.model
     cut, numbers = [], list[int | None]()
     for number, piece in enumerate(_pieces(tokenizer, text)):
@@ -188,7 +188,7 @@ def _piece_of_each(tokenizer: Any, text: str, ids: Sequence[int]) -> list[int | 
         numbers += [number] * len(tokens)
     if cut == list(ids):
         return numbers
-    # Where special tokens are written in the text, it is cut there before anything else.
+    # Special tokens written in the text split it before any other rule applies.
     return list(tokenizer(text, add_special_tokens=False).word_ids())
 
 

@@ -1,4 +1,4 @@
-"""Hugging Face models from a folder, the local cache or the hub, checked before they are used."""
+"""Loading of Hugging Face models from a folder, the local cache or the hub, with checks."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -38,16 +38,16 @@ from lm.weights import (
 )
 
 _LAYER = re.compile(r"\.\d+\.")
-# Positions that a model is trained for are not limited where its config says nothing of them.
+# The window of a model with unlimited positions, if its config gives no limit.
 _ENDLESS = 2**20
 
 
 def refuse_incomplete(kind: str, report: Mapping[str, Any], source: str) -> None:
-    """Raise where weights are missing, or layers of the checkpoint would not be used.
+    """Raise an error if weights are missing, or if layers of the checkpoint would not be used.
 
     Args:
         kind: The model's class.
-        report: What the library says about loading the weights.
+        report: The library's report on loading the weights.
         source: The model, for messages.
 
     Raises:
@@ -68,7 +68,7 @@ def refuse_incomplete(kind: str, report: Mapping[str, Any], source: str) -> None
 
 
 def refuse_adapter(folder: Path) -> None:
-    """Raise where a folder holds an adapter, which would be left out or change the model.
+    """Raise an error if a folder contains an adapter, which would be ignored or change the model.
 
     Raises:
         LmError: It does.
@@ -82,11 +82,11 @@ def refuse_adapter(folder: Path) -> None:
 
 
 def conventions(name: str, beginning: str, *, chat: bool) -> tuple[str, ...]:
-    """Return how texts are given to a model, in sentences.
+    """Return sentences on how texts are passed to a model.
 
     Args:
         name: The model.
-        beginning: The token that texts start with; empty for masked models.
+        beginning: The token at the start of texts; empty for masked models.
         chat: Whether its tokenizer has a chat template.
     """
     begun = f"{name} reads every text after the token {beginning}." if beginning else ""
@@ -99,7 +99,7 @@ def conventions(name: str, beginning: str, *, chat: bool) -> tuple[str, ...]:
 
 
 def loader_of(config: PreTrainedConfig, source: str) -> Any:  # noqa: ANN401
-    """Return the class that loads a model, by what its config.json says that it is."""
+    """Return the library class that loads a model, according to its config.json."""
     architectures = config.architectures or []
     if any("MaskedLM" in architecture for architecture in architectures):
         return AutoModelForMaskedLM
@@ -108,7 +108,7 @@ def loader_of(config: PreTrainedConfig, source: str) -> Any:  # noqa: ANN401
     if any("ForConditionalGeneration" in architecture for architecture in architectures):
         if config.is_encoder_decoder:
             return AutoModelForSeq2SeqLM
-        # Images and text: read by its text alone.
+        # Models of images and text are used for text alone.
         return AutoModelForImageTextToText
     raise LmError(
         f"{source} is a {', '.join(architectures) or 'model of no named architecture'}. Expected a "
@@ -118,10 +118,10 @@ def loader_of(config: PreTrainedConfig, source: str) -> Any:  # noqa: ANN401
 
 
 def window_of(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase, source: str) -> int:
-    """Return how many tokens the model reads at most, special ones included."""
+    """Return the most tokens that the model reads, special tokens included."""
     added = set(getattr(tokenizer, "added_tokens_decoder", {}))
     needed = (tokenizer.bos_token_id, tokenizer.eos_token_id, tokenizer.unk_token_id)
-    # Tokens that somebody added can lie beyond what the model knows, as long as no text has them.
+    # Added tokens may exceed the model's vocabulary, as long as no text contains them.
     if any(n not in added or n in needed for n in range(config.vocab_size, len(tokenizer))):
         raise LmError(
             f"{source}: the tokenizer knows {len(tokenizer):,} tokens, the model only "
@@ -130,23 +130,22 @@ def window_of(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerBase, sour
     longest = int(tokenizer.model_max_length)
     positions = int(getattr(config, "max_position_embeddings", None) or min(longest, _ENDLESS))
     if "roberta" in config.model_type and config.pad_token_id is not None:
-        # These models number their places from the padding token's number plus one.
+        # These models number positions from the padding token's number plus one.
         positions -= config.pad_token_id + 1
     return min(positions, longest)
 
 
 @contextmanager
 def read_one_at_a_time(folder: Path | None, dtype: Dtype) -> Iterator[None]:
-    """Let transformers read each tensor by itself where it is to be converted.
+    """Make transformers read one tensor at a time if weights have to be converted.
 
-    Weights that are converted are copies, and a file that is mapped stays in memory beside them
-    until all are there: float32 beside bfloat16 is three times the bfloat16. The library reads one
-    by one where files cannot be mapped, and can be told so by nothing but the function that it
-    opens files with.
+    Converted weights are copies, and a memory-mapped file stays in memory until all are converted:
+    float32 plus bfloat16 take three times the memory of bfloat16. The library reads tensor by
+    tensor if files cannot be mapped; only the function that opens files can make it do so.
 
     Args:
-        folder: Where the files are; None where they are not here yet.
-        dtype: What they are converted to, if they hold something else.
+        folder: The folder of the files; None if they are not downloaded yet.
+        dtype: The target type of the conversion.
     """
     opened: Any = getattr(modeling_utils, "safe_open", None)
     if opened is None or folder is None or is_stored_as(folder, dtype):
@@ -170,24 +169,24 @@ _Loaded = TypeVar("_Loaded")
 
 
 class HfFolder:
-    """Our folder that points to a Hugging Face model."""
+    """A model folder that refers to a Hugging Face model."""
 
     @staticmethod
     def load(
         folder: Path, device: DeviceChoice = "auto", how: Weights = AS_USUAL
     ) -> HfScorer | Seq2SeqScorer:
-        """Return the model that a folder's config.json names under ``"model"``.
+        """Return the model that the folder's config.json names under ``"model"``.
 
-        A path starts with ``/``, or with ``.`` and is then seen from the folder; anything else is
-        a name.
+        A path starts with ``/``, or with ``.`` if relative to the folder; any other value is
+        a model's name.
 
         Args:
-            folder: Our folder.
-            device: Where the model is to compute.
-            how: In which form.
+            folder: The model folder.
+            device: The device to compute on.
+            how: The form of the weights.
 
         Raises:
-            LmError: No model is named, or it cannot be had.
+            LmError: No model is named, or it cannot be loaded.
         """
         refuse_adapter(folder)
         config = read_config(folder)
@@ -211,19 +210,19 @@ def load_hf(
     device: DeviceChoice = "auto",
     how: Weights = AS_USUAL,
 ) -> HfScorer | Seq2SeqScorer:
-    """Return a Hugging Face model: from a folder, from the local cache, or else from the hub.
+    """Return a Hugging Face model from a folder, from the local cache, or else from the hub.
 
     Args:
         source: A folder, or a model's name on the hub.
-        name: What tables and figures call it; without it the last part of the source.
+        name: The model's name in tables and figures; by default the last part of the source.
         trained_on: The text it was trained on.
         beginning: See ``TextEncoder``.
-        device: Where it is to compute.
-        how: In which form.
+        device: The device to compute on.
+        how: The form of the weights.
 
     Raises:
-        LmError: There is no such model or device, it does not fit into memory, or it is no language
-            model.
+        LmError: The model or device does not exist, or the model does not fit into memory or is no
+                    language model.
     """
     refuse_adapter(Path(source))
     config = _fetched(AutoConfig.from_pretrained, source)
@@ -273,7 +272,7 @@ def _notes(scorer: HfScorer, tokenizer: Any, how: Weights) -> tuple[str, ...]:  
 
 def _refuse_too_large(source: str, folder: Path | None, how: Weights, where: torch.device) -> None:
     if folder is None or how.device_map:
-        # What is not here yet has no size; a map may put layers wherever there is room.
+        # A model that is not downloaded has no known size; a device map may spread it anywhere.
         return
     cuda = where.type == "cuda"
     free = torch.cuda.mem_get_info(where)[0] if cuda else available_bytes()
@@ -281,7 +280,7 @@ def _refuse_too_large(source: str, folder: Path | None, how: Weights, where: tor
 
 
 def _options(how: Weights, where: torch.device) -> dict[str, Any]:
-    """Return what the library is to be told about the form of the weights."""
+    """Return the library's loading options for the form of the weights."""
     options: dict[str, Any] = {"dtype": getattr(torch, how.dtype)}
     if how.device_map:
         _require("accelerate", "--device-map spreads a model's layers over devices")
@@ -322,7 +321,7 @@ def _fetched(load: Callable[..., _Loaded], source: str, **options: object) -> _L
             if _is_path(source) or Path(source).exists():
                 raise
             return load(source, trust_remote_code=False, **options)
-    # The library raises errors of a dozen kinds for what a folder can lack or get wrong.
+    # The library raises a dozen kinds of errors for missing or invalid files in a folder.
     except Exception as error:
         where = (
             "in this folder" if Path(source).exists() else "here, in the local cache or in reach"

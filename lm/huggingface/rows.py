@@ -1,4 +1,4 @@
-"""One run of a model, and texts that are longer than what a model reads at once."""
+"""Single model inputs, and windows of texts that are longer than the model reads at once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One run of the model.
+    """One input of a model, and the predictions to read from its output.
 
     Attributes:
-        ids: The token numbers the model reads.
-        places: Where its answer is read: what it says at ``ids[place]``.
-        wanted: The token number whose probability is asked for at each place.
+        ids: The token numbers that the model reads.
+        places: The indices in ``ids`` at which predictions are read.
+        wanted: The token whose probability is read at each of these indices.
     """
 
     ids: tuple[int, ...]
@@ -20,17 +20,17 @@ class Row:
 
 
 def kept(window: int) -> int:
-    """Return how many tokens before a scored one a later window has at least."""
+    """Return the least number of tokens before a scored token in a later window."""
     return window // 2 - 1
 
 
 def windows(row: Row, window: int, first: int) -> Iterator[Row]:
-    """Yield a causal row in windows that each fit the model, together with the same answers.
+    """Yield a causal row in windows that each fit the model; together they predict the same tokens.
 
     Args:
-        row: The row; its places follow each other up to its end.
-        window: How many tokens the model reads at most, the one predicted last among them.
-        first: The token that each window begins with.
+        row: The row; its places are consecutive up to its end.
+        window: The most tokens that the model reads, including the last predicted one.
+        first: The first token of each window.
     """
     longest = window - 1
     places, wanted, end = row.places, row.wanted, min(longest, len(row.ids))

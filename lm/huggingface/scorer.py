@@ -1,8 +1,8 @@
 """Hugging Face models as scorers: causal ones, and masked ones by pseudo-log-likelihood.
 
-Every request becomes rows of token numbers with the places at which the model's answer is read. The
-rows are packed into tries, or else all rows of one length are run together: nothing is ever padded,
-so how a tokenizer pads, and on which side, cannot change a score.
+Every request becomes rows of token numbers, with the positions at which predictions are read. Rows
+are packed into tries, or else rows of equal length run in one batch: nothing is ever padded,
+so the tokenizer's padding and its side cannot change a score.
 """
 
 from collections import defaultdict
@@ -31,22 +31,22 @@ class HfScorer:
     """A Hugging Face language model as a ``Scorer``; its tokens are the model's own sub-words.
 
     Context and continuation are joined by one space and tokenised as one text, so a continuation's
-    first word gets the space before it that it would have in running text. A written ``</s>`` or
-    other special token of the model is that token.
+    first word gets the space before it that it would have in running text. A ``</s>`` or other
+    special token written in the text is read as that token.
 
-    On the processor, a model that is packed into tries keeps a second copy of its weights, packed
-    for quicker products (``PackedLayers``); changes made to ``model`` later are not seen by it.
+    On the CPU, a model whose texts are packed into tries keeps a second copy of its weights, packed
+    for faster products (``PackedLayers``); later changes to ``model`` do not affect the copy.
 
     Attributes:
         model: The network, in evaluation mode.
-        encoder: Its tokenizer, which also decides where texts begin.
-        packing: Whether texts are packed into tries where the model allows it.
-        notes: What was decided about how texts are given to the model, in sentences.
+        encoder: The model's tokenizer, which also sets the beginning of texts.
+        packing: Whether to pack texts into tries if the model allows it.
+        notes: Sentences on how texts are passed to the model.
 
     Args:
         model: As above.
         encoder: As above.
-        name: What the model is called in tables and figures.
+        name: The model's name in tables and figures.
         trained_on: The text it was trained on.
     """
 
@@ -65,16 +65,16 @@ class HfScorer:
         For causal models the score of a token is log P(token | beginning, the tokens before it).
         For masked models it is log P(token | all other tokens but those after it in its word):
         the pseudo-log-likelihood of Salazar et al. (2020) with the correction of Kauf & Ivanova
-        (2023), by which the rest of a word does not give its beginning away.
+        (2023), which hides the rest of a word while its beginning is predicted.
 
         Raises:
-            LmError: A text is longer than the model's window, or a token lies across the border
-                between context and continuation.
+            LmError: A text is longer than the model's window, or a token spans the border
+                            between context and continuation.
         """
         return self._scored([self.encoder.encode(*request) for request in requests])
 
     def score_rendered(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
-        """Return the scores of answers right behind what a chat template wrote; see ``score``."""
+        """Return the scores of answers that directly follow a rendered template; see ``score``."""
         return self._scored([self.encoder.encode_rendered(*request) for request in requests])
 
     def _scored(self, encoded: Sequence[Encoded]) -> list[TokenScores]:
@@ -91,14 +91,14 @@ class HfScorer:
 
     @property
     def packing_fault(self) -> str:
-        """Why texts are run side by side and not packed into tries; empty where they are packed.
+        """The reason why texts are not packed into tries; empty if they are.
 
-        It is known only after texts were scored: they are what packing is tried on.
+        The reason is known only after scoring, because packing is tried on the scored texts.
         """
         return self._packed.fault if self._packed else self._fault
 
     def _packed_way(self) -> tuple[CheckedPacking | None, str]:
-        """Return the packed way to run the model, yet to be tried, or why there is none."""
+        """Return the packed way to run the model, not tried yet, or why there is none."""
         if self.encoder.beginning is None:
             return None, "a masked model also reads the words that follow"
         head = self.model.get_output_embeddings()
@@ -114,7 +114,7 @@ class HfScorer:
         return CheckedPacking(packing, self._plain_scores), ""
 
     def _refuse_acausal(self) -> None:
-        """Raise an LmError if a causal model's scores change with what stands behind them."""
+        """Raise an LmError if a causal model's scores depend on later tokens."""
         if self.encoder.beginning is None:
             return
         n_words = self.model.config.get_text_config().vocab_size
@@ -123,7 +123,7 @@ class HfScorer:
         strings = [[begin, *numbers[0], *own] for own in numbers[1:]]
         try:
             one, other = (scores[:_N_TRIED] for scores in self._plain_scores(strings))
-        # What a model of some library needs besides a text, nobody can list.
+        # Models may need inputs other than text; the possible errors cannot be listed.
         except Exception as error:
             reason = str(error).splitlines()[0] if str(error) else ""
             raise LmError(
@@ -131,7 +131,7 @@ class HfScorer:
                 "Give a causal or masked language model that reads nothing but tokens."
             ) from error
         worst = float(np.max(np.abs(one - other)))
-        # Written so that a difference that is no number is refused as well.
+        # Written so that a difference of NaN is refused, too.
         if not worst <= WORST_NATS:
             raise LmError(
                 f"{self.name} does not predict a word from the words before it: its scores "
@@ -154,9 +154,9 @@ class HfScorer:
         return [scores[row] for row in rows]
 
     def run(self, rows: Sequence[Row]) -> dict[Row, NDArray[np.float64]]:
-        """Return what the model says about each row: natural-log probabilities, at most 0.
+        """Run the model; return the predictions of each row: natural-log probabilities, at most 0.
 
-        Equal rows are run once, and so is every beginning that rows share, if the model allows.
+        Equal rows are run once, and so are shared beginnings, if the model allows it.
 
         Returns:
             For each row float64, shape ``(places,)``.
@@ -166,7 +166,7 @@ class HfScorer:
         return self._run_side_by_side(distinct) if found is None else found
 
     def _run_packed(self, rows: Sequence[Row]) -> dict[Row, NDArray[np.float64]] | None:
-        """Return what ``run`` does; None where the rows cannot be packed."""
+        """Do the work of ``run`` by packing; return None if the rows cannot be packed."""
         if self._packed is None:
             return None
         context_lengths = [row.places[0] + 1 for row in rows]
@@ -180,14 +180,14 @@ class HfScorer:
     def reference_logprobs(
         self, texts: Sequence[str], places: Sequence[Sequence[int]]
     ) -> list[NDArray[np.float64]]:
-        """Return some tokens' log-probabilities in the plainest way: by a run for each.
+        """Return some tokens' log-probabilities, computed in the simplest way: one run for each.
 
-        A causal model reads only what precedes the token, so its prediction cannot depend on what
-        follows.
+        A causal model reads only the tokens before the predicted one, so that its prediction cannot
+        depend on later tokens.
 
         Args:
             texts: Whole texts.
-            places: Which of the tokens that ``score`` gives each of them.
+            places: The indices of tokens, among those that ``score`` returns for each text.
 
         Returns:
             For each text float64, shape ``(places,)``.
@@ -200,7 +200,7 @@ class HfScorer:
         return [np.concatenate([np.empty(0), *(found[row] for row in group)]) for group in groups]
 
     def _single_rows(self, text: str) -> list[Row]:
-        """Return one row per token of a text; a causal model's end at the token before it."""
+        """Return one row per token of a text; a causal model's row ends before the token."""
         causal = self.encoder.beginning is not None
         return [
             Row(row.ids[: place + 1] if causal else row.ids, (place,), (wanted,))
@@ -209,15 +209,15 @@ class HfScorer:
         ]
 
     def token_ends(self, text: str) -> list[int]:
-        """Return at which character of a text each of its tokens ends."""
+        """Return the character offset at which each token of a text ends."""
         return list(self.encoder.encode("", text).ends)
 
     def boundary_logprobs(self, texts: Sequence[str]) -> list[NDArray[np.float64]] | None:
         """Return, for each token of each text, log P(a new word or the end follows it).
 
         Returns:
-            For each text float64, shape ``(tokens,)``; None for masked models, and where no token
-            begins with the space before a word.
+            For each text float64, shape ``(tokens,)``; None for masked models, and if no token
+            starts with the space before a word.
         """
         starts = self.encoder.word_starts()
         if self.encoder.beginning is None or not starts:
@@ -236,7 +236,7 @@ class HfScorer:
         return np.asarray(mass.cpu().numpy(), np.float64)
 
     def _run_side_by_side(self, rows: Sequence[Row]) -> dict[Row, NDArray[np.float64]]:
-        """Return what ``run`` does, equal rows run once and rows of one length together."""
+        """Do the work of ``run`` with equal rows run once and rows of one length in one batch."""
         of_length: defaultdict[int, list[Row]] = defaultdict(list)
         for row in dict.fromkeys(rows):
             of_length[len(row.ids)].append(row)
@@ -260,6 +260,6 @@ class HfScorer:
         wanted = torch.tensor([w for row in rows for w in row.wanted], device=device)
         read = logits[which, places].float()
         logprobs = read.gather(1, wanted[:, None])[:, 0] - read.logsumexp(dim=1)
-        # A probability next to 1 can come out above it by the last digit.
+        # Rounding can make a probability close to 1 exceed 1 by the last digit.
         together = logprobs.clamp(max=0.0).cpu().numpy().astype(np.float64)
         return np.split(together, np.cumsum(n_places)[:-1])

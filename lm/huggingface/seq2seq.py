@@ -19,25 +19,24 @@ Ids = tuple[int, ...]
 class Seq2SeqScorer:
     """A Hugging Face encoder-decoder as a ``Scorer``.
 
-    The context is read by the encoder, between the special tokens that the tokenizer puts there; a
-    whole text without a context is decoded after an encoder that read nothing but these. The
-    decoder is given the continuation's tokens, and each is scored after those before it. The
-    decoder's own beginning, and a beginning token that the tokenizer puts before every text (as
-    BART's does), are not scored.
+    The encoder reads the context between the tokenizer's special tokens; for a text without a
+    context, it reads only the special tokens. The decoder reads the continuation's tokens, and
+    each token is scored given those before it. The decoder's start token, and a beginning token
+    that the tokenizer adds to every text (as BART's does), are not scored.
 
     Attributes:
         model: The network, in evaluation mode.
-        notes: What was decided about how texts are given to the model, in sentences.
+        notes: Sentences on how texts are passed to the model.
 
     Args:
         model: As above.
-        tokenizer: Its tokenizer, one that knows where in the text each token stands.
-        window: How many tokens encoder and decoder each read at most.
-        name: What the model is called in tables and figures.
+        tokenizer: Its tokenizer; it must report each token's position in the text.
+        window: The most tokens that the encoder and the decoder each read.
+        name: The model's name in tables and figures.
         trained_on: The text it was trained on.
 
     Raises:
-        LmError: The tokenizer or the model lacks what scoring needs.
+        LmError: The tokenizer or the model lacks a feature that scoring needs.
     """
 
     def __init__(
@@ -82,22 +81,22 @@ class Seq2SeqScorer:
         ]
 
     def token_ends(self, text: str) -> list[int]:
-        """Return at which character of a text each of its tokens ends."""
+        """Return the character offset at which each token of a text ends."""
         given = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
         return [end for _, end in given["offset_mapping"]]
 
     def boundary_logprobs(self, texts: Sequence[str]) -> None:
-        """Return None: whether a word ends is not asked of a decoder."""
+        """Return None: decoders' word boundaries are not supported."""
 
     def encode(self, context: str, continuation: str) -> tuple[Ids, Ids, Ids]:
-        """Return what the encoder reads, what the decoder reads before, and what is scored.
+        """Return the encoder's input, the decoder's input before the scored tokens, and these.
 
         Raises:
             LmError: A text is longer than the model's window.
         """
         context, continuation = context.strip(), continuation.strip()
         read = tuple(self._tokenizer(context)["input_ids"])
-        # Special tokens that this tokenizer puts before a text belong to the decoder's as well.
+        # Special tokens that this tokenizer adds before a text also belong to the decoder's input.
         marked = self._tokenizer(text_target=continuation, return_special_tokens_mask=True)
         first = marked["special_tokens_mask"].index(0) if continuation else 0
         before = (self._start, *marked["input_ids"][:first])
@@ -116,7 +115,7 @@ class Seq2SeqScorer:
             tuple(self._tokenizer(one, add_special_tokens=False)["input_ids"])
             for one in (text, f" {text}")
         )
-        # The space belongs to the first word where the tokenizer tells words in the middle apart.
+        # The space belongs to the first word if the tokenizer distinguishes words in mid-text.
         return spaced if after_text and len(spaced) <= len(plain) else plain
 
     def _run(self, pairs: Sequence[tuple[Ids, Ids, Ids]]) -> dict[Any, NDArray[np.float64]]:

@@ -1,4 +1,4 @@
-"""N-gram models as ARPA text (log10): read, whichever tool wrote it, and written."""
+"""Reading and writing of n-gram models as ARPA text (log10), from any tool."""
 
 import gzip
 import os
@@ -22,14 +22,14 @@ from lm.corpora.vocab import BEGIN, END, UNKNOWN
 from lm.errors import LmError
 from lm.ngram.table import ABSENT, DECIMALS, LOG10_ZERO, Floats, Ints, Level, NgramTable, Numbers
 
-# What KenLM gives unknown words in a model that was made without any.
+# KenLM's log-probability of unknown words in a model without any.
 MISSING_UNKNOWN_LOG10 = -100.0
 
 _SIZE = re.compile(rb"ngram\s+(\d+)\s*=\s*(\d+)")
 
 
 class _Lines:
-    """An ARPA file's lines that are not blank; knows where it is when something is wrong."""
+    """The non-blank lines of an ARPA file, with the line number for error messages."""
 
     def __init__(self, path: Path, file: BinaryIO) -> None:
         self._path, self._file, self._number = path, file, 0
@@ -52,13 +52,13 @@ class _Lines:
 
 
 def read_arpa(path: Path) -> NgramTable:
-    """Return the back-off model in an ARPA file, plain or compressed by gzip.
+    """Return the back-off model in an ARPA file, plain or gzip-compressed.
 
-    Back-off weights may be missing, columns may be separated by any white space, and a model made
-    without unknown words gives them ``MISSING_UNKNOWN_LOG10``, as KenLM does.
+    Back-off weights may be missing, and columns may be separated by any white space. In a model
+    without ``<unk>``, unknown words get ``MISSING_UNKNOWN_LOG10``, as in KenLM.
 
     Raises:
-        LmError: The file is missing, is not ARPA text, or contradicts itself.
+        LmError: The file is missing, not ARPA text, or inconsistent.
     """
     with _opened(path) as file:
         lines = _Lines(path, file)
@@ -117,7 +117,7 @@ def _read_section(
     """Return an order's words, int64 of shape (size, order), log-probabilities and back-offs."""
     words, logprobs, backoffs = array("q"), array("d"), array("d")
     for _ in range(size):
-        # Bytes split at ASCII white space only: other tools allow any other character in a word.
+        # Bytes are split at ASCII white space only: other tools allow any other character in words.
         fields = lines.next().split()
         try:
             logprobs.append(float(fields[0]))
@@ -173,12 +173,12 @@ def _text(word: bytes) -> str:
 
 
 NGRAMS_AT_A_TIME = 100_000
-# Each word of the vocabulary with what follows it.
+# By separator: all words of the vocabulary, each followed by that separator.
 _Words = dict[str, pa.Array]
 
 
 def write_arpa(table: NgramTable, path: Path) -> None:
-    """Write a model as ARPA text, n-grams in the order of their numbers."""
+    """Write a model as ARPA text, with the n-grams in the order of their numbers."""
     words = {end: _column([word + end for word in table.words]) for end in " \t\n"}
     workers = os.cpu_count() or 1
     with path.open("wb") as file, ThreadPoolExecutor(workers) as pool:
@@ -189,7 +189,7 @@ def write_arpa(table: NgramTable, path: Path) -> None:
             file.write(b"\n\\%d-grams:\n" % order)
             starts = range(0, level.keys.size, NGRAMS_AT_A_TIME)
             blocks = [slice(n, min(n + NGRAMS_AT_A_TIME, level.keys.size)) for n in starts]
-            # PyArrow leaves the interpreter to others; a few blocks at a time are in memory.
+            # PyArrow releases the interpreter lock; only a few blocks at a time are in memory.
             for some in chunked(blocks, workers):
                 file.writelines(pool.map(partial(_lines, table, words, order), some))
         file.write(b"\n\\end\\\n")
@@ -205,7 +205,7 @@ def _lines(table: NgramTable, words: _Words, order: int, places: slice) -> memor
 
 
 def _texts(table: NgramTable, words: _Words, order: int, places: slice, end: str) -> list[pa.Array]:
-    """Return n-grams as columns of words, found from their numbers: no order's are ever all held.
+    """Return a slice of n-grams as columns of words, so that no order is in memory as a whole.
 
     Each word is followed by a space, the last one by ``end``.
     """
@@ -217,10 +217,10 @@ def _texts(table: NgramTable, words: _Words, order: int, places: slice, end: str
 
 
 def _written(values: Floats, end: str) -> pa.Array:
-    """Return numbers as text, each followed by ``end``, so that reading gives them back exactly.
+    """Return numbers as text, each followed by ``end``; reading the text returns equal numbers.
 
-    Numbers of seven decimals between -10 and 0, as estimation makes them, are written digit by
-    digit: that takes a fraction of the time.
+    Numbers with seven decimals between -10 and 0, the output of estimation, are written digit by
+    digit, which is much faster.
     """
     tens = np.rint(values * -(10.0**DECIMALS))
     if not values.size or tens.min() < 0 or tens.max() >= 10 ** (DECIMALS + 1):
@@ -236,7 +236,7 @@ def _written(values: Floats, end: str) -> pa.Array:
         rest = tenth
     is_zero, lengths = tens == 0, np.full(values.size, DECIMALS + 4)
     if is_zero.any():
-        # A zero is written as "0", its last digit.
+        # A zero is written as "0": only its last digit is used.
         lengths[is_zero] = 2
         kept = np.ones(rows.shape, np.bool_)
         kept[is_zero, : DECIMALS + 2] = False
@@ -245,12 +245,12 @@ def _written(values: Floats, end: str) -> pa.Array:
 
 
 def _shortest(values: Floats, end: str) -> pa.Array:
-    """Return numbers as text with the fewest digits that tell them from their neighbours."""
+    """Return numbers as text with the fewest digits that identify them."""
     texts = _numbers(values).cast(pa.string())
     return pc.binary_join_element_wise(texts, _column(["", end])[1], _nothing())
 
 
-# Arrays are built from their parts, because to take others PyArrow would load pandas.
+# The arrays are built from buffers: otherwise PyArrow would import pandas.
 def _numbers(values: NDArray[np.float64] | NDArray[np.int64]) -> pa.Array:
     kind = pa.float64() if values.dtype == np.float64 else pa.int64()
     return pa.Array.from_buffers(kind, values.size, [None, pa.py_buffer(values)])
@@ -279,6 +279,6 @@ def _strings(ends: Numbers, text: bytes) -> pa.Array:
 
 
 def _bytes(lines: pa.Array) -> memoryview:
-    """Return texts one after the other, as they lie in memory."""
+    """Return the texts' bytes, concatenated, directly from memory."""
     ends = np.frombuffer(lines.buffers()[1], np.int32, len(lines) + 1, 4 * lines.offset)
     return memoryview(lines.buffers()[2])[int(ends[0]) : int(ends[-1])]

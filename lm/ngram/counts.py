@@ -1,6 +1,6 @@
 """The n-grams of a text and their adjusted counts (Kneser & Ney 1995; Heafield et al. 2013).
 
-A long text is counted a chunk at a time, and the chunks' n-grams are merged.
+A long text is counted in chunks, and the chunks' n-grams are merged.
 """
 
 import os
@@ -17,7 +17,7 @@ from lm.corpora.text import EncodedText
 from lm.corpora.vocab import Vocabulary
 from lm.ngram.table import ABSENT, Ints, Numbers
 
-# Short enough for memory; what is counted in one chunk needs no merging.
+# Small enough for memory; a text of a single chunk needs no merging.
 TOKENS_AT_A_TIME = 2_000_000
 
 
@@ -28,7 +28,7 @@ class CountedLevel:
     Attributes:
         keys: int64, shape ``(N,)``, ascending: prefix number * vocabulary size + last word.
         suffixes: int32, shape ``(N,)``: the number of each n-gram without its first word.
-        counts: int32, shape ``(N,)``: how often each n-gram occurs.
+        counts: int32, shape ``(N,)``: the count of each n-gram.
         starts_sentence: bool, shape ``(N,)``: whether its first word is ``<s>``.
         n_words: The vocabulary size.
     """
@@ -48,10 +48,10 @@ def count_ngrams(
 ) -> Iterator[CountedLevel]:
     """Yield the n-grams of each order, from unigrams up.
 
-    Unigrams are the whole vocabulary: words that do not occur count 0, and so does ``<s>``, which
-    is never predicted. Where no sentence is as long as the order, the last levels would be empty
-    and are left out; the model is the same without them, because all n-grams of the order below
-    then start a sentence and have their raw counts anyhow.
+    Unigrams are the whole vocabulary: words that do not occur have count 0, and so has ``<s>``,
+    which is never predicted. If no sentence is as long as the order, the last levels are empty
+    and are omitted; the model is the same without them, because all n-grams of the order below
+    then start a sentence and have their raw counts in any case.
     """
     level = _unigrams(text.ids, vocabulary)
     yield level
@@ -60,7 +60,7 @@ def count_ngrams(
         for places in _chunks(text.ids == vocabulary.begin, tokens_at_a_time)
     ]
     for _ in range(2, order + 1):
-        # Threads share the work, because sorting leaves the interpreter to others.
+        # Sorting releases the interpreter lock, so threads share the work.
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             found = merge_counts(list(pool.map(ChunkCounter.extend_order, chunks)), pool)
             if not found.keys.size:
@@ -88,10 +88,10 @@ def _chunks(begins: NDArray[np.bool_], size: int) -> Iterator[slice]:
 
 
 def adjusted_counts(levels: Sequence[CountedLevel]) -> list[Numbers]:
-    """Return the count of each n-gram that Kneser-Ney smoothing works with, per order.
+    """Return the adjusted counts that Kneser-Ney smoothing uses, for each order.
 
-    At the highest order, and for n-grams that start with ``<s>``, it is the raw count; for all
-    others the number of different words seen before the n-gram.
+    At the highest order, and for n-grams that start with ``<s>``, this is the raw count; for all
+    others, it is the number of different words that precede the n-gram.
     """
     lower = [
         np.where(
@@ -111,12 +111,12 @@ _SAMPLED = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NgramCounts:
-    """The distinct n-grams of one order, of a chunk or of all chunks.
+    """The distinct n-grams of one order, in one chunk or in all chunks.
 
     Attributes:
         keys: int64, ascending: the prefix's number in the whole text * vocabulary size + last word.
         suffixes: int32: the number in the whole text of each n-gram without its first word.
-        counts: int32: how often each occurs.
+        counts: int32: the count of each n-gram.
     """
 
     keys: Ints
@@ -125,23 +125,23 @@ class NgramCounts:
 
 
 class ChunkCounter:
-    """Some whole sentences of a text, and the n-grams of the order they are counted to.
+    """Counts the n-grams of some whole sentences, one order after the other.
 
     Args:
-        ids: Word numbers, the first one that of ``<s>``.
+        ids: Word numbers; the first is that of ``<s>``.
         vocabulary: The words.
     """
 
     def __init__(self, ids: Ints, vocabulary: Vocabulary) -> None:
         self._ids, self._predicted = ids, ids != vocabulary.begin
         self._n_words = len(vocabulary.words)
-        # The rank of the n-gram that ends at each place, and each rank's number in the whole text.
+        # The rank of the n-gram that ends at each position, and each rank's number in the text.
         self._ranks = ids.astype(np.int32)
         self._numbers = np.arange(self._n_words, dtype=np.int32)
         self._keys = np.empty(0, np.int64)
 
     def extend_order(self) -> NgramCounts:
-        """Return the n-grams one word longer than before; ``reindex`` must follow."""
+        """Return the n-grams that are one word longer; ``reindex`` must be called next."""
         prefixes = np.concatenate([np.full(1, ABSENT, np.int32), self._ranks[:-1]])
         here = np.flatnonzero((prefixes != ABSENT) & self._predicted)
         word_bits = self._n_words.bit_length()
@@ -157,12 +157,12 @@ class ChunkCounter:
         return NgramCounts(self._keys, suffixes, _group_sizes(firsts, here.size))
 
     def reindex(self, keys: Ints) -> None:
-        """Take the numbers of the n-grams from the whole text's keys."""
+        """Set the numbers of the n-grams from the whole text's keys."""
         self._numbers = np.searchsorted(keys, self._keys).astype(np.int32)
 
 
 def grouped(keys: Ints) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-    """Return the keys in order, their places, and where in the order another key begins."""
+    """Return the sorted keys, their original indices, and the positions where a new key starts."""
     in_order, places = _sorted(keys)
     is_first = np.ones(keys.size, np.bool_)
     np.not_equal(in_order[1:], in_order[:-1], out=is_first[1:])
@@ -174,7 +174,7 @@ def _sorted(keys: Ints) -> tuple[Ints, Ints]:
     if not keys.size or int(keys.max()).bit_length() + place_bits > _LARGEST_BITS:
         places = np.argsort(keys)
         return keys[places], places
-    # Sorting values is several times faster than sorting places by them.
+    # Sorting values is several times faster than sorting indices by value.
     packed = keys << place_bits | np.arange(keys.size)
     packed.sort()
     return packed >> place_bits, packed & ((1 << place_bits) - 1)
@@ -185,7 +185,7 @@ def _group_sizes(firsts: Ints, size: int) -> Numbers:
 
 
 def merge_counts(found: Sequence[NgramCounts], pool: Executor) -> NgramCounts:
-    """Return the n-grams of all chunks together, one range of keys after the other."""
+    """Return the merged n-grams of all chunks, one range of keys after the other."""
     if len(found) == 1:
         return found[0]
     bounds = _bounds(found)
@@ -198,7 +198,7 @@ def merge_counts(found: Sequence[NgramCounts], pool: Executor) -> NgramCounts:
 
 
 def _bounds(found: Sequence[NgramCounts]) -> list[int]:
-    """Return keys that cut what was found into ranges of about ``_NGRAMS_PER_RANGE``."""
+    """Return keys that divide the n-grams into ranges of about ``_NGRAMS_PER_RANGE``."""
     sample = np.sort(np.concatenate([part.keys[::_SAMPLED] for part in found]))
     if not sample.size:
         return [0, 1]

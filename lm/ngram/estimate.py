@@ -18,18 +18,18 @@ Bools = NDArray[np.bool_]
 def kept_ngrams(
     counted: Sequence[CountedLevel], prune: Sequence[int], known: Bools | None = None
 ) -> list[Bools]:
-    """Return which n-grams stay in the model, per order bool of shape ``(N,)``.
+    """Return which n-grams are kept in the model, for each order bool of shape ``(N,)``.
 
     Args:
         counted: The n-grams of each order, from unigrams up.
-        prune: For each order from unigrams up, n-grams that occur in the text this often or less
-            are left out; the last threshold holds for all orders above it.
-        known: Which of the words are in the vocabulary, bool of shape ``(V,)``: n-grams with
-            another word are left out; None: all words are.
+        prune: Thresholds for each order, from unigrams up: n-grams with this count or less
+            are removed; the last threshold applies to all higher orders.
+        known: Whether each word is in the vocabulary, bool of shape ``(V,)``: n-grams with
+            other words are removed; None: all words are in it.
 
     Raises:
         LmError: A threshold is below the one before it, or unigrams have one: every part of an
-            n-gram in the model must be in the model, and words are left out by the vocabulary.
+            n-gram in the model must be in the model, and the vocabulary alone removes words.
     """
     thresholds = [0, *prune[1:]]
     if list(prune) != sorted(prune) or list(prune[:1]) not in ([], [0]):
@@ -39,7 +39,7 @@ def kept_ngrams(
             "example 0 0 1. Rare words are left out by a smaller vocabulary."
         )
     thresholds += [thresholds[-1]] * len(counted)
-    # Words of the vocabulary stay though they count 0.
+    # Words of the vocabulary are kept even with count 0.
     kept = [np.ones(counted[0].keys.size, np.bool_)]
     pairs = zip(counted[1:], thresholds[1:], strict=False)
     kept += [level.counts > threshold for level, threshold in pairs]
@@ -49,7 +49,7 @@ def kept_ngrams(
 def _of_words(
     counted: Sequence[CountedLevel], kept: Sequence[Bools], known: Bools
 ) -> Iterator[Bools]:
-    """Yield which of the n-grams to keep have none but known words."""
+    """Yield, for each order, the n-grams to keep that consist of known words only."""
     whole = known
     for level, keep in zip(counted, kept, strict=True):
         if level is not counted[0]:
@@ -59,7 +59,7 @@ def _of_words(
 
 
 def pruned(table: NgramTable, kept: Sequence[Bools]) -> NgramTable:
-    """Return a model without the n-grams that are not kept, the others numbered anew."""
+    """Return a model with only the kept n-grams, renumbered."""
     words = tuple(itertools.compress(table.words, kept[0].tolist()))
     number_of_word = np.cumsum(kept[0]) - 1
     unigrams = table.levels[0]
@@ -80,13 +80,13 @@ _NGRAMS_AT_A_TIME = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Discounts:
-    """What one order's adjusted counts are lowered by.
+    """The amounts subtracted from one order's adjusted counts.
 
     Attributes:
-        d1: The discount of n-grams whose adjusted count is 1.
-        d2: The discount of those with 2.
-        d3plus: The discount of those with 3 and more.
-        estimated: False when the counts could not say and the fallback stands here.
+        d1: The discount of n-grams with an adjusted count of 1.
+        d2: The discount of n-grams with 2.
+        d3plus: The discount of n-grams with 3 and more.
+        estimated: False if the counts do not determine them, so that these are the fallback values.
     """
 
     d1: float
@@ -95,7 +95,7 @@ class Discounts:
     estimated: bool = True
 
     def of(self, counts: Ints | Numbers) -> Floats:
-        """Return each count's discount, float64, shape as the counts'; 0 for a count of 0."""
+        """Return each count's discount, float64, in the shape of the counts; 0 for a count of 0."""
         return np.array([0.0, self.d1, self.d2, self.d3plus])[np.minimum(counts, 3)]
 
 
@@ -104,7 +104,7 @@ FALLBACK = Discounts(0.5, 1.0, 1.5, estimated=False)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimate:
-    """An estimated model and the discounts it was estimated with, from unigrams up."""
+    """An estimated model and its discounts, from unigrams up."""
 
     table: NgramTable
     discounts: tuple[Discounts, ...]
@@ -116,7 +116,7 @@ def estimate(
     prune: Sequence[int] = (),
     known: NDArray[np.bool_] | None = None,
 ) -> Estimate:
-    """Return the model that a text's n-grams call for.
+    """Return the model estimated from a text's n-grams.
 
     With a(h w) the adjusted count of a word w after h, D its discount, and h' the context h
     without its first word::
@@ -124,23 +124,23 @@ def estimate(
         P(w | h) = (a(h w) - D(a(h w))) / sum_x a(h x) + b(h) P(w | h')
             b(h) = sum_x D(a(h x)) / sum_x a(h x)
 
-    Below the unigrams stands the uniform distribution over the vocabulary without ``<s>``, so an
-    unknown word that never occurred has the uniform share of the unigrams' b (Heafield et al.
-    2013, section 3; their conventions at sentence boundaries hold as well).
+    Unigrams are interpolated with the uniform distribution over the vocabulary without ``<s>``, so
+    that an unknown word that never occurred gets the uniform share of the unigrams' b (Heafield
+    et al. 2013, section 3; their conventions at sentence boundaries apply, too).
 
-    An n-gram that is pruned counts as discounted by its whole adjusted count: it has its part in
-    the discounts' estimation and in the sums, and its probability is handed down to h'.
+    A pruned n-gram is treated as discounted by its whole adjusted count: it contributes to the
+    estimation of discounts and to the sums, and its probability passes to h'.
 
-    Logarithms are rounded to the seven decimals that files hold: a model and its file are equal.
+    Logarithms are rounded to the files' seven decimals, so that a model and its file are equal.
 
     Args:
         counted: The n-grams of each order, from unigrams up.
         vocabulary: The words.
-        prune: See ``kept_ngrams``; nothing is left out by default.
-        known: See ``kept_ngrams``; the others of the words are not in the model.
+        prune: See ``kept_ngrams``; no pruning by default.
+        known: See ``kept_ngrams``; all other words are removed from the model.
 
     Raises:
-        LmError: The thresholds of ``prune`` cannot be kept to.
+        LmError: The thresholds of ``prune`` are invalid.
     """
     counts = adjusted_counts(counted)
     discounts = tuple(map(estimate_discounts, counts))
@@ -164,13 +164,13 @@ def estimate(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Order:
-    """One order's n-grams, gone through block by block: what is computed on the way is small.
+    """One order's n-grams, processed in blocks, so that intermediate results are small.
 
     Attributes:
         level: The n-grams.
         adjusted: Their adjusted counts.
-        discount: What these are lowered by.
-        keep: Which of the n-grams stay.
+        discount: The discounts of the adjusted counts.
+        keep: Whether each n-gram is kept.
     """
 
     level: CountedLevel
@@ -187,17 +187,17 @@ class _Order:
             within = contexts - first
             total[first:last] = np.bincount(within, weights=counts)
             weight[first:last] = np.bincount(within, weights=self._discounted_mass(rows))
-        # A context that nothing follows (it ends a sentence) hands all its mass down.
+        # A context without successors (it ends a sentence) passes all its mass on.
         weight[total == 0] = 1.0
         return total, np.divide(weight, total, out=weight, where=total > 0)
 
     def probabilities(self, total: Floats, weight: Floats, lower: Floats) -> Floats:
-        """Return P(last word | the words before) of each n-gram.
+        """Return P(last word | preceding words) for each n-gram.
 
         Args:
-            total: As ``context_mass`` returns it.
-            weight: As ``context_mass`` returns it.
-            lower: The probabilities of the n-grams one word shorter.
+            total: The sums from ``context_mass``.
+            weight: The back-off weights from ``context_mass``.
+            lower: The probabilities of the n-grams that are one word shorter.
         """
         found = np.empty(self.adjusted.size)
         for rows in self._context_blocks():
@@ -207,7 +207,7 @@ class _Order:
         return found
 
     def _context_blocks(self) -> Iterator[slice]:
-        """Yield blocks of n-grams; all that follow one context are in the same block."""
+        """Yield blocks of n-grams; n-grams with the same context are in the same block."""
         keys, n_words, start = self.level.keys, self.level.n_words, 0
         while start < keys.size:
             last = keys[min(start + _NGRAMS_AT_A_TIME, keys.size) - 1]
@@ -228,17 +228,17 @@ def _rounded_log10(values: Floats) -> Floats:
     np.log10(values, out=logs, where=values > 0)
     np.minimum(logs, 0.0, out=logs)
     np.round(logs, DECIMALS, out=logs)
-    # Adding 0 turns -0.0 into 0.0, which files would otherwise show.
+    # Adding 0 turns -0.0 into 0.0, so that files do not show -0.
     logs += 0.0
     return logs
 
 
 def estimate_discounts(counts: Ints | Numbers) -> Discounts:
-    """Return the discounts that one order's adjusted counts call for.
+    """Return the discounts estimated from one order's adjusted counts.
 
     With n_j the number of n-grams whose count is j and Y = n_1 / (n_1 + 2 n_2), the discount of
-    count j is D_j = j - (j + 1) Y n_{j+1} / n_j. Small and artificial texts can lack a count or
-    bring a discount out of its range 0 .. j; the fallback is then lmplz's (0.5, 1, 1.5).
+    count j is D_j = j - (j + 1) Y n_{j+1} / n_j. In small and artificial texts a count can be
+    missing, or a discount outside its range 0 .. j; lmplz's fallback (0.5, 1, 1.5) then applies.
     """
     n = [float(np.count_nonzero(counts == j)) for j in range(5)]
     if not all(n[1:4]):

@@ -1,4 +1,4 @@
-"""Log-probabilities of back-off models computed again, from the lines of the ARPA file."""
+"""Independent recomputation of back-off models' log-probabilities from the ARPA file."""
 
 import gzip
 import math
@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-# What KenLM gives unknown words where a model has none.
+# KenLM's log-probability of unknown words in a model without any.
 _NO_UNKNOWN_LOG10 = -100.0
 _NEVER_LOG10 = -99.0
-# Other tools allow any character in a word that is no white space of ASCII.
+# Other tools allow any character in a word except ASCII white space.
 _SPACES = re.compile("[ \\t\\r\\n\\f\\v]+")
 
 Gram = tuple[str, ...]
@@ -21,7 +21,7 @@ Gram = tuple[str, ...]
 def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64]]:
     """Return the log-probability of each word of whole texts; each text begins with ``<s>``.
 
-    The file is read once, and only what the texts need of it is kept.
+    The file is read once; only the n-grams that the texts need are kept in memory.
 
     Args:
         source: The model's folder.
@@ -44,7 +44,7 @@ def logprobs_again(source: str, texts: Sequence[str]) -> list[NDArray[np.float64
 
 
 def _word(word: str, known: set[str]) -> str:
-    # A beginning that is written is a word like any other, and none that the model knows.
+    # A written <s> is an ordinary word, and unknown to the model.
     return word if word in known and word != "<s>" else "</s>" if word == "</s>" else "<unk>"
 
 
@@ -79,7 +79,7 @@ def _orders(path: Path) -> int:
 def _lines(
     path: Path, orders: "range | set[int]", needed: set[Gram] | None = None
 ) -> Iterator[tuple[Gram, float, float]]:
-    """Yield n-grams with their log10 probability and back-off weight."""
+    """Yield the n-grams with their log10 probability and back-off weight."""
     order = 0
     for line in _text(path):
         if line.startswith("\\") and line.endswith("-grams:"):

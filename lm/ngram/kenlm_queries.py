@@ -1,4 +1,4 @@
-"""N-gram models asked through KenLM, where its Python module is installed."""
+"""N-gram models queried through KenLM's Python module, if it is installed."""
 
 import importlib
 import math
@@ -21,21 +21,21 @@ class _Model(Protocol):
     def full_scores(
         self, sentence: str, *, bos: bool, eos: bool
     ) -> Sequence[tuple[float, int, bool]]:
-        """Return log10 probability, length of the n-gram used and unknown or not, per word."""
+        """Return each word's log10 probability, length of the n-gram used, and whether unknown."""
         ...
 
 
 class KenlmScorer:
-    """A back-off n-gram model as a ``Scorer``, read and asked by KenLM (Heafield 2011).
+    """A back-off n-gram model as a ``Scorer``, read and queried by KenLM (Heafield 2011).
 
-    It gives the probabilities of ``NgramScorer`` on the same ARPA file, rounded to single
-    precision, and reads KenLM's binary files as well.
+    Its probabilities are those of ``NgramScorer`` on the same ARPA file, rounded to single
+    precision. It also reads KenLM's binary files.
 
     Args:
         model: KenLM's model.
-        name: What the model is called in tables and figures.
+        name: The model's name in tables and figures.
         trained_on: The text it was estimated from.
-        cased: Whether its words have capital letters, which KenLM does not tell.
+        cased: Whether the vocabulary has capital letters; KenLM does not report it.
     """
 
     def __init__(self, model: _Model, *, name: str, trained_on: str, cased: bool = False) -> None:
@@ -61,7 +61,7 @@ class KenlmScorer:
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
         """Return each continuation's scores; see ``Scorer``.
 
-        A written ``<s>`` is an unknown word: where sentences begin is the model's own business.
+        A ``<s>`` written in a text is an unknown word: the model itself adds the beginning.
         """
         return [self._score(context.split(), text.split()) for context, text in requests]
 

@@ -1,4 +1,4 @@
-"""N-gram models as scorers, and as folders."""
+"""N-gram models as scorers and as folders."""
 
 import math
 from array import array
@@ -24,7 +24,7 @@ class NgramScorer:
 
     Args:
         table: The model.
-        name: What the model is called in tables and figures.
+        name: The model's name in tables and figures.
         trained_on: The text it was estimated from.
     """
 
@@ -34,7 +34,7 @@ class NgramScorer:
 
     @classmethod
     def load(cls, folder: Path) -> "NgramScorer":
-        """Return the model in a folder, whichever tool wrote its model.arpa or model.arpa.gz.
+        """Return the model in a folder; any tool may have written its model.arpa or model.arpa.gz.
 
         Raises:
             LmError: A file is missing or damaged.
@@ -49,13 +49,13 @@ class NgramScorer:
 
     @property
     def cased(self) -> bool:
-        """Whether its words have capital letters."""
+        """Whether the vocabulary has capital letters."""
         return self._vocabulary.cased
 
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
         """Return each continuation's scores; see ``Scorer``.
 
-        A written ``<s>`` is an unknown word: where sentences begin is the model's own business.
+        A ``<s>`` written in a text is an unknown word: the model itself adds the beginning.
         """
         if not requests:
             return []
@@ -80,12 +80,12 @@ class NgramScorer:
 
 
 def save(folder: Path, table: NgramTable, config: Mapping[str, object]) -> None:
-    """Write a model folder in one step: all of it or nothing.
+    """Write a model folder atomically.
 
     Args:
-        folder: Where to; whatever stands there is replaced.
+        folder: The model's folder; existing content is replaced.
         table: The model.
-        config: What config.json is to say besides the type: name, trained_on and how it was made.
+        config: The content of config.json besides the type: name, trained_on and settings.
 
     Raises:
         LmError: The folder cannot be written.

@@ -1,9 +1,9 @@
-"""The n-grams of a back-off model as sorted arrays, and their vectorised look-up.
+"""The n-grams of a back-off model as sorted arrays, with vectorised look-up.
 
-An n-gram is the number of its prefix (all words but the last: an n-gram one order below) and its
-last word, packed into one integer; its own number is that integer's rank. So every order is one
-sorted array, however long the n-grams and large the vocabulary, and a whole text is looked up by
-one binary search per order.
+An n-gram is stored as one integer, which packs the number of its prefix (all words but the last: an
+n-gram one order below) and its last word; its own number is that integer's rank. So every order is
+one sorted array, for any length of n-grams and size of vocabulary, and one binary search per order
+looks up a whole text.
 """
 
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-# N-gram numbers and counts need four bytes up to two thousand million n-grams.
+# Numbers and counts of n-grams need four bytes, up to two thousand million n-grams.
 Numbers = NDArray[np.int32]
 
 LOG10_ZERO = -99.0
-# Of the logarithms that estimation makes.
+# The decimals of the logarithms from estimation.
 DECIMALS = 7
 ABSENT = -1
 
@@ -52,12 +52,12 @@ class NgramTable:
         """Return the numbers of n-grams given by prefix and last word.
 
         Args:
-            prefixes: Numbers of (order - 1)-grams, shape ``(n,)``; ``ABSENT`` where there is none.
+            prefixes: Numbers of (order - 1)-grams, shape ``(n,)``; ``ABSENT`` for missing ones.
             last_words: Word numbers, shape ``(n,)``.
             order: The length of the n-grams, from 2.
 
         Returns:
-            int64, shape ``(n,)``; ``ABSENT`` where the model holds no such n-gram.
+            int64, shape ``(n,)``; ``ABSENT`` for n-grams that are not in the model.
         """
         keys = self.levels[order - 1].keys
         wanted = prefixes * len(self.words) + last_words
@@ -67,16 +67,16 @@ class NgramTable:
     def logprobs_log10(self, text: Ints, begin: int) -> Floats:
         """Return log10 P(word | the words before it in its sentence) for each word of a text.
 
-        This is Katz's (1987) recursion, by which interpolated models are stored as well: a word
-        seen after the context has its stored probability; any other has its probability after
-        the context without its first word, times the context's back-off weight.
+        This is Katz's (1987) recursion, which also applies to stored interpolated models: a word
+        seen after the context has its stored probability; any other word has its probability
+        after the context without its first word, times the context's back-off weight.
 
         Args:
             text: Word numbers, shape ``(T,)``; each sentence starts with ``begin``.
-            begin: The number of ``<s>``; no context reaches back across it.
+            begin: The number of ``<s>``; contexts do not extend beyond it.
 
         Returns:
-            float64, shape ``(T,)``; the values at the places of ``<s>`` mean nothing.
+            float64, shape ``(T,)``; the values at ``<s>`` are meaningless.
         """
         numbers = text
         logprobs = self.levels[0].logprobs_log10[text]

@@ -1,1 +1,1 @@
-"""Recurrent language models: LSTM, simple recurrent network, and an LSTM that sees few words."""
+"""Recurrent language models: LSTM, simple recurrent network, and an LSTM with a short window."""

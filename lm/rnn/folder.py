@@ -1,4 +1,4 @@
-"""Recurrent models as folders: config.json, vocab.txt, weights.safetensors, perhaps tags.txt."""
+"""Folders of recurrent models: config.json, vocab.txt, weights.safetensors, optional tags.txt."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,14 +29,14 @@ FILES = (CONFIG, WEIGHTS, VOCABULARY, TAGS, METRICS, CHECKPOINT)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainedNetwork:
-    """A network as it was trained, ready to score: in evaluation mode, on the processor.
+    """A trained network for scoring: in evaluation mode, on the CPU.
 
     Attributes:
         network: The network.
         vocabulary: Its words.
-        tags: Its supertags by number; empty where it tells none.
-        name: What tables and figures call it.
-        trained_on: The training text in words.
+        tags: Its supertags by number; empty if it predicts none.
+        name: The model's name in tables and figures.
+        trained_on: A description of the training text.
     """
 
     network: RecurrentNetwork
@@ -50,7 +50,7 @@ def load_network(folder: Path) -> TrainedNetwork:
     """Return the recurrent model in a folder.
 
     Raises:
-        LmError: A file is missing, damaged, or belongs to another model.
+        LmError: A file is missing or damaged, or belongs to another model.
     """
     config = read_config(folder)
     shape = NetworkShape.from_config(config.get("network"))
@@ -71,7 +71,7 @@ def load_network(folder: Path) -> TrainedNetwork:
 
 
 class _Undrawn(TorchFunctionMode):
-    """Leaves out the drawing of first weights, which those of a file replace at once."""
+    """Skips the random initialisation of weights, because a file's weights replace them."""
 
     def __torch_function__(
         self,
@@ -95,10 +95,10 @@ def _lines(path: Path) -> list[str]:
 
 
 def load_weights(network: RecurrentNetwork, path: Path) -> None:
-    """Fill a network with the weights of a file.
+    """Load a file's weights into a network.
 
     Raises:
-        LmError: The file is missing, damaged, or holds other shapes.
+        LmError: The file is missing or damaged, or the weights have other shapes.
     """
     try:
         weights = load_file(path)
@@ -112,10 +112,10 @@ def load_weights(network: RecurrentNetwork, path: Path) -> None:
 
 
 def fill(network: RecurrentNetwork, weights: dict[str, torch.Tensor], path: Path) -> None:
-    """Fill a network with weights by name.
+    """Copy weights into a network by name.
 
     Raises:
-        LmError: They are not those of such a network.
+        LmError: The weights have the wrong names or shapes for the network.
     """
     expected = unshared(network.state_dict(), network.shape)
     wrong = {
@@ -137,10 +137,10 @@ def fill(network: RecurrentNetwork, weights: dict[str, torch.Tensor], path: Path
 
 
 def save_weights(network: RecurrentNetwork, path: Path) -> None:
-    """Write a network's weights whole or not at all.
+    """Write a network's weights atomically.
 
     Raises:
-        LmError: The place cannot be written to.
+        LmError: The file cannot be written.
     """
     weights = {
         name: tensor.detach().cpu().contiguous()

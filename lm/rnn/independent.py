@@ -1,4 +1,4 @@
-"""Log-probabilities of recurrent networks computed again, in NumPy, from the files alone."""
+"""Independent recomputation of recurrent networks' log-probabilities, in NumPy alone."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,22 +12,22 @@ from safetensors.numpy import load_file
 Array = NDArray[np.float32]
 Weights = Mapping[str, Array]
 
-# What is held at a time; all words' logits at so many places are 13 MB for 50,000 words.
+# Texts and positions at a time; the logits of 50,000 words at 64 positions take 13 MB.
 _TEXTS, _ROWS = 128, 64
 
 
 def logprobs_again(
     source: str, texts: Sequence[str], *, identity: str = ""
 ) -> list[NDArray[np.float64]]:
-    """Return the log-probability of each word of whole texts; each text begins anew.
+    """Return the log-probability of each word of whole texts, each text scored separately.
 
     Args:
         source: The model's folder.
         texts: The texts.
-        identity: Changes when the model's files do, which are then read again.
+        identity: A value that changes when the model's files do, so that they are read again.
     """
     net, words, weights = _loaded(source, identity)
-    # Texts begin after what divides sentences, which can also be written </s>.
+    # A text follows the sentence separator, which can also be written </s>.
     divider = words.get("<eos>", words.get("<s>", -1))
     end = words.get("</s>", words.get("<eos>", -1))
     known = {word: n for word, n in words.items() if word != "<s>"} | {"</s>": end}
@@ -45,7 +45,7 @@ def logprobs_again(
 
 
 def _read_so_far(texts: Iterable[Sequence[int]]) -> list[int]:
-    """Return a number for what was read up to each word: equal for equal beginnings alone."""
+    """Return a number for the text up to each word; numbers are equal only for equal beginnings."""
     numbers: dict[tuple[int, int], int] = {}
     found = []
     for words in texts:
@@ -65,18 +65,18 @@ def _loaded(source: str, identity: str = "") -> tuple[dict[str, object], dict[st
 
 
 def _hidden(net: Mapping[str, object], weights: Weights, texts: Sequence[Sequence[int]]) -> Array:
-    """Return the top layer after each word of each text, shape ``(words, hidden)``."""
+    """Return the top layer's output after each word of each text, shape ``(words, hidden)``."""
     window = int(str(net.get("window", 0)))
     if not window:
         return _read(net, weights, texts)
-    # A windowed network sees the last words alone, and begins anew before them.
+    # A windowed network sees only the last words, and starts anew before them.
     reads = [own[max(0, n + 2 - window) : n + 1] for own in texts for n in range(len(own))]
     ends = np.cumsum([len(own) for own in reads])
     return np.asarray(_read(net, weights, reads)[ends - 1], np.float32)
 
 
 def _read(net: Mapping[str, object], weights: Weights, texts: Sequence[Sequence[int]]) -> Array:
-    """Read texts word by word; a weight is fetched once for all that read a word then."""
+    """Read all texts in parallel, word by word; a step loads each weight once for all of them."""
     cell = _CELLS[str(net["kind"])]
     size, layers = int(str(net["hidden_size"])), int(str(net["layers"]))
     lengths = np.array([len(own) for own in texts], np.int64)
@@ -145,14 +145,14 @@ def _of_words(
     read: Sequence[int],
     wanted: Sequence[int],
 ) -> NDArray[np.float64]:
-    """Return log P of each wanted word after what was read, for which ``hidden`` stands."""
+    """Return log P of each wanted word after the beginning that ``hidden`` represents."""
     if net.get("softmax") == "adaptive":
         parts = [slice(start, start + _ROWS) for start in range(0, len(wanted), _ROWS)]
         found = [_adaptive(weights, hidden[part], wanted[part]) for part in parts]
         return np.concatenate([np.empty(0), *found])
     matrix = weights["embedding.weight" if net.get("softmax") == "tied" else "decoder.weight"]
     bias = weights["decoder.bias"]
-    # Texts that begin alike share the sum over all words, and nothing else.
+    # Equal beginnings share the sum over all words, and nothing else.
     place = {one: row for row, one in enumerate(read)}
     distinct = list(place)
     sums: dict[int, float] = {}
@@ -178,7 +178,7 @@ def _log_softmax(logits: Array) -> NDArray[np.float64]:
 
 
 def _adaptive(weights: Weights, hidden: Array, wanted: Sequence[int]) -> NDArray[np.float64]:
-    """Return log P of words some of which stand in clusters, after the frequent ones."""
+    """Return log P of words under the adaptive softmax, which keeps rare words in clusters."""
     clusters = sum(
         name.startswith("decoder.tail") and name.endswith(".0.weight") for name in weights
     )

@@ -1,4 +1,4 @@
-"""The recurrent networks: word numbers in, hidden states out, with a decoder next to them."""
+"""The recurrent networks: from word numbers to hidden states, with a separate decoder."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
@@ -17,20 +17,20 @@ State = tuple[Tensor, ...]
 
 @dataclass(frozen=True, slots=True)
 class NetworkShape:
-    """What decides the sizes and the wiring of a network.
+    """The sizes and the type of a network.
 
     Attributes:
         kind: ``lstm``; ``srn``: the simple recurrent network of Elman (1990), with tanh; or, of
             converted models, ``srn_relu``: the same with rectified units, and ``gru``.
-        vocabulary_size: How many words there are, special ones among them.
-        embedding_size: How many numbers stand for a word.
-        hidden_size: How many units a layer has.
-        layers: How many layers.
+        vocabulary_size: The number of words, special words included.
+        embedding_size: The size of a word's embedding.
+        hidden_size: The number of units in a layer.
+        layers: The number of layers.
         dropout: The share of values dropped from embeddings, between layers, and from the output.
         softmax: ``full``; ``tied``: the decoder's weights are the embeddings; ``adaptive``: rare
             words in clusters of smaller layers (Grave et al. 2017), for words sorted by frequency.
-        window: How many words it sees, the one predicted among them; 0: all words before.
-        n_tags: How many supertags a second decoder tells apart; 0: there is none.
+        window: The number of words it sees, the predicted one included; 0: all words before.
+        n_tags: The number of supertags of a second decoder; 0: no second decoder.
     """
 
     kind: Kind
@@ -58,15 +58,15 @@ class NetworkShape:
             raise LmError("a window of 1 word has no context. Give 2 or more, or 0 for none.")
 
     def to_config(self) -> dict[str, object]:
-        """Return the shape as config.json keeps it."""
+        """Return the shape in the format of config.json."""
         return asdict(self)
 
     @classmethod
     def from_config(cls, config: object) -> "NetworkShape":
-        """Return the shape that config.json keeps.
+        """Return the shape stored in config.json.
 
         Raises:
-            LmError: Something is missing, unknown or not of its type.
+            LmError: A setting is missing, unknown or of the wrong type.
         """
         given = config if isinstance(config, dict) else {}
         known = {each.name for each in fields(cls)}
@@ -89,7 +89,7 @@ _LAYERS: dict[Kind, Callable[..., nn.RNNBase]] = {
 
 
 class RecurrentNetwork(nn.Module):
-    """Embeddings, recurrent layers, and a decoder that the caller applies to predict words.
+    """Embeddings and recurrent layers, with a decoder that the caller applies to predict words.
 
     Attributes:
         shape: The sizes.
@@ -107,7 +107,7 @@ class RecurrentNetwork(nn.Module):
         self.shape = shape
         self.dropout = nn.Dropout(shape.dropout)
         self.embedding = nn.Embedding(shape.vocabulary_size, shape.embedding_size)
-        # Between one layer and none there is nothing to drop.
+        # With a single layer there is no dropout between layers.
         between = shape.dropout if shape.layers > 1 else 0.0
         self.recurrence = _LAYERS[shape.kind](
             shape.embedding_size, shape.hidden_size, shape.layers, dropout=between
@@ -119,7 +119,7 @@ class RecurrentNetwork(nn.Module):
             self.decoder.weight = self.embedding.weight
 
     def _initialise(self) -> None:
-        """Draw embeddings and decoders uniformly from -0.1 to 0.1, as the published models did."""
+        """Draw embeddings and decoders uniformly from -0.1 to 0.1, as in the published models."""
         nn.init.uniform_(self.embedding.weight, -0.1, 0.1)
         for head in (self.decoder, self.tagger):
             if isinstance(head, nn.Linear):
@@ -127,20 +127,20 @@ class RecurrentNetwork(nn.Module):
                 nn.init.zeros_(head.bias)
 
     def initial_state(self, batch: int) -> State:
-        """Return the state before any word: zeros, each of shape ``(layers, batch, hidden)``."""
+        """Return the initial state: zeros, each tensor of shape ``(layers, batch, hidden)``."""
         zeros = self.embedding.weight.new_zeros(self.shape.layers, batch, self.shape.hidden_size)
         return (zeros, zeros.clone()) if self.shape.kind == "lstm" else (zeros,)
 
     def forward(self, ids: Tensor, state: State) -> tuple[Tensor, State]:
-        """Read words; the state after them continues where they end.
+        """Read words; the returned state continues from the last of them.
 
         Args:
             ids: int64, shape ``(time, batch)``.
-            state: What ``initial_state`` or an earlier call returned; second dimension ``batch``.
+            state: The state from ``initial_state`` or an earlier call; second dimension ``batch``.
 
         Returns:
             The top layer's output at each step, shape ``(time, batch, hidden)``, from which
-            ``decoder`` tells the next word, and the state after the last step.
+            ``decoder`` predicts the next word, and the state after the last step.
         """
         return self._read(self.dropout(self.embedding(ids)), state)
 
@@ -153,7 +153,7 @@ class RecurrentNetwork(nn.Module):
         return self.dropout(hidden), state
 
     def logprobs(self, hidden: Tensor) -> Tensor:
-        """Return the natural-log probabilities of all next words, whatever the softmax.
+        """Return the natural-log probabilities of all next words, for any softmax.
 
         Args:
             hidden: Shape ``(..., hidden)``.
@@ -168,14 +168,14 @@ class RecurrentNetwork(nn.Module):
 
 
 class WindowedNetwork(RecurrentNetwork):
-    """The same network, begun anew for every word, so that it sees ``window - 1`` words before it.
+    """The same network, restarted for every word, so that it sees the ``window - 1`` words before.
 
     This is the 5-gram LSTM of Gulordava et al. (2018), with a window of five. Its state is
-    not what the layers hold but the words a later window may reach back to.
+    not the layers' state, but the words that later windows can contain.
     """
 
     def initial_state(self, batch: int) -> State:
-        """Return the state before any word: shape ``(window - 2, batch)`` of -1, for no word."""
+        """Return the initial state: shape ``(window - 2, batch)`` of -1, which means no word."""
         empty = self.embedding.weight.new_full((self.shape.window - 2, batch), -1, dtype=torch.long)
         return (empty,)
 
@@ -183,7 +183,7 @@ class WindowedNetwork(RecurrentNetwork):
         """Read words; see ``RecurrentNetwork.forward``."""
         [before] = state
         seen = torch.cat([before, ids])
-        # Shape (time, batch, window - 1): what stands before each word to be predicted.
+        # Shape (time, batch, window - 1): the words before each predicted word.
         windows = seen.unfold(0, self.shape.window - 1, 1)
         steps = windows.reshape(-1, self.shape.window - 1).T
         inside = super().initial_state(steps.shape[1])
@@ -192,7 +192,7 @@ class WindowedNetwork(RecurrentNetwork):
             known = (step >= 0).unsqueeze(-1)
             embedded = self.dropout(self.embedding(step.clamp(min=0)))
             hidden, inside = self._read(embedded.unsqueeze(0), inside)
-            # Where there was no word yet, the layers stay as if nothing had been read.
+            # Before the first word, the layers keep their initial state.
             inside = tuple(part * known for part in inside)
         return hidden.reshape(*ids.shape, -1), (seen[len(ids) :],)
 
@@ -210,11 +210,11 @@ def _decoder(shape: NetworkShape) -> nn.Linear | nn.AdaptiveLogSoftmaxWithLoss:
 
 
 def build_network(shape: NetworkShape) -> RecurrentNetwork:
-    """Return a network of that shape, its weights drawn from PyTorch's current generator."""
+    """Return a network of the given shape, with weights from PyTorch's current random generator."""
     return WindowedNetwork(shape) if shape.window else RecurrentNetwork(shape)
 
 
 def unshared(weights: Mapping[str, Tensor], shape: NetworkShape) -> dict[str, Tensor]:
-    """Return the weights without those that only repeat others, as files keep them."""
+    """Return the weights without duplicates of shared ones, as stored in files."""
     repeated = {"decoder.weight"} if shape.softmax == "tied" else set()
     return {name: tensor for name, tensor in weights.items() if name not in repeated}

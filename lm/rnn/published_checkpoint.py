@@ -1,7 +1,7 @@
 """Published checkpoints: recurrent models saved by PyTorch, read without running their code.
 
 A checkpoint is a whole module of an encoder, an rnn and a decoder, or the dictionary of its
-weights, in any of PyTorch's two formats; ``lm/rnn/safe_unpickle.py`` reads them.
+weights, in either of PyTorch's two formats; ``lm/rnn/safe_unpickle.py`` reads them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,23 +20,23 @@ from lm.rnn.safe_unpickle import Shell, View, read_pickled
 
 _RENAMED = {"encoder.": "embedding.", "rnn.": "recurrence.", "decoder.": "decoder."}
 _KINDS: dict[str, Kind] = {"LSTM": "lstm", "GRU": "gru", "RNN_TANH": "srn", "RNN_RELU": "srn_relu"}
-# How many times the hidden size a layer's recurrent weight has rows.
+# Rows of a layer's recurrent weight, as a multiple of the hidden size.
 _GATES: dict[int, Kind] = {4: "lstm", 3: "gru"}
-# Under what names training scripts keep a model among other things.
+# Keys under which training scripts store a model among other objects.
 _KEYS = ("state_dict", "model_state_dict", "model")
 _MOST_MODULES, _DEEPEST = 10_000, 100
 
 
 def read_published(path: Path, kind: Kind | None = None) -> tuple[NetworkShape, dict[str, Tensor]]:
-    """Return the shape and the weights of a published checkpoint, named as our networks name them.
+    """Return the shape and the weights of a published checkpoint, with our networks' weight names.
 
     Args:
         path: The file.
-        kind: What the network is, where the file does not say: a dictionary of weights does not
-            tell the two simple recurrent networks apart.
+        kind: The type of network, if the file does not determine it: a dictionary of weights does
+            not distinguish the two simple recurrent networks.
 
     Raises:
-        LmError: The file is missing, damaged, of another format, or asks for anything but weights.
+        LmError: The file is missing, damaged, in another format, or refers to more than weights.
     """
     try:
         found = _model_in(read_pickled(path))
@@ -47,7 +47,7 @@ def read_published(path: Path, kind: Kind | None = None) -> tuple[NetworkShape, 
         raise
     except OSError as error:
         raise LmError(f"cannot read the checkpoint {path}: {error.strerror or error}.") from error
-    # A file made to do harm can end in an error of any kind.
+    # A malicious file can cause an error of any kind.
     except (Exception, RecursionError) as error:
         reason = " ".join(ascii(str(error)).strip("'\"").split())[:200] or type(error).__name__
         raise LmError(
@@ -59,7 +59,7 @@ def read_published(path: Path, kind: Kind | None = None) -> tuple[NetworkShape, 
 
 
 def _model_in(found: object) -> object:
-    """Return the module or the dictionary of weights that a file holds, perhaps among others."""
+    """Return the module or the dictionary of weights in a file, which may contain other objects."""
     if isinstance(found, list | tuple) and found:
         found = found[0]
     kept = found if isinstance(found, dict) else {}
@@ -67,13 +67,13 @@ def _model_in(found: object) -> object:
 
 
 def _weights(found: object) -> dict[str, Tensor]:
-    """Return the weights of a module, or of a dictionary, by their dotted names."""
+    """Return the weights of a module or a dictionary, by their dotted names."""
     if isinstance(found, dict):
         views = {name: view for name, view in found.items() if isinstance(view, View)}
         return {str(name).removeprefix("module."): view.tensor() for name, view in views.items()}
     weights: dict[str, Tensor] = {}
     for number, (name, module) in enumerate(_modules(found)):
-        # Modules that hold each other are more than any file could list.
+        # Modules that contain each other would have endlessly many weights.
         if number == _MOST_MODULES or name.count(".") > _DEEPEST:
             raise ValueError("its modules hold each other")
         own = module.part("_parameters").items()
@@ -122,7 +122,7 @@ def _shape(
 
 
 def _kind(found: object, recurrent: Tensor, given: Kind | None, path: Path) -> Kind:
-    """Return what the module says, or what the weights' shape says, or what the user says."""
+    """Return the type of network from the module, or the weights' shapes, or the user's option."""
     rnn = found.part("_modules").get("rnn") if isinstance(found, Shell) else None
     mode = rnn.state.get("mode") if isinstance(rnn, Shell) else None
     stated = _KINDS.get(str(mode)) or _GATES.get(recurrent.shape[0] // max(1, recurrent.shape[1]))
@@ -142,7 +142,7 @@ def _kind(found: object, recurrent: Tensor, given: Kind | None, path: Path) -> K
 
 
 def _check_shapes(shape: NetworkShape, weights: dict[str, Tensor]) -> None:
-    """Compare the weights with those of such a network, which is not built for that."""
+    """Compare the weights with those of such a network, without building the network."""
     if shape.softmax == "tied":
         del weights["decoder.weight"]
     with torch.device("meta"):
@@ -165,18 +165,18 @@ def convert(
     trained_on: str,
     kind: Kind | None = None,
 ) -> None:
-    """Write a published checkpoint and its vocabulary as a model folder.
+    """Convert a published checkpoint and its vocabulary to a model folder.
 
     Args:
         path: The checkpoint.
-        vocabulary: One word per line, the line's number being the word's.
+        vocabulary: One word per line, in the order of the words' numbers.
         out: The model's folder.
-        name: What tables and figures call it.
-        trained_on: The training text in words.
+        name: The model's name in tables and figures.
+        trained_on: A description of the training text.
         kind: See ``read_published``.
 
     Raises:
-        LmError: A file cannot be used, or they do not belong together.
+        LmError: A file is invalid, or the files do not belong together.
     """
     refuse_overwrite(out, FILES)
     shape, weights = read_published(path, kind)

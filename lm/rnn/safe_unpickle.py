@@ -1,8 +1,8 @@
-"""PyTorch's pickled files, read without running anything that they name.
+"""A safe reader of PyTorch's pickled files: no code named in a file is run.
 
-Two formats are read: five pickles and then each storage's bytes (PyTorch before 1.6), and a zip
-archive of ``data.pkl`` and a file per storage (since). Here every class of a model becomes an empty
-shell that only remembers the state it is given, and nothing that a pickle names is ever called.
+Two formats are supported: five pickles followed by each storage's bytes (PyTorch before 1.6), and a
+zip archive of ``data.pkl`` and one file per storage (later versions). Every class of a model is
+replaced by a shell that only stores its state, and nothing that a pickle names is ever called.
 """
 
 import io
@@ -31,7 +31,7 @@ _STORAGE_MODULES = ("torch", "torch.cuda")
 
 
 class Shell:
-    """What stands for an object of a class that is not to be run: it keeps its state."""
+    """Replaces an object whose class must not be run; it only stores the object's state."""
 
     def __init__(self, *_: object) -> None:
         self.state: Mapping[str, Any] = {}
@@ -40,7 +40,7 @@ class Shell:
         self.state = state if isinstance(state, dict) else {}
 
     def part(self, name: str) -> Mapping[str, Any]:
-        """Return one of the dictionaries of a module's state, empty where there is none."""
+        """Return one of the dictionaries in a module's state; empty if there is none."""
         found = self.state.get(name)
         return found if isinstance(found, dict) else {}
 
@@ -50,14 +50,14 @@ class _Storage:
     dtype: np.dtype[Any]
     size: int
     data: Tensor | None = None
-    # A storage may be a part of another one, from there on.
+    # A storage may be a view of another one, from this offset.
     root: "_Storage | None" = None
     start: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A tensor before its storage was read."""
+    """A tensor whose storage is not read yet."""
 
     storage: _Storage
     offset: int
@@ -71,7 +71,7 @@ class View:
         data = (self.storage.root or self.storage).data
         numbers = (self.offset, self.storage.start, *self.size, *self.stride)
         sound = all(type(number) is int and number >= 0 for number in numbers)
-        # A stride of 0 would let a small file ask for any amount of memory.
+        # With a stride of 0, a small file could claim any amount of memory.
         if data is None or not sound or math.prod(self.size) > data.numel():
             raise pickle.UnpicklingError("a tensor's size is not that of its storage")
         start = self.storage.start + self.offset
@@ -79,7 +79,7 @@ class View:
 
 
 class _Harmless:
-    """A function that may be called, and that no pickle can change."""
+    """A function that is safe to call, and that no pickle can modify."""
 
     __slots__ = ("_call",)
 
@@ -112,7 +112,7 @@ _HARMLESS: dict[tuple[str, str], object] = {
     ("builtins", "set"): set,
     ("__builtin__", "set"): set,
 }
-# Modules whose classes a language model is made of; their objects become shells. Scripts that
+# Module classes that language models consist of; their objects become shells. Scripts that
 # define the model themselves pickle it as a class of "__main__".
 _SHELLED = ("model", "__main__")
 _SHELLED_BELOW = ("torch.nn.modules.", "torch.nn.backends.")
@@ -134,7 +134,7 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, pid: Any) -> object:  # noqa: ANN401
         if pid[0] == "module":
-            # The class comes with its source; the class is a shell already.
+            # The class comes with its source code; the class is already replaced by a shell.
             return pid[1]
         kind, dtype, key, _, size = pid[:5]
         part = pid[5] if len(pid) > 5 else None
@@ -145,10 +145,10 @@ class _Unpickler(pickle.Unpickler):
 
 
 def read_pickled(path: Path) -> object:
-    """Return what a file holds: containers, ``Shell`` for objects, ``View`` for tensors.
+    """Return a file's objects: containers, ``Shell`` for objects, ``View`` for tensors.
 
     Raises:
-        Exception: Of many kinds, where the file is no such file, is damaged or asks for more.
+        Exception: Any kind, if the file has another format, is damaged or refers to other code.
     """
     with path.open("rb") as file:
         if zipfile.is_zipfile(file):
@@ -166,7 +166,7 @@ def _read_legacy(file: BinaryIO, file_size: int) -> object:
         storage = storages[str(key)]
         size = int.from_bytes(file.read(8), "little")
         n_bytes = size * storage.dtype.itemsize
-        # Looked at first: a number in the file must not decide how much memory is taken.
+        # This is checked first: a number in the file must not determine the memory use.
         if size != storage.size or n_bytes > file_size - file.tell():
             raise pickle.UnpicklingError("it ends before its weights do")
         _fill(storage, file.read(n_bytes))

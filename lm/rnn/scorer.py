@@ -1,4 +1,4 @@
-"""Recurrent networks as scorers: every beginning that texts share is read once."""
+"""Recurrent networks as scorers: beginnings shared by texts are read once."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,16 +23,16 @@ DEFAULT_BUDGET_BYTES = 2**30
 
 
 class RecurrentScorer:
-    """A trained network as a ``Scorer``, on the device where its weights are.
+    """A trained network as a ``Scorer``, on the device of its weights.
 
-    Its state is begun anew for every text; only ``score_stream`` carries it on.
+    The state is reset for every text; only ``score_stream`` carries it on.
 
     Args:
         trained: The network and its words.
-        precision: How the softmax's denominator is computed; ``bfloat16`` is for first passes
-            whose close decisions are made again in ``float32``. Scores then say how far off
-            they may be.
-        budget_bytes: About how much memory the states of beginnings may take.
+        precision: The precision of the softmax's denominator; ``bfloat16`` is for first passes
+            whose close decisions are repeated in ``float32``. Scores then include their error
+            bounds.
+        budget_bytes: The approximate memory limit of the states.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class RecurrentScorer:
         beginning = choose_step(network), trained.vocabulary.begin, network.decoder
         self._reader = _Reader(*beginning, normaliser)
         self._comparer = _Reader(*beginning, None)
-        # A level's states and the next level's are held at once: hidden values and cells.
+        # The states of two levels are in memory at once: hidden values and cells.
         self._max_nodes = max(1, budget_bytes // (16 * shape.layers * shape.hidden_size))
 
     @classmethod
@@ -63,21 +63,21 @@ class RecurrentScorer:
 
         Args:
             folder: The model's folder.
-            device: Where it is to compute.
+            device: The device to compute on.
 
         Raises:
-            LmError: A file is missing or damaged, or the device is not there.
+            LmError: A file is missing or damaged, or the device is not available.
         """
         trained = load_network(folder)
         trained.network.to(choose_device(device, exact=True))
         return cls(trained)
 
     def fast(self) -> "RecurrentScorer":
-        """Return the same model with rounded normalisers, for first passes."""
+        """Return the same model with normalisers rounded to bfloat16, for first passes."""
         return RecurrentScorer(self._trained, precision="bfloat16", budget_bytes=self._budget_bytes)
 
     def fast_kernel(self) -> FastKernel:
-        """Return what rounded normalisers bring here; see ``measure_kernel``.
+        """Return the measured effect of rounded normalisers here; see ``measure_kernel``.
 
         Raises:
             LmError: The model has no normalisers over all words.
@@ -91,16 +91,16 @@ class RecurrentScorer:
 
     @property
     def cased(self) -> bool:
-        """Whether its words have capital letters."""
+        """Whether the vocabulary has capital letters."""
         return self._vocabulary.cased
 
     def score(self, requests: Sequence[tuple[str, str]]) -> list[TokenScores]:
         """Return each continuation's scores; see ``Scorer``.
 
-        A written ``<s>`` is an unknown word: where sentences begin is the model's own business.
+        A ``<s>`` written in a text is an unknown word: the model itself adds the beginning.
         """
         continuations = [tuple(continuation.split()) for _, continuation in requests]
-        # A prompt comes with each of its answers.
+        # Requests repeat a prompt with each of its answers.
         read = {text: self._numbers(text.split()) for text in dict.fromkeys(c for c, _ in requests)}
         contexts = [read[context] for context, _ in requests]
         ids = [self._numbers(tokens) for tokens in continuations]
@@ -117,12 +117,12 @@ class RecurrentScorer:
     ) -> tuple[list[list[TokenScores]], State]:
         """Return the scores of texts read as one stream, and the state after them.
 
-        The texts of a group are versions of one: each is read after the first texts of all groups
-        before, so all versions of a group follow the same words.
+        The texts of a group are versions of one text: each is read after the first texts of all
+        earlier groups, so that all versions of a group follow the same words.
 
         Args:
             groups: At least one text each, as ``score`` takes continuations.
-            before: What an earlier call returned, to go on from there; None: nothing was read.
+            before: The state from an earlier call; None at the start of the stream.
         """
         state = self._trained.network.initial_state(1) if before is None else before
         strings = [[tuple(text.split()) for text in group] for group in groups]
@@ -135,7 +135,7 @@ class RecurrentScorer:
         return list(scored), state
 
     def _scores(self, tokens: tuple[str, ...], ids: Sequence[int], found: Floats) -> TokenScores:
-        """Return scores from log-probabilities, or from those and their errors side by side."""
+        """Return scores from log-probabilities, with or without their error bounds."""
         unknown = np.array(ids, np.int64) == self._vocabulary.unknown
         if found.ndim == 1:
             return TokenScores(tokens, found, unknown)
@@ -144,7 +144,7 @@ class RecurrentScorer:
     def differences_nats(self, choices: Sequence[tuple[str, str, str]]) -> Floats:
         """Return log P(first word | context) - log P(second word | context) of each choice.
 
-        Both words share one normaliser, which cancels: none is computed.
+        The two words' common normaliser cancels, so it is not computed.
 
         Args:
             choices: (context, word, other word).
@@ -169,7 +169,7 @@ class RecurrentScorer:
     def _read(
         self, reader: "_Reader", strings: Sequence[Sequence[int]], context_lengths: Sequence[int]
     ) -> list[Floats]:
-        """Return one array per string, its places before ``context_lengths`` meaningless."""
+        """Return one array per string; values before ``context_lengths`` are meaningless."""
         found: list[Floats] = [np.empty(0)] * len(strings)
         for trie in build_tries(strings, self._max_nodes):
             nodes = evaluate(trie, reader, trie.scored_nodes(context_lengths))
@@ -201,7 +201,7 @@ class RecurrentScorer:
 
 
 class _Read(NamedTuple):
-    """Beginnings that were read: the top layer's output, shape ``(n, hidden)``, and the state."""
+    """The state after some beginnings, and the top layer's output, shape ``(n, hidden)``."""
 
     hidden: Tensor
     state: State
@@ -212,10 +212,10 @@ class _Reader:
 
     Args:
         step: The recurrent layers.
-        beginning: The number of the word that every text follows.
-        decoder: From hidden values to words.
-        normaliser: Of a linear decoder's softmax; without it the answers are logits, which only
-            answers after one beginning can be compared by.
+        beginning: The number of the word that precedes every text.
+        decoder: Computes words' logits from hidden values.
+        normaliser: The normaliser of a linear decoder's softmax; without it the results are logits,
+            which can only be compared after the same beginning.
     """
 
     def __init__(
@@ -253,7 +253,7 @@ class _Reader:
             part.cpu().numpy().astype(np.float64)[row_of]
             for part in self._normaliser.with_bounds(used)
         )
-        # A probability next to 1 can come out above it by the last digit.
+        # Rounding can make a probability close to 1 exceed 1 by the last digit.
         found: Floats = np.minimum(logits - normalisers, 0.0)
         exact = self._normaliser.precision == "float32"
         return found if exact else np.stack([found, errors], axis=1)

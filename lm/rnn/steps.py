@@ -1,4 +1,4 @@
-"""One step of a recurrent network for many beginnings at once, what they share computed once."""
+"""One step of a recurrent network for many beginnings at once, with shared work done once."""
 
 from collections.abc import Iterator
 from typing import Protocol
@@ -12,7 +12,7 @@ from lm.scoring.kernels import ROWS_AT_A_TIME
 from lm.scoring.packed_linear import PackedLinear
 from lm.scoring.trie import Ints
 
-# Gates of that many rows stay small compared with the states.
+# With this number of rows, gates are small compared with the states.
 _ROWS_PER_CHUNK = 4 * ROWS_AT_A_TIME
 _DEDUPLICATED = ("lstm", "srn", "srn_relu")
 
@@ -21,15 +21,15 @@ class Step(Protocol):
     """Reads one token after each of many beginnings."""
 
     def begin(self) -> State:
-        """Return the state of one beginning of which nothing is read."""
+        """Return the state of one beginning, before any token."""
         ...
 
     def extend(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
         """Return the top layer's output and the state after each token.
 
         Args:
-            state: Tensors whose second dimension counts the beginnings.
-            parents: int64, shape ``(n,)``, ascending: which beginning each token follows.
+            state: Tensors; their second dimension is that of the beginnings.
+            parents: int64, shape ``(n,)``, ascending: the index of the beginning before each token.
             tokens: int64, shape ``(n,)``.
 
         Returns:
@@ -38,7 +38,7 @@ class Step(Protocol):
         ...
 
     def extend_along(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
-        """Return what ``extend`` does for tokens of shape ``(levels, n)``.
+        """Do the work of ``extend`` for tokens of shape ``(levels, n)``.
 
         Returns:
             Hidden values of shape ``(levels, n, hidden)``, and the state after the last level.
@@ -47,7 +47,7 @@ class Step(Protocol):
 
 
 class _OwnForward:
-    """What every network does by its own ``forward``: reading several tokens in one call."""
+    """Reads several tokens in one call by the network's own ``forward``, for all networks."""
 
     def __init__(self, network: RecurrentNetwork) -> None:
         self._network = network
@@ -64,13 +64,13 @@ class _OwnForward:
 
 
 def choose_step(network: RecurrentNetwork) -> Step:
-    """Return the fastest step that the network allows."""
+    """Return the fastest step that the network supports."""
     whole = isinstance(network, WindowedNetwork) or network.shape.kind not in _DEDUPLICATED
     return NaiveStep(network) if whole else DeduplicatedStep(network)
 
 
 class NaiveStep(_OwnForward):
-    """The network's own ``forward``, for any network."""
+    """A step by the network's own ``forward``, for any network."""
 
     def extend(self, state: State, parents: Ints, tokens: Ints) -> tuple[Tensor, State]:
         """Read one token after each beginning; see ``Step``."""
@@ -89,8 +89,8 @@ class NaiveStep(_OwnForward):
 class DeduplicatedStep(_OwnForward):
     """The step of an LSTM or simple recurrent network.
 
-    The lowest layer's input is computed once per different word and the recurrent product once per
-    parent, not once per beginning.
+    The lowest layer's input is computed once per different word, and the recurrent product once per
+    parent, instead of once per beginning.
     """
 
     def __init__(self, network: RecurrentNetwork) -> None:
@@ -136,9 +136,9 @@ _WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 def _lstm(gates: Tensor, cells: Tensor, hidden: Tensor, after: Tensor) -> None:
-    """Fill hidden values and cells by the equations of Hochreiter & Schmidhuber (1997).
+    """Compute hidden values and cells by the equations of Hochreiter & Schmidhuber (1997).
 
-    The gates stand in PyTorch's order: input, forget, candidate, output, with the forget gate
+    The gates are in PyTorch's order: input, forget, candidate, output, with the forget gate
     that Gers et al. (2000) added.
     """
     entering, kept, candidate, shown = gates.chunk(4, 1)
@@ -148,7 +148,7 @@ def _lstm(gates: Tensor, cells: Tensor, hidden: Tensor, after: Tensor) -> None:
 
 
 def _distinct(numbers: Ints) -> tuple[Tensor, Tensor]:
-    """Return the different numbers, and which of them each one is."""
+    """Return the distinct numbers, and the index of each number among them."""
     found, which = np.unique(numbers, return_inverse=True)
     return torch.from_numpy(found), torch.from_numpy(which)
 

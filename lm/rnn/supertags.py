@@ -1,4 +1,4 @@
-"""How often the right supertag is the most probable one."""
+"""The share of words whose most probable supertag is the right one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ _SENTENCES_AT_A_TIME = 64
 
 @dataclass(frozen=True, slots=True)
 class TagAccuracy:
-    """Supertags predicted right.
+    """The number of correctly predicted supertags.
 
     Attributes:
-        correct: How many words have the right tag as the most probable one.
-        total: How many words there are; ends of sentences are not among them.
-        unseen: How many of them have a tag that training never saw, so that it cannot be predicted.
+        correct: The number of words whose most probable tag is the right one.
+        total: The number of words, without ends of sentences.
+        unseen: The number of words with a tag unseen in training, which cannot be predicted.
     """
 
     correct: int
@@ -30,7 +30,7 @@ class TagAccuracy:
 def tag_accuracy(
     model: TrainedNetwork, sentences: Iterable[Sequence[tuple[str, str]]]
 ) -> TagAccuracy:
-    """Return how well a multi-task model tells the supertags of a text, each sentence by itself.
+    """Return a multi-task model's accuracy on a text's supertags, each sentence separately.
 
     Raises:
         LmError: The model does not predict supertags.
@@ -60,7 +60,7 @@ def _predicted(
     vocabulary, network = model.vocabulary, model.network
     assert network.tagger is not None
     longest = max(map(len, sentences))
-    # Every sentence is read after <eos>, as in training; shorter ones are filled up behind.
+    # Every sentence is read after <eos>, as in training; shorter ones are padded at the end.
     ids = torch.full((longest + 1, len(sentences)), vocabulary.end)
     for column, sentence in enumerate(sentences):
         numbers = [vocabulary[word] for word, _ in sentence]

@@ -1,1 +1,1 @@
-"""Scoring many texts at once: tries, kernels, packed trees, shards."""
+"""Efficient scoring of many texts: tries, kernels, packed trees."""

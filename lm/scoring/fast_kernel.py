@@ -1,8 +1,8 @@
-"""How exact and how fast products of rounded factors are on this processor, measured.
+"""Measurement of the accuracy and speed of products of rounded factors on this processor.
 
-oneDNN takes bfloat16 as a permission. Where a processor has no instructions for it, the same
-float32 kernel runs as before, bit for bit, and nothing says so. So the products are compared and
-timed, and oneDNN is asked which kernel ran.
+oneDNN treats bfloat16 as a permission. On a processor without instructions for it, the same float32
+kernel runs as before, bit for bit, without notice. So this module compares and times the products,
+and gets the name of the kernel from oneDNN.
 """
 
 import os
@@ -26,11 +26,11 @@ _EXECUTED = re.compile(r"^onednn_verbose,.*\bexec,[^,]*,[^,]*,([^,]+),", re.MULT
 
 @torch.inference_mode()
 def measure_kernel(weight: Tensor) -> FastKernel:
-    """Return what rounding to bfloat16 brings where this decoder's weight is.
+    """Return the effect of rounding to bfloat16 on the device of this decoder's weight.
 
     Args:
-        weight: Shape ``(words, hidden)``; the first words are tried, as many as are multiplied at
-            a time.
+        weight: Shape ``(words, hidden)``; the measurement uses the first words, as many as are
+            multiplied at a time.
     """
     weight = weight.detach()[:WORDS_AT_A_TIME].contiguous()
     generator = torch.Generator().manual_seed(1)
@@ -56,7 +56,7 @@ def measure_kernel(weight: Tensor) -> FastKernel:
 
 
 def _seconds(run: Callable[[], object]) -> float:
-    """Return the least of a few times, after a first run that does not count."""
+    """Return the shortest of a few times, after a first run that is not timed."""
     times = []
     for _ in range(_REPEATS + 1):
         started = time.perf_counter()
@@ -66,7 +66,7 @@ def _seconds(run: Callable[[], object]) -> float:
 
 
 def _kernel_name(run: Callable[[], object]) -> str:
-    """Return what oneDNN calls the kernel that runs, which it writes to the standard output."""
+    """Return oneDNN's name for the kernel, which oneDNN writes to the standard output."""
     sys.stdout.flush()
     with tempfile.TemporaryFile() as written:
         kept = os.dup(1)

@@ -1,4 +1,4 @@
-"""A softmax without its table: the logits asked for, and the logarithm of the denominator."""
+"""A softmax without the full table: the requested logits, and the log of the denominator."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -16,26 +16,26 @@ from lm.scoring.trie import Floats, Ints
 Precision = Literal["float32", "bfloat16"]
 
 ROWS_AT_A_TIME = 1024
-# The logits of that many words and rows (20 MB) stay within a processor's cache.
+# The logits of this number of words and rows (20 MB) fit into a processor's cache.
 WORDS_AT_A_TIME = 5000
-# A power of two takes PyTorch a third of the time of a power of e on some processors, so logits are
-# computed in bits: of hidden values and biases multiplied by this.
+# On some processors, powers of two take PyTorch a third of the time of powers of e, so logits are
+# computed in bits: hidden values and biases are multiplied by this.
 _BITS_PER_NAT = math.log2(math.e)
-# Between these, no float32 term that overflowed or vanished can matter to the sum.
+# Between these bounds, no float32 term that overflows or vanishes affects the sum.
 _SMALLEST_SUM = 1e-20
-# What powers, sums of some thousand of them and the logarithm lose in float32, with room to spare.
+# A generous bound on the float32 error of powers, sums of some thousand terms, and the logarithm.
 _ROUNDING_OF_SUMS = 2e-5
 
 
 class LogNormaliser:
-    """The logarithm of a softmax's denominator, without ever holding all logits.
+    """The logarithm of a softmax's denominator, computed without storing all logits.
 
     Args:
         weight: The decoder's weight, shape ``(words, hidden)``.
         bias: Its bias, shape ``(words,)``, or none.
         precision: ``float32``, or ``bfloat16``: products of rounded factors, summed in float32,
             which processors with such instructions compute two to four times as fast;
-            ``with_bounds`` then says how far off the answers may be.
+            ``with_bounds`` then returns error bounds.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class LogNormaliser:
         return self._of_all(hidden)[0]
 
     def with_bounds(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
-        """Return what a call returns, and how far from float32's answers each may be at most.
+        """Return the result of a call, and the largest possible difference of each from float32's.
 
         Where every logit of a chunk of the words is off by d nats at most, the chunk's sum S
         is off by a factor of exp(d) at most. So the logarithm of all chunks' sum is off by
@@ -90,7 +90,7 @@ class LogNormaliser:
         sums = torch.stack([product(in_bits).exp2_().sum(1) for product in self._products])
         sums = sums.to(_wide(rows))
         total = sums.sum(0)
-        # Nothing is subtracted beforehand, which saves a pass; where that went wrong, it is done.
+        # No maximum is subtracted beforehand, to save a pass; rows that went wrong are repeated.
         unsafe = ~((total > _SMALLEST_SUM) & total.isfinite())
         found, bounds = total.log(), torch.zeros_like(total)
         if self._bounds is not None:
@@ -111,11 +111,11 @@ class LogNormaliser:
 
 @contextmanager
 def rounded_products(precision: Precision) -> Iterator[None]:
-    """Let oneDNN round the factors of float32 products, or forbid it, until the block ends.
+    """Allow or forbid oneDNN to round the factors of float32 products, until the block ends.
 
-    A permission is all it is: ``lm/scoring/fast_kernel.py`` measures what becomes of it.
+    This is only a permission: ``lm/scoring/fast_kernel.py`` measures its effect.
     """
-    # oneDNN takes the precision of float32 products from a switch, not from an argument.
+    # oneDNN's precision of float32 products is a global switch, not an argument.
     switch = torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
     before = switch.fp32_precision
     switch.fp32_precision = "bf16" if precision == "bfloat16" else "ieee"
@@ -126,18 +126,18 @@ def rounded_products(precision: Precision) -> Iterator[None]:
 
 
 def _wide(tensor: Tensor) -> torch.dtype:
-    # Apple's graphics processors have no float64.
+    # Apple's GPUs have no float64.
     return torch.float32 if tensor.device.type == "mps" else torch.float64
 
 
 class LogitBounds:
-    """How far products of factors rounded to bfloat16 can be from those of the factors.
+    """Bounds on the error of products of factors rounded to bfloat16.
 
     With v' for v rounded, w'h' - wh = (w' - w)h' + w(h' - h), and by Cauchy and Schwarz
     |w'h' - wh| <= |w' - w| |h'| + |w| |h' - h|. What float32 itself loses in adding n products is
     at most n 2^-24 |w| |h| (Higham 2002, section 3.1); it is counted for the rounded product, for
-    the product it stands for, and for one word's own logit in both passes. The bounds are in the
-    unit of ``rows`` and ``biases``, which may have been rounded once themselves.
+    the exact product, and for one word's own logit in both passes. The bounds are in the unit of
+    ``rows`` and ``biases``, which may have been rounded once themselves.
 
     References:
         Higham, N. J. (2002). Accuracy and stability of numerical algorithms (2nd ed.). SIAM.
@@ -162,14 +162,14 @@ class LogitBounds:
 
 
 def _lost(tensor: Tensor) -> Tensor:
-    """Return what rounding to bfloat16 takes away."""
+    """Return the error of rounding to bfloat16."""
     return tensor - tensor.bfloat16().float()
 
 
 def target_logits(
     weight: Tensor, bias: Tensor | None, hidden: Tensor, rows: Ints, words: Ints
 ) -> Floats:
-    """Return the logit of ``words[i]`` at ``hidden[rows[i]]``, and of no other word.
+    """Return the logit of ``words[i]`` at ``hidden[rows[i]]``, without those of other words.
 
     Args:
         weight: The decoder's weight, shape ``(words, hidden)``.

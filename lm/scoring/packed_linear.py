@@ -1,8 +1,8 @@
-"""Products with one weight used many times: packed once for oneDNN, alone or in a network.
+"""Faster products with a weight that is used many times, packed once for oneDNN.
 
 PyTorch multiplies 32-bit matrices on the processor with MKL, which on some processors reaches half
 of what oneDNN does with a packed weight. The packed product is not part of PyTorch's public
-interface, so it is tried once, compared, and not used if anything is amiss.
+interface, so it is tested once against the plain product, and not used if the test fails.
 """
 
 from collections.abc import Iterator
@@ -13,20 +13,19 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-# Packed weights stand next to the plain ones; a large model must fit as if there were none.
+# Packed weights are stored in addition to the plain ones; large models must still fit into memory.
 MOST_BYTES = 2**29
 
 
 class PackedLayers:
-    """Linear layers with a second, packed copy of their weights, where packing works.
+    """Linear layers with a second, packed copy of their weights, if packing works.
 
-    The copies take as much memory again as the layers' weights. Where these have more than
-    ``MOST_BYTES`` together, all stay as they are; so do layers whose ``forward`` somebody else has
-    replaced.
+    The copies take as much memory as the layers' weights. If these exceed ``MOST_BYTES`` in total,
+    no layer is packed; layers whose ``forward`` other code has replaced are not packed either.
 
     Args:
-        network: Whose layers; later changes to their weights are not seen while ``in_use``.
-        rows: About how many rows they will be given at once.
+        network: The network with the layers; later changes to its weights do not affect the copies.
+        rows: The approximate number of rows of an input.
         transposed: A class of layers to treat like ``nn.Linear``, but with a ``weight`` of the
             shape ``(inputs, outputs)``.
     """
@@ -38,7 +37,7 @@ class PackedLayers:
         linear = [
             module
             for module in network.modules()
-            # A class derived from these may compute something else.
+            # A subclass may compute something else.
             if type(module) in (nn.Linear, transposed) and "forward" not in vars(module)
         ]
         if sum(cast(Tensor, module.weight).nbytes for module in linear) > MOST_BYTES:
@@ -53,13 +52,13 @@ class PackedLayers:
     def in_use(self) -> Iterator[None]:
         """Run the layers by their packed products, without gradients, until the block ends."""
         for module, product in self._products:
-            # An instance's own ``forward`` goes before its class's, hooks and all.
+            # An instance's own ``forward`` takes precedence over the class's, hooks included.
             vars(module)["forward"] = product
         try:
             yield
         finally:
             for module, _ in self._products:
-                # Another thread that runs the same model may have been quicker.
+                # Another thread that runs the same model may already have removed it.
                 vars(module).pop("forward", None)
 
 
@@ -67,9 +66,9 @@ class PackedLinear:
     """``x @ weight.T + bias`` for many ``x`` of shape ``(..., inputs)``.
 
     Args:
-        weight: Shape ``(outputs, inputs)``; later changes to it are not seen.
+        weight: Shape ``(outputs, inputs)``; later changes to it have no effect.
         bias: Shape ``(outputs,)``.
-        rows: About how many rows ``x`` will have.
+        rows: The approximate number of rows of ``x``.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None, rows: int) -> None:
@@ -101,7 +100,7 @@ def _multiply(x: Tensor, packed: Tensor, bias: Tensor | None) -> Tensor:
 
 @cache
 def packing_works() -> bool:
-    """Return whether oneDNN's packed product is there and gives what PyTorch's own does."""
+    """Return whether oneDNN's packed product exists and gives the same results as PyTorch's."""
     x = torch.linspace(-1, 1, 24).reshape(4, 6)
     weight = torch.linspace(-2, 1, 48).reshape(8, 6)
     bias = torch.linspace(0, 1, 8)

@@ -1,8 +1,8 @@
-"""Models that read one token at a time, on tries: every beginning once, runs in one call.
+"""Models that read tries token by token: every beginning once, unbranched runs in one call.
 
-Sentences of a study branch everywhere, and a level of their trie is read in one step. The prompts
-of a session do not: each is the beginning of the next, so their trie is a few chains of thousands
-of levels. Along a chain nothing branches, so a model that can reads many levels in one call.
+The sentences of a study branch everywhere, and one step reads a level of their trie. The prompts of
+a session do not: each is the beginning of the next, so their trie is a few chains of thousands of
+levels. Chains do not branch, so a model that supports it reads many levels in one call.
 """
 
 from typing import Generic, Protocol, TypeVar, runtime_checkable
@@ -13,25 +13,25 @@ from lm.scoring.trie import ROOT, Bools, Floats, Ints, Trie
 
 State = TypeVar("State")
 
-# Sums of a run come out in another order, by a last digit. Shorter chains, as texts of one trial
-# are, go step by step: their values do not depend on what else is read.
+# The sums of a run differ from single steps in the last digit. Shorter chains, such as the texts
+# # of one trial, are read step by step: their values do not depend on other texts.
 _LEVELS_AT_LEAST = 128
-# What a call holds stays small.
+# Limits the size of a call.
 _TOKENS_AT_MOST = 2**14
 
 
 class IncrementalModel(Protocol[State]):
-    """A model that reads one token at a time; a state holds one row per beginning it has read."""
+    """A model that reads one token at a time; a state has one row per beginning that was read."""
 
     def begin(self) -> State:
-        """Return the state of one row: nothing of a string read yet."""
+        """Return the state before any token, with one row."""
         ...
 
     def extend(self, state: State, parents: Ints, tokens: Ints) -> State:
         """Return a state with one row per token: row ``parents[i]`` after reading ``tokens[i]``.
 
         Args:
-            state: What was read before.
+            state: The state before these tokens.
             parents: int64, shape ``(n,)``, ascending: rows of ``state``.
             tokens: int64, shape ``(n,)``.
         """
@@ -40,7 +40,7 @@ class IncrementalModel(Protocol[State]):
     def logprobs_nats(self, state: State, parents: Ints, tokens: Ints) -> Floats:
         """Return the log-probability of each token after its row of ``state``, shape ``(n,)``.
 
-        A model that has more to say of each token returns that too, shape ``(n, numbers)``.
+        A model with several numbers per token returns them all, shape ``(n, numbers)``.
         """
         ...
 
@@ -50,16 +50,16 @@ class RunReader(Protocol[State]):
     """An ``IncrementalModel`` that also reads several tokens of each beginning in one call."""
 
     def extend_along(self, state: State, parents: Ints, tokens: Ints) -> tuple[State, State]:
-        """Return what was read after each token, and the state after the last ones.
+        """Return the states after each token, and the state after the last ones.
 
         Args:
-            state: What was read before.
+            state: The state before these tokens.
             parents: int64, shape ``(n,)``, ascending: rows of ``state``.
-            tokens: int64, shape ``(levels, n)``: what follows each of them.
+            tokens: int64, shape ``(levels, n)``: the tokens after each parent.
 
         Returns:
-            A state that ``logprobs_nats`` takes, with ``levels * n`` rows, one level after the
-            other; and one of ``n`` rows to go on from.
+            A state for ``logprobs_nats``, with ``levels * n`` rows, one level after the other;
+            and a state of ``n`` rows to continue from.
         """
         ...
 
@@ -67,17 +67,17 @@ class RunReader(Protocol[State]):
 def evaluate(trie: Trie, model: IncrementalModel[State], wanted: Bools) -> Floats:
     """Return the log-probability of each wanted node's token after the beginning before it.
 
-    The model reads each beginning once, a level or a run of levels at a time, and only those that
-    something follows.
+    The model reads each beginning once, a level or a run of levels at a time. Beginnings without
+    wanted nodes after them are not read.
 
     Args:
         trie: The strings.
-        model: Who reads them.
+        model: The model.
         wanted: bool, shape ``(nodes,)``.
 
     Returns:
-        float64, shape ``(nodes,)``, or ``(nodes, numbers)`` of a model that says more of each
-        token; NaN where not wanted.
+        float64, shape ``(nodes,)``, or ``(nodes, numbers)`` for a model with several numbers per
+        token; NaN for nodes that are not wanted.
     """
     walk = _Walk(trie, model, wanted)
     n_levels, level = trie.level_starts.size - 1, 0
@@ -99,11 +99,11 @@ def evaluate(trie: Trie, model: IncrementalModel[State], wanted: Bools) -> Float
 
 
 def _run_ends(counts: Ints, n_parents: Ints) -> Ints:
-    """Return for each level the first one after it at which some beginning branches or ends.
+    """Return for each level the first level after it at which a beginning branches or ends.
 
     Args:
-        counts: int64, shape ``(levels,)``: how many beginnings of each level are read.
-        n_parents: int64, shape ``(levels,)``: how many beginnings of the level before they follow.
+        counts: int64, shape ``(levels,)``: the number of beginnings read at each level.
+        n_parents: int64, shape ``(levels,)``: the number of their different parents.
     """
     goes_on = np.zeros(counts.size, bool)
     goes_on[1:] = (counts[1:] == counts[:-1]) & (n_parents[1:] == counts[1:])
@@ -112,19 +112,19 @@ def _run_ends(counts: Ints, n_parents: Ints) -> Ints:
 
 
 class _Walk(Generic[State]):
-    """A model on its way down a trie.
+    """The state of reading a trie level by level.
 
     Attributes:
-        found: What it said of the wanted nodes so far.
-        counts: int64, shape ``(levels,)``: how many nodes of each level are read.
-        n_parents: int64, shape ``(levels,)``: how many different nodes these follow.
+        found: The results of the wanted nodes so far.
+        counts: int64, shape ``(levels,)``: the number of nodes read at each level.
+        n_parents: int64, shape ``(levels,)``: the number of their different parents.
     """
 
     def __init__(self, trie: Trie, model: IncrementalModel[State], wanted: Bools) -> None:
         self._trie, self._model, self._wanted = trie, model, wanted
         self.found = np.full(trie.tokens.size, np.nan)
         self._needed = _ancestors(trie, wanted)
-        # Rows of the states: which of the nodes read at its level a node is.
+        # Rows of the states: a node's index among the nodes read at its level.
         read_before = np.concatenate(([0], np.cumsum(self._needed)))
         firsts = read_before[trie.level_starts]
         self.counts = np.diff(firsts)
@@ -137,16 +137,16 @@ class _Walk(Generic[State]):
         self._state = model.begin()
 
     def ask(self, level: int) -> None:
-        """Ask about a level's wanted nodes, all levels before it read."""
+        """Compute the results of a level's wanted nodes; all earlier levels must have been read."""
         self._ask(self._state, self._nodes(level, self._wanted))
 
     def read(self, level: int) -> None:
-        """Read a level's nodes that something follows."""
+        """Read the nodes of a level that are needed for later nodes."""
         nodes = self._nodes(level, self._needed)
         self._state = self._model.extend(self._state, self._rows[nodes], self._trie.tokens[nodes])
 
     def read_run(self, first: int, last: int) -> None:
-        """Read levels ``first`` to ``last - 1``, and ask about the wanted nodes after ``first``."""
+        """Read levels ``first`` to ``last - 1``, and compute the wanted nodes after ``first``."""
         levels = [self._nodes(level, self._needed) for level in range(first, last)]
         tokens = np.stack([self._trie.tokens[nodes] for nodes in levels])
         model = self._model
@@ -173,7 +173,7 @@ class _Walk(Generic[State]):
 
 
 def _ancestors(trie: Trie, wanted: Bools) -> Bools:
-    """Return which nodes some wanted node follows, however far."""
+    """Return which nodes are ancestors of a wanted node."""
     found = np.zeros(trie.tokens.size, bool)
     for start, end in zip(trie.level_starts[-2:0:-1], trie.level_starts[:1:-1], strict=True):
         follows = wanted[start:end] | found[start:end]

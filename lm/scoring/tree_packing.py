@@ -1,8 +1,8 @@
 """Many texts in one run of a transformer: a prefix trie laid out as one sequence.
 
-Each beginning that something follows is one position. It attends to its own beginnings and to
-nothing else, and is numbered by its depth, so that a position computes what it would compute in a
-text of its own. What texts share is computed once, and nothing is padded.
+Each node with children is one position. It attends only to its ancestors and itself, and its
+position number is its depth, so that its result is the same as in a separate text. Shared
+beginnings are computed once, and nothing is padded.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +14,7 @@ from torch import Tensor
 from lm.scoring.kernels import LogNormaliser, target_logits
 from lm.scoring.trie import ROOT, Bools, Floats, Ints, Trie, build_tries
 
-# Attention grows with the square of the positions, the products' speed with their number.
+# The cost of attention grows with the square of the positions; larger products are more efficient.
 NODES_AT_A_TIME = 768
 Body = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -23,11 +23,11 @@ class TreePacking:
     """A causal transformer that reads tries.
 
     Args:
-        body: From token numbers ``(1, n)``, places ``(1, n)`` and a mask to the hidden values
-            before the decoder, ``(1, n, hidden)``. The mask is an additive one of attention,
-            ``(1, 1, n, n)``, or ones, ``(1, n)``, for one text that is read as any text is.
+        body: Computes the hidden values before the decoder, ``(1, n, hidden)``, from token numbers
+            ``(1, n)``, positions ``(1, n)`` and a mask. The mask is an additive attention mask,
+            ``(1, 1, n, n)``, or ones, ``(1, n)``, for a single ordinary text.
         weight: The decoder's weight, shape ``(words, hidden)``.
-        bias: Its bias, or none.
+        bias: The decoder's bias, or None.
     """
 
     def __init__(self, body: Body, weight: Tensor, bias: Tensor | None) -> None:
@@ -38,15 +38,15 @@ class TreePacking:
     def logprobs_nats(
         self, strings: Sequence[Sequence[int]], context_lengths: Sequence[int]
     ) -> list[Floats]:
-        """Return the log-probability of each token after those before it.
+        """Return the log-probability of each token given those before it.
 
         Args:
-            strings: Token numbers; each string starts with the model's beginning.
-            context_lengths: How many tokens of each string are context, at least 1: these get no
-                scores.
+            strings: Token numbers; each string starts with the model's beginning token.
+            context_lengths: The number of context tokens of each string, at least 1; they are not
+                scored.
 
         Returns:
-            For each string float64, shape ``(tokens,)``; the places of its context mean nothing.
+            For each string float64, shape ``(tokens,)``; the context's values are meaningless.
         """
         found: list[Floats] = [np.empty(0)] * len(strings)
         for trie in tries_of(strings):
@@ -56,7 +56,7 @@ class TreePacking:
 
     @torch.inference_mode()
     def evaluate(self, trie: Trie, context_lengths: Sequence[int]) -> list[tuple[int, Floats]]:
-        """Return what ``logprobs_nats`` does for one trie's strings, each with its place."""
+        """Do the work of ``logprobs_nats`` for one trie's strings; return their indices, too."""
         scores = self._evaluate(trie, trie.scored_nodes(context_lengths))
         return [(string, scores[nodes]) for string, nodes in trie.rows()]
 
@@ -90,17 +90,17 @@ class TreePacking:
 
 
 def is_long_chain(trie: Trie) -> bool:
-    """Return whether each beginning that is read follows the one before, and they are many.
+    """Return whether a trie is one long chain: every read node follows the previous one.
 
-    The prompts of a session are such a chain. It is one text, so a model's own causal attention
-    reads it, which does not look at what is masked: half of it.
+    The prompts of a session are such a chain. A chain is one text, so the model's own causal
+    attention can read it, which skips the masked half.
     """
     parents = trie.parents[trie.has_children]
     return trie.tokens.size > NODES_AT_A_TIME and bool((np.diff(parents) > 0).all())
 
 
 def ancestors(parents: Ints) -> Bools:
-    """Return which nodes stand above each node, itself included.
+    """Return the ancestors of each node, the node itself included.
 
     Args:
         parents: int64, shape ``(n,)``: parents before their children; ``ROOT`` for none.
@@ -118,9 +118,9 @@ def ancestors(parents: Ints) -> Bools:
 def tries_of(strings: Sequence[Sequence[int]]) -> Iterator[Trie]:
     """Yield tries that a transformer can read at once.
 
-    The prompts of one session are each the beginning of the next: they fit into a trie that is
-    little larger than the longest, which is as large by itself. Those of another session, or of
-    another way of asking, get a trie of their own.
+    Each prompt of a session is the beginning of the next, so a session fits into a trie that is
+    only slightly larger than its longest prompt. Prompts of another session, or in another format,
+    get a separate trie.
     """
     longest = max(map(len, strings), default=0)
     return build_tries(strings, max(NODES_AT_A_TIME, longest + longest // 4), NODES_AT_A_TIME)

@@ -1,10 +1,10 @@
-"""Prefix tries over token strings: every shared beginning once.
+"""Prefix tries over strings of tokens: every shared beginning is stored once.
 
 Strings are sorted, so that each shares its longest beginning with its neighbour; comparing each
-with the one before tells which of its tokens are new. The new tokens are the trie's nodes. They are
-numbered level by level, so a level is a slice and a node's parent is in the slice before. Strings
-too many for one trie are cut into several, and only the beginning of the first string after a cut
-is met again.
+with the previous one shows which of its tokens are new. The new tokens are the trie's nodes. They
+are numbered level by level, so a level is a slice and a node's parent is in the previous slice. Too
+many strings for one trie are divided among several; only the beginning of the first string in
+each trie is repeated.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,22 +18,22 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 ROOT = -1
-# A string that has so many tokens of its own is more than another end of the one before.
+# A string with this number of own tokens is more than another ending of the previous one.
 _APART = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trie:
-    """The distinct beginnings of some strings; the empty one, the root, is no node.
+    """The distinct beginnings of some strings; the empty beginning, the root, is not a node.
 
     Attributes:
         tokens: int64, shape ``(nodes,)``: the last token of each beginning.
-        parents: int64, shape ``(nodes,)``, ascending: the beginning without it; ``ROOT`` where
-            that is empty.
+        parents: int64, shape ``(nodes,)``, ascending: the node of the beginning without its last
+            token; ``ROOT`` if that is empty.
         level_starts: int64, shape ``(levels + 1,)``: nodes ``level_starts[d]`` to
             ``level_starts[d + 1]`` are the beginnings of ``d + 1`` tokens.
-        strings: int64, shape ``(strings,)``: which of the given strings these are, sorted.
-        ends: int64, shape ``(strings,)``: where each of them ends in ``node_of``.
+        strings: int64, shape ``(strings,)``: the indices of the trie's strings, in sorted order.
+        ends: int64, shape ``(strings,)``: the end of each string in ``node_of``.
         node_of: int64, shape ``(tokens of these strings,)``: the node of each token of each
             string, one string after the other.
     """
@@ -47,25 +47,25 @@ class Trie:
 
     @property
     def depths(self) -> Ints:
-        """The number of tokens before each node's own, shape ``(nodes,)``."""
+        """The number of tokens before each node's token, shape ``(nodes,)``."""
         return np.repeat(np.arange(self.level_starts.size - 1), np.diff(self.level_starts))
 
     @property
     def has_children(self) -> Bools:
-        """Which nodes have children, shape ``(nodes,)``."""
+        """Whether each node has children, shape ``(nodes,)``."""
         found = np.zeros(self.tokens.size, bool)
         found[self.parents[self.parents != ROOT]] = True
         return found
 
     def rows(self) -> Iterator[tuple[int, Ints]]:
-        """Yield each string's place among those given, and the nodes of its tokens."""
+        """Yield each string's index among the given ones, and the nodes of its tokens."""
         yield from zip(self.strings.tolist(), np.split(self.node_of, self.ends[:-1]), strict=True)
 
     def scored_nodes(self, context_lengths: Sequence[int]) -> Bools:
-        """Return which nodes any string wants scored: those after its context.
+        """Return which nodes are scored: those after the context of any of their strings.
 
         Args:
-            context_lengths: How many of each given string's first tokens are context.
+            context_lengths: The number of context tokens at the start of each given string.
 
         Returns:
             bool, shape ``(nodes,)``.
@@ -81,18 +81,18 @@ class Trie:
 def build_tries(
     strings: Sequence[Sequence[int]], max_nodes: int, enough: int | None = None
 ) -> Iterator[Trie]:
-    """Cut the sorted strings into tries; equal strings stand in one.
+    """Divide the sorted strings into tries; equal strings are in the same trie.
 
     Args:
         strings: Tokens as numbers from 0 to 2**32 - 1.
-        max_nodes: The most nodes a trie has, unless one string alone has more.
-        enough: With how many nodes a trie may end early, before a string that goes its own way
-            for long; None: it never does.
+        max_nodes: The most nodes of a trie, unless a single string has more.
+        enough: The least number of nodes with which a trie may end early, before a string with many
+            new tokens; None: no early end.
     """
     if not strings:
         return
     keys = [np.asarray(string, ">u4").tobytes() for string in strings]
-    # Big-endian bytes sort as the numbers they are, and in C whatever the lengths.
+    # Big-endian bytes sort like the numbers, in C code and for any lengths.
     order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
     flat = np.frombuffer(b"".join(keys[row] for row in order), ">u4").astype(np.int64)
     lengths = np.array([len(keys[row]) // 4 for row in order], np.int64)
@@ -105,7 +105,7 @@ def build_tries(
 
 
 def _new_tokens(flat: Ints, lengths: Ints, ends: Ints) -> Bools:
-    """Return which tokens end a beginning that the string before does not share."""
+    """Return which tokens are new: they end a beginning that the previous string does not share."""
     starts = ends - lengths
     place = np.arange(flat.size) - np.repeat(starts, lengths)
     previous = np.concatenate(([0], starts[:-1]))
@@ -117,7 +117,7 @@ def _new_tokens(flat: Ints, lengths: Ints, ends: Ints) -> Bools:
 
 
 def _cuts(n_new: Ints, lengths: Ints, max_nodes: int, enough: int) -> Iterator[tuple[int, int]]:
-    """Yield first and last + 1 of the strings of each trie; the first counts in full."""
+    """Yield each trie's range of strings, first and last + 1; the first counts in full."""
     total = np.cumsum(n_new)
     first = 0
     while first < n_new.size:
@@ -131,9 +131,9 @@ def _cuts(n_new: Ints, lengths: Ints, max_nodes: int, enough: int) -> Iterator[t
 
 
 def _border(n_new: Ints, lengths: Ints, first: int, last: int, enough: int) -> int:
-    """Return where strings from ``first`` on may be cut for little before ``last``, or ``last``.
+    """Return a good place to divide the strings from ``first`` to ``last``, or ``last``.
 
-    What a string shares with the one before is read again after a cut before it.
+    After a division, the beginning that a string shares with the previous one is read again.
     """
     own, shared = n_new[first:last], lengths[first:last] - n_new[first:last]
     nodes = np.cumsum(own) + shared[0]
@@ -149,7 +149,7 @@ def _trie(flat: Ints, lengths: Ints, strings: Ints, new: Bools) -> Trie:
     place = np.arange(flat.size) - np.repeat(ends - lengths, lengths)
     by_level = np.argsort(place, kind="stable")
     # Within a level, a token that is not new belongs to the last new one before it: strings that
-    # share a beginning are neighbours, and the first string to reach a level is new there.
+    # share a beginning are neighbours, and the first of them to reach a level is new there.
     node_of = np.empty(flat.size, np.int64)
     node_of[by_level] = np.cumsum(new[by_level]) - 1
     first_use = by_level[new[by_level]]

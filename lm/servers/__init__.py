@@ -1,1 +1,1 @@
-"""Models behind servers that speak the OpenAI-compatible protocol."""
+"""Models behind servers with an OpenAI-compatible API."""

@@ -1,4 +1,4 @@
-"""A model behind a server as an answerer, in the tier that a probe finds."""
+"""A model behind a server as an ``Answerer``, in the tier that a probe determines."""
 
 import hashlib
 import json
@@ -33,16 +33,16 @@ class ServerAnswerer:
     """A server that answers questions.
 
     Attributes:
-        tier: What the server tells, as the probe found.
-        tier_note: Why it is of no higher tier; empty where it is of the first.
-        budget: What calls cost.
-        terms: On what terms it is asked.
+        tier: What the server reports, as determined by the probe.
+        tier_note: The reason why the tier is not higher; empty for the highest tier.
+        budget: The costs of calls.
+        terms: The prices and settings of calls.
 
     Args:
         server: The server and its model.
-        terms: On what terms it is asked.
-        ledger: The file that keeps what calls cost, those of the probe among them; None: memory.
-        chat: Whether it is asked as a chat, where no probabilities are read, only samples.
+        terms: The prices and settings of calls.
+        ledger: The file that stores the costs of calls, the probe's included; None: in memory.
+        chat: Whether to use chats, which give only samples and no probabilities.
 
     Raises:
         LmError: The server does not answer, a price is unknown, or the cap is reached.
@@ -64,15 +64,15 @@ class ServerAnswerer:
 
     @property
     def trained_on(self) -> str:
-        """That nobody here knows it."""
+        """The words "unknown text" and the model's name: servers do not report training texts."""
         return f"unknown text (model {self._server.model} of a server)"
 
     @property
     def identity(self) -> str:
-        """The server, the model, its fingerprint, and what samples depend on."""
+        """A hash of the server, the model, its fingerprint, and the settings of samples."""
         own = (self._server.url, self._server.model, self.client.fingerprint, self.tier)
         terms = self.terms
-        # Without an effort, which came later, takes that were begun before go on.
+        # An empty effort is omitted, so that runs from before this setting can be resumed.
         effort = (terms.effort,) if terms.effort else ()
         drawn = (terms.temperature, terms.samples, terms.max_tokens, *effort)
         parts = (*own, *(drawn if self.tier is Tier.SAMPLES else ()))
@@ -88,12 +88,12 @@ class ServerAnswerer:
         try:
             return [how[self.tier](question) for question in questions]
         except UnusableAnswerError:
-            # Asked again under the same key, a server would give the same answer again.
+            # With the same idempotency key, the server would repeat the same unusable answer.
             self.budget.forget_take()
             raise
 
     def go_on(self) -> None:
-        """Repeat calls under the keys of the command that began this take, if there was one.
+        """Reuse the idempotency keys of the interrupted command that started this run, if any.
 
         Raises:
             LmError: The ledger cannot be used.
@@ -101,7 +101,7 @@ class ServerAnswerer:
         self.client.take = self.budget.take(self.client.take)
 
     def worst(self, question: Question) -> float:
-        """Return what a question can cost at most."""
+        """Return the highest possible cost of a question."""
         prompt, answers = question.prompt, question.answers
         if self.tier is Tier.TEXT:
             return sum(self.budget.worst(f"{prompt} {answer}", 1) for answer in answers)
@@ -125,7 +125,7 @@ class ServerAnswerer:
             if own and own[0][1] is None:
                 firsts.add(text[: ends[0]])
             found.append(None if crosses else sum(one or 0.0 for _, one in own))
-        # No server says how probable the first token of a text is. Equal ones cancel.
+        # No server reports the probability of a text's first token. Equal first tokens cancel.
         if len(firsts) > 1:
             found = [None] * len(found)
         return Reply(tuple(found))
@@ -191,7 +191,7 @@ class ServerAnswerer:
         return self.client.post(path, self.budget.worst(asked, most), **body)
 
     def refuse_images(self) -> None:
-        """Raise an LmError if the server takes no images in a chat."""
+        """Raise an LmError if the server accepts no images in chats."""
         prompt = f"{POINT} Which color is this?"
         messages = [{"role": "user", "content": content(prompt)}]
         named = "max_completion_tokens" if self.terms.effort else "max_tokens"
@@ -205,7 +205,7 @@ class ServerAnswerer:
             ) from error
 
     def still_the_same(self) -> None:
-        """Raise an LmError if the server's model, or its tier, is another than at first."""
+        """Raise an LmError if the server's model or tier has changed."""
         tier, note = self._found_tier()
         if tier is not self.tier:
             raise LmError(
@@ -218,14 +218,14 @@ Post = Callable[..., dict[str, Any]]
 
 
 def find_tier(post: Post, *, chat: bool = False) -> tuple[Tier, str]:
-    """Return a server's tier, and why it is of no higher one in a sentence (or empty).
+    """Return a server's tier, and a sentence on why it is not higher (or an empty text).
 
     Args:
         post: Calls the server.
-        chat: Whether it is asked as a chat, and its probabilities are not looked for.
+        chat: Whether to use chats only, without looking for probabilities.
 
     Raises:
-        LmError: It writes nothing either.
+        LmError: The server does not even write text.
     """
     if chat:
         _writes(post)
@@ -257,7 +257,7 @@ def _writes(post: Post) -> None:
 
 
 def _echoes(post: Post) -> None:
-    """Raise an LmError unless two texts that nobody asked about before are echoed as they are."""
+    """Raise an LmError unless the server echoes two new, random texts unchanged."""
     for _ in range(2):
         text = f"the {secrets.token_hex(4)} of the {secrets.token_hex(4)} is the"
         reply = post("completions", prompt=text, max_tokens=1, echo=True, logprobs=1)
@@ -266,7 +266,7 @@ def _echoes(post: Post) -> None:
 
 
 def alternatives(answer: dict[str, Any]) -> dict[str, float]:
-    """Return the next token's alternatives with their log-probabilities; none where none are."""
+    """Return the alternatives for the next token with their log-probabilities; empty if none."""
     choice = (answer.get("choices") or [{}])[0]
     given = choice.get("logprobs") or {}
     if given.get("top_logprobs"):
@@ -278,7 +278,7 @@ def alternatives(answer: dict[str, Any]) -> dict[str, float]:
 
 
 def written(answer: dict[str, Any]) -> str | None:
-    """Return what a chat model wrote."""
+    """Return the text that a chat model wrote, or None."""
     choice = (answer.get("choices") or [{}])[0]
     found = (choice.get("message") or {}).get("content")
     return found if isinstance(found, str) else None

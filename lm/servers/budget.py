@@ -1,4 +1,4 @@
-"""What calls of a server cost: each attempt is reserved at its worst before it is made."""
+"""The costs of server calls: every attempt's highest possible cost is reserved beforehand."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -17,24 +17,24 @@ _TABLES = (
     "CREATE TABLE IF NOT EXISTS take (name TEXT NOT NULL)",
 )
 _MILLION = 1_000_000
-# Another command's transaction is over in milliseconds.
+# Another command's transaction only takes milliseconds.
 _BUSY_TIMEOUT_S = 30
 
 
 class Budget:
-    """The ledger of a take's calls, and the cap on their sum.
+    """The ledger of one run's calls, with a cap on their total cost.
 
-    An attempt is in the ledger at its worst cost before it is made, and at the cost that its reply
-    names afterwards. An attempt that was interrupted, or whose reply names no cost, stays at its
-    worst. Commands that use one file share the cap.
+    Before an attempt, the ledger contains its highest possible cost; afterwards, the cost in the
+    reply. An attempt that was interrupted, or whose reply has no cost, keeps its highest possible
+    cost. Commands that use the same file share the cap.
 
     Args:
         terms: The prices and the cap.
-        ledger: The file that keeps the costs; it is made at the first call that can cost
-            something. Without one they are kept in memory.
+        ledger: The file that stores the costs; it is created at the first call that can cost
+            money. Without a file, costs are kept in memory.
 
     Raises:
-        LmError: A price is unknown, no amount, or nothing bounds the calls.
+        LmError: A price is unknown or no valid amount, or the costs have no bound.
     """
 
     def __init__(self, terms: Terms, ledger: Path | None = None) -> None:
@@ -56,14 +56,14 @@ class Budget:
         self._excess = 0.0
 
     def worst(self, prompt: str, most_tokens: int) -> float:
-        """Return what an attempt can cost at most: a token for each byte, and the whole answer."""
+        """Return the highest cost of an attempt: one token per byte, and the longest answer."""
         return self._cost(tokens_at_most(prompt) + 1, most_tokens)
 
     def reserve(self, worst: float) -> int:
-        """Set aside what an attempt can cost at most, and return the reservation's number.
+        """Reserve the highest possible cost of an attempt, and return the reservation's number.
 
         Raises:
-            LmError: The cap does not leave that much; nothing is set aside.
+            LmError: The cost exceeds the rest of the cap; nothing is reserved.
         """
         if not worst:
             return 0
@@ -80,10 +80,10 @@ class Budget:
             return int(cursor.lastrowid or 0)
 
     def settle(self, reservation: int, usage: object) -> None:
-        """Replace a reservation by the cost of the tokens that a reply counts, if it counts them.
+        """Replace a reservation by the cost of the tokens that a reply reports, if it reports any.
 
-        A server may count more than the worst case, such as a prompt of its own. Later attempts
-        are reserved with as much more.
+        A server may report more than the highest expected cost, for example for a system prompt.
+        Later reservations are increased by the same amount.
         """
         tokens = _tokens(usage)
         if not reservation or tokens is None:
@@ -95,19 +95,19 @@ class Budget:
             self._excess += max(0.0, cost - reserved)
 
     def release(self, reservation: int) -> None:
-        """Take back a reservation whose attempt cannot have been billed."""
+        """Remove a reservation whose attempt cannot have been billed."""
         self.settle(reservation, {"prompt_tokens": 0, "completion_tokens": 0})
 
     @property
     def spent(self) -> float:
-        """What is spent or set aside."""
+        """The sum of all costs and reservations."""
         if not (self._connection or (self._ledger and self._ledger.exists())):
             return 0.0
         with self._transaction() as connection:
             return _sum(connection)
 
     def take(self, name: str) -> str:
-        """Return the take's name as it was first kept here; ``name``, if it was not yet."""
+        """Return the run's stored name; store ``name`` first if there is none."""
         with self._transaction() as connection:
             row = connection.execute("SELECT name FROM take").fetchone()
             if not row:
@@ -115,7 +115,7 @@ class Budget:
         return str(row[0]) if row else name
 
     def forget_take(self) -> None:
-        """Let the take have another name when it goes on."""
+        """Delete the run's stored name, so that it gets a new one when it is resumed."""
         with self._transaction() as connection:
             connection.execute("DELETE FROM take")
 
@@ -124,7 +124,7 @@ class Budget:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Hold the ledger against other threads and commands, and commit unless the block fails.
+        """Lock the ledger against other threads and commands; commit unless the block fails.
 
         Raises:
             LmError: The ledger cannot be used.
@@ -132,7 +132,7 @@ class Budget:
         with self._lock:
             try:
                 self._connection = connection = self._connection or self._opened()
-                # The sum is read under the same lock as the row that it allows.
+                # The sum and the row that depends on it are under the same lock.
                 connection.execute("BEGIN IMMEDIATE")
                 with connection:
                     yield connection
@@ -162,9 +162,9 @@ def _sum(connection: sqlite3.Connection) -> float:
 
 
 def _tokens(usage: object) -> tuple[int, int] | None:
-    """Return the tokens of prompt and answer that a reply counts; None where it does not say.
+    """Return the tokens of prompt and answer that a reply reports; None if it reports none.
 
-    Some servers leave thoughts out of the answer's tokens, and count them in the total alone.
+    Some servers do not include thinking in the answer's tokens, only in the total.
     """
     if not isinstance(usage, Mapping):
         return None

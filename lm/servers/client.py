@@ -1,4 +1,4 @@
-"""Calls of an OpenAI-compatible server: repeated where that can help, each attempt paid for."""
+"""A client of OpenAI-compatible servers, with retries and the costs of every attempt."""
 
 import hashlib
 import json
@@ -14,12 +14,12 @@ from lm.errors import LmError
 from lm.servers.budget import Budget
 from lm.servers.spec import ServerModel
 
-# Too many requests, and what a proxy says of a server that is starting or overloaded.
+# Too many requests, and a proxy's errors for a server that is starting or overloaded.
 _PASSING = {408, 409, 425, 429, 500, 502, 503, 504}
 _TRIES = 8
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 60.0
 _TIMEOUT_S = 600.0
-# No request went out, so nothing can have been billed.
+# Errors before the request was sent, so that it cannot have been billed.
 _NEVER_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -31,18 +31,18 @@ Reply = dict[str, Any]
 
 
 class Client:
-    """The server's calls as dictionaries.
+    """Sends calls to a server, with requests and replies as dictionaries.
 
     Attributes:
-        fingerprint: The model's name and fingerprint as the first reply gave them; empty before.
-        take: What tells this take's calls from those of others, which may ask the same.
+        fingerprint: The model's name and fingerprint in the first reply; empty before.
+        take: The name of this run, which distinguishes its calls from equal calls of other runs.
 
     Args:
         server: The server and its model.
-        budget: Where every attempt is reserved and settled.
-        key: Sent as a bearer token; empty for none.
-        wait: Waits so many seconds.
-        timeout_s: How long a reply may take.
+        budget: The ledger of all attempts' costs.
+        key: The API key, sent as a bearer token; empty for none.
+        wait: Waits for some seconds.
+        timeout_s: The longest wait for a reply.
     """
 
     def __init__(
@@ -62,16 +62,16 @@ class Client:
         self.take = secrets.token_hex(8)
 
     def post(self, path: str, worst: float, /, **body: object) -> Reply:
-        """Return a call's reply.
+        """Return the reply to a call.
 
         Args:
-            path: What is called, below the server's address.
-            worst: What one attempt can cost at most.
-            **body: What is asked.
+            path: The path of the call, relative to the server's address.
+            worst: The highest possible cost of one attempt.
+            **body: The request.
 
         Raises:
-            LmError: The server refuses, does not answer however often it is asked, or answers
-                with another model than at first; or the cap allows no further attempt.
+            LmError: The server refuses, does not answer despite all retries, or answers with
+                another model than at first; or the cap allows no further attempt.
         """
         reply = self._tried(path, worst, {"model": self._server.model, **body})
         seen = f"{reply.get('model', '')} {reply.get('system_fingerprint') or ''}".strip()
@@ -86,7 +86,7 @@ class Client:
 
     def _tried(self, path: str, worst: float, body: Reply) -> Reply:
         reason, wait_s = "", _FIRST_WAIT_S
-        # A server that honours it answers a call that is repeated as it did before, and bills once.
+        # A server that supports this key answers a repeated call as before, and bills it once.
         same = hashlib.sha256(json.dumps([self.take, path, body]).encode()).hexdigest()
         for number in range(_TRIES):
             if number:
@@ -115,7 +115,7 @@ class Client:
     def _attempt(
         self, path: str, worst: float, body: Reply, key: str
     ) -> tuple[httpx.Response, Reply | None]:
-        """Make one attempt, and enter what it cost: its worst, unless the server says otherwise."""
+        """Make one attempt, and record its cost as reported, or else the highest possible one."""
         reservation = self._budget.reserve(worst)
         try:
             response = self._http.post(
@@ -134,7 +134,7 @@ class Client:
         return response, reply
 
     def _why_lost(self, error: httpx.RequestError) -> str:
-        """Return why no reply came, in words: the library's own are about sockets."""
+        """Return in words why no reply arrived: the library's own messages are about sockets."""
         match error:
             case httpx.TimeoutException():
                 return f"nothing came for {self._timeout_s:g} seconds"
@@ -156,7 +156,7 @@ def _json_object(response: httpx.Response) -> Reply | None:
 def _refused_unread(response: httpx.Response) -> bool:
     """Return whether a server refused a call before its model read it.
 
-    A request that timed out (408) is none: a proxy may say so of a model that was at work.
+    A timeout (408) does not qualify: a proxy may send it while the model is working.
     """
     return response.is_client_error and response.status_code != httpx.codes.REQUEST_TIMEOUT
 

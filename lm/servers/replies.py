@@ -1,4 +1,4 @@
-"""What a server's reply says: the answer in a text, its thoughts, an echoed text's scores."""
+"""Parsing of a server's replies: the answer in a text, its thinking, an echoed text's scores."""
 
 import re
 from collections.abc import Sequence
@@ -18,16 +18,17 @@ _THOUGHT_OUT = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 
 class UnusableAnswerError(LmError):
-    """A server's answer came whole, and says nothing of what was asked."""
+    """A server's answer is complete, but does not contain the requested information."""
 
 
 @dataclass(frozen=True, slots=True)
 class Thought:
-    """What came before one sample.
+    """The thinking before one sample.
 
     Attributes:
-        text: The thought, as far as the server shows it.
-        tokens: How many hidden tokens it counts; None where there are some and it does not tell.
+        text: The visible part of the thinking.
+        tokens: The number of thinking tokens; None if there are some and the server reports no
+            number.
     """
 
     text: str
@@ -35,20 +36,20 @@ class Thought:
 
 
 def asked_to_think(most_tokens: int, effort: str = "", *, allowed: bool) -> dict[str, object]:
-    """Return what a call says of thinking and of its tokens.
+    """Return the request parameters for thinking and for the number of tokens.
 
     Args:
-        most_tokens: How many tokens the answer may have, its thought among them.
-        effort: A word of the server's own for how hard it thinks; without one, it is told as vLLM
-            and others that render templates take it.
-        allowed: Whether it may think.
+        most_tokens: The most tokens of the answer, thinking included.
+        effort: The server's own word for the effort of thinking; without it, the parameters are
+            those of vLLM and other servers that render chat templates.
+        allowed: Whether the model may think.
     """
     if not effort:
         return {
             "max_tokens": most_tokens,
             "chat_template_kwargs": {"enable_thinking": allowed},
         }
-    # Servers that know this word count thoughts among these tokens, and refuse ``max_tokens``.
+    # Servers with this parameter count thinking among these tokens, and refuse ``max_tokens``.
     return {
         "max_completion_tokens": most_tokens,
         "reasoning_effort": effort if allowed else "none",
@@ -56,7 +57,7 @@ def asked_to_think(most_tokens: int, effort: str = "", *, allowed: bool) -> dict
 
 
 def thought_of(answer: dict[str, Any]) -> Thought:
-    """Return what an answer tells of its thought, wherever the server puts it."""
+    """Return the thinking in an answer, from any of the places where servers put it."""
     message = (answer.get("choices") or [{}])[0].get("message") or {}
     text = message.get("reasoning_content") or message.get("reasoning") or ""
     if not text and (found := _WRITTEN_OUT.search(message.get("content") or "")):
@@ -69,16 +70,16 @@ def thought_of(answer: dict[str, Any]) -> Thought:
 
 
 def together(thoughts: Sequence[Thought]) -> int | None:
-    """Return how many hidden tokens all have; None where one is not known."""
+    """Return the total of thinking tokens; None if one of the numbers is unknown."""
     counts = [one.tokens for one in thoughts]
     return None if None in counts else sum(one or 0 for one in counts)
 
 
 def label_in(text: str, labels: Sequence[str]) -> str:
-    """Return the label that a text answers with; empty where it is none, or more than one.
+    """Return the label that a text answers with; empty if it has none, or more than one.
 
-    A label counts as the first word, behind a word such as "Answer:", or alone among the words;
-    brackets, quotes and stops around it do not matter.
+    A label is recognised as the first word, after a word such as "Answer:", or as the only label
+    among the words; brackets, quotes and full stops around it are ignored.
     """
     said = _THOUGHT_OUT.sub("", text).strip()
     words = [re.sub(r"^[\W_]+|[\W_]+$", "", word) for word in said.split()]
@@ -92,7 +93,7 @@ def label_in(text: str, labels: Sequence[str]) -> str:
     ):
         return words[1]
     found = {word for word in words if word in labels}
-    # "A" is also a word of English, and "I" another.
+    # "A" and "I" are also English words.
     return found.pop() if len(found) == 1 and not found & {"A", "I"} else ""
 
 
@@ -102,13 +103,13 @@ def is_refusal(text: str) -> bool:
 
 
 def echoed(answer: dict[str, Any], text: str) -> list[tuple[int, float | None]]:
-    """Return where each token of an echoed text begins, and its log-probability.
+    """Return the start of each token of an echoed text, and its log-probability.
 
-    Servers that ignore ``echo``, give none for prompts, or give those of another text, are seen
-    here: tokens must add up to the very text, each with one log-probability, but for the first.
+    This detects servers that ignore ``echo``, or return no log-probabilities or those of another
+    text: the tokens must add up to the exact text, each but the first with one log-probability.
 
     Raises:
-        UnusableAnswerError: The answer is none about this text.
+        UnusableAnswerError: The answer is not about this text.
     """
     given = (answer.get("choices") or [{}])[0].get("logprobs") or {}
     tokens, logprobs = given.get("tokens") or [], given.get("token_logprobs") or []
@@ -117,7 +118,7 @@ def echoed(answer: dict[str, Any], text: str) -> list[tuple[int, float | None]]:
     found, read = list[tuple[int, float | None]](), ""
     for token, logprob in zip(tokens, logprobs, strict=True):
         if len(read) >= len(text):
-            break  # what it wrote itself behind the text
+            break  # text that the model itself wrote after the prompt
         found.append((len(read), logprob))
         read += token
     if read != text:

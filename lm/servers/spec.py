@@ -1,4 +1,4 @@
-"""Which server and which of its models: ``api:URL#MODEL``."""
+"""The address of a server and one of its models: ``api:URL#MODEL``."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ class ServerModel:
     """A model behind a server.
 
     Attributes:
-        url: The address below which ``completions`` stands, such as ``http://host:8000/v1``.
-        model: The model's name there.
+        url: The base address of ``completions``, such as ``http://host:8000/v1``.
+        model: The model's name on the server.
     """
 
     url: str
@@ -22,18 +22,18 @@ class ServerModel:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """On what terms a server is asked.
+    """Prices and settings of calls to a server.
 
     Attributes:
-        price_in: What a million tokens of prompts cost, in the unit of the cap; None: unknown.
-        price_out: What a million tokens of answers cost.
-        cap: What all calls together may cost.
-        temperature: Of samples.
-        samples: How many samples stand for probabilities where the server gives none.
-        max_tokens: The most tokens of a sample.
-        concurrency: How many calls are under way at once.
-        effort: How hard it is asked to think, in the server's own word; empty: by the template.
-        key: The key that is sent as a bearer token; empty for none.
+        price_in: The price of a million prompt tokens, in the unit of the cap; None: unknown.
+        price_out: The price of a million answer tokens.
+        cap: The highest total cost of all calls.
+        temperature: The temperature of samples.
+        samples: The number of samples, if the server reports no probabilities.
+        max_tokens: The most tokens in a sample.
+        concurrency: The number of concurrent calls.
+        effort: The effort of thinking, in the server's own word; empty: set by the template.
+        key: The API key, sent as a bearer token; empty for none.
     """
 
     price_in: float | None = None
@@ -48,7 +48,7 @@ class Terms:
 
     @property
     def of_samples(self) -> dict[str, object]:
-        """What samples depend on, as it is written into a take."""
+        """The settings of samples, as stored with a run."""
         return {
             "temperature": self.temperature,
             "samples": self.samples,
@@ -58,10 +58,10 @@ class Terms:
 
 
 def parse_server(named: str) -> ServerModel:
-    """Return what ``api:URL#MODEL`` names.
+    """Return the server and model in ``api:URL#MODEL``.
 
     Raises:
-        LmError: It is not of that form.
+        LmError: The text does not have that form.
     """
     url, _, model = named.removeprefix(API_PREFIX).partition("#")
     if not url.startswith(("http://", "https://")) or not model:

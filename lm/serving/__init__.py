@@ -1,1 +1,1 @@
-"""A small server of one of our models, to try, teach and test takers with."""
+"""A small server for one local model, to try out, teach and test model participants."""

@@ -1,4 +1,4 @@
-"""A stand-in server: one model over HTTP, in one tier, with the faults that were planted."""
+"""A stand-in server: one model over HTTP, in one tier, with planned faults."""
 
 import hashlib
 import json
@@ -17,24 +17,24 @@ from typing import Any
 from lm.answering.answerer import Tier
 from lm.scorer import HasSubwords, Scorer
 
-# The answers that are looked at for the next token: our scorers tell how probable a given text is,
-# and do not list a vocabulary. What else the model might say stands together as one unread text.
+# The candidates for the next token: our scorers give the probability of a text, but cannot list a
+# vocabulary. All other continuations are represented by one unreadable text.
 CANDIDATES = (*"123456789", *"ABCDEFGHI", *"RSTUVWXYZ", "yes", "no")
 ELSE = "Well, it depends"
-# A token of word-level models with the space before it.
+# A token of word-level models, with the space before it.
 _PIECE = re.compile(r"\s*(?:\w+(?:['\u2019-]\w+)*|[^\w\s])")
 
 
 class Fault(StrEnum):
-    """A planted fault; each strikes at every third call, where nothing else is said."""
+    """A planned fault; unless stated otherwise, it occurs at every third call."""
 
     RATE_LIMIT = "rate_limit"  # 429 with Retry-After
-    CUT = "cut"  # the answer ends in the middle
+    CUT = "cut"  # the answer is cut off in the middle
     MODEL_CHANGED = "model_changed"  # another fingerprint from the twelfth call on
     MISSING_LOGPROBS = "missing_logprobs"  # null in place of log-probabilities
-    STALE_LOGPROBS = "stale_logprobs"  # those of the text before
-    ECHO_IGNORED = "echo_ignored"  # always: the completion alone
-    TRUNCATED_ALTERNATIVES = "truncated_alternatives"  # always: the most probable one alone
+    STALE_LOGPROBS = "stale_logprobs"  # the log-probabilities of the previous text
+    ECHO_IGNORED = "echo_ignored"  # always: only the completion, no echo
+    TRUNCATED_ALTERNATIVES = "truncated_alternatives"  # always: only the most probable alternative
     REFUSES = "refuses"  # always, in chats: declines to answer
 
 
@@ -42,10 +42,10 @@ EVERY, CHANGED_AFTER = 3, 12
 
 
 class ServedModel:
-    """A scorer that answers as completions and chats do.
+    """A scorer that answers completions and chats.
 
-    Word-level models read a text in tokens of words and marks, in lower case unless they know
-    capital letters.
+    Word-level models read words and punctuation marks as tokens, in lower case unless their
+    vocabulary has capital letters.
 
     Args:
         scorer: The model.
@@ -63,7 +63,7 @@ class ServedModel:
         return words if self._cased else words.lower()
 
     def pieces(self, text: str) -> tuple[list[str], list[float | None]]:
-        """Return tokens, which add up to the text, and their log-probabilities: none at first."""
+        """Return the text's tokens and their log-probabilities; the first token has none."""
         [scores] = self._scorer.score([("", self._write(text))])
         if isinstance(self._scorer, HasSubwords):
             tokens = [text[a:b] for a, b in pairwise([0, *self._scorer.token_ends(text)])]
@@ -73,7 +73,7 @@ class ServedModel:
         return tokens, [None, *scores.logprobs_nats.tolist()[1:]]
 
     def alternatives(self, prompt: str, n: int) -> list[tuple[str, float]]:
-        """Return the ``n`` most probable candidates behind a prompt, with log-probabilities."""
+        """Return the ``n`` most probable candidates after a prompt, with log-probabilities."""
         read = self._write(prompt)
         requests = [(read, self._write(each)) for each in CANDIDATES]
         scores = self._scorer.score(requests)
@@ -84,7 +84,7 @@ class ServedModel:
         return sorted(found, key=lambda pair: -pair[1])[:n]
 
     def sample(self, prompt: str, seed: int, temperature: float) -> str:
-        """Return a candidate drawn by its probability, or a text that is none."""
+        """Return a candidate drawn by its probability, or a text that is not a candidate."""
         found = self.alternatives(prompt, len(CANDIDATES))
         if temperature == 0:
             return found[0][0]
@@ -94,27 +94,27 @@ class ServedModel:
         return random.Random(f"{seed} {prompt}").choices(said, [*weights, rest])[0]
 
 
-# What it says that it thought, where it may think. It changes nothing.
+# The constant thinking text, if thinking is allowed; it has no effect.
 THOUGHT = "Let me read both once more."
 
 
 class StandIn(ThreadingHTTPServer):
-    """A server of one model; ``serve_forever`` until it is shut down.
+    """An HTTP server for one model; ``serve_forever`` runs until it is shut down.
 
     Attributes:
-        calls: How many calls were answered, faults included.
-        billed: How often each call was answered in full and counted as paid, by what it asked.
-        takes_images: Whether a message may hold images; they change nothing.
-        another_model: Whether it pretends to be another model from now on.
-        honours_keys: Whether a call with an ``Idempotency-Key`` that came before is answered as
-            it was, and not counted again.
+        calls: The number of answered calls, faults included.
+        billed: The number of complete, billed answers, by request.
+        takes_images: Whether messages may contain images; images have no effect.
+        another_model: Whether to report another model from now on.
+        honours_keys: Whether a repeated ``Idempotency-Key`` gets the same answer as before, and is
+            not billed again.
 
     Args:
         model: The model.
-        name: What it is called.
-        tier: What it tells.
-        faults: What it does wrong.
-        port: Where; 0 for any that is free.
+        name: The model's reported name.
+        tier: The tier of information that the server reports.
+        faults: The planned faults.
+        port: The port; 0 for any free one.
     """
 
     daemon_threads = True
@@ -136,22 +136,22 @@ class StandIn(ThreadingHTTPServer):
         self.previous: dict[str, Any] | None = None
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Say nothing of a client that went away, as one does that is killed."""
+        """Ignore errors of clients that have disconnected, for example because they were killed."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
     @property
     def url(self) -> str:
-        """The address below which the calls stand."""
+        """The base address of the calls."""
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
     def strikes(self, fault: Fault) -> bool:
-        """Return whether a fault strikes at the present call."""
+        """Return whether a fault occurs at the current call."""
         return fault in self.faults and self.calls % EVERY == 0
 
     @property
     def fingerprint(self) -> str:
-        """The model's fingerprint as it is now."""
+        """The model's current fingerprint."""
         planted = Fault.MODEL_CHANGED in self.faults and self.calls > CHANGED_AFTER
         changed = planted or self.another_model
         return hashlib.sha256(f"{self.name} {changed}".encode()).hexdigest()[:12]
@@ -160,14 +160,14 @@ class StandIn(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: StandIn
     protocol_version = "HTTP/1.1"
-    # The head and the body are two writes; the second would wait until the first was acknowledged.
+    # Head and body are two writes; without this, the second waits for the first's acknowledgement.
     disable_nagle_algorithm = True
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the caller has its own record."""
+        """Log nothing: the caller keeps its own record."""
 
     def do_GET(self) -> None:
-        """List the one model."""
+        """Return the list of models, with the single model."""
         self._send(200, {"object": "list", "data": [{"id": self.server.name}]})
 
     def do_POST(self) -> None:

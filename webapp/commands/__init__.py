@@ -1,1 +1,1 @@
-"""The shell commands of serving: they read options, call one flow and print."""
+"""The shell commands of the server: they read options, call one function and print."""

@@ -1,4 +1,4 @@
-"""What the commands of the database share."""
+"""Functions shared by the database commands."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings
 from webapp.server import server_control as server
 
-# Where what was erased may still stand, and what to do about it.
+# Places where erased data may remain, and how to remove them.
 _REMAINS = {
     "sqlite": ("log file", "Stop the server once to empty it."),
     "postgresql": ("files", "Try again when it has ended: parallax db scrub"),
@@ -27,7 +27,7 @@ _REMAINS = {
 
 @contextmanager
 def opened(instance: Path) -> Iterator[Engine]:
-    """Yield the installation's database, of whatever schema."""
+    """Yield the installation's database, with any version of the schema."""
     settings = load_settings(folder := open_instance(instance))
     keys = installation_keys(folder, settings)
     with usable_database(settings.database_url) as engine:
@@ -48,17 +48,17 @@ def refuse_while_serving(instance: Path) -> None:
 
 
 def tell_erased(instance: Path, gone: int) -> None:
-    """Say to how many of a restored database their wish was done again; scrub its files."""
+    """Print for how many participants erasures were repeated after a restore; scrub the files."""
     if gone:
         click.echo(f"{gone} people who had withdrawn or had their data erased are taken out again.")
         scrub_and_tell(instance)
 
 
 def scrub_and_tell(instance: Path) -> bool:
-    """Take what was erased out of the database's files; say where that could not be done.
+    """Scrub erased data from the database's files, and print where that was not possible.
 
     Returns:
-        Whether it could.
+        Whether it was possible everywhere.
     """
     with opened(instance) as engine:
         where, remedy = _REMAINS[engine.dialect.name]

@@ -1,4 +1,4 @@
-"""``parallax db``: the database's schema and files, its backups, restoring and trying them out."""
+"""``parallax db``: the database's schema and files; making, restoring and trying out backups."""
 
 import time
 from pathlib import Path
@@ -260,7 +260,7 @@ def restore_(
     """
     refuse_while_serving(instance)
     settings = load_settings(folder := open_instance(instance))
-    # A new key would open nothing that the backup holds.
+    # A new key could not decrypt the backup's secrets.
     keys = read_keys(folder, settings.secret_key_file)
     with (
         readable(file, identity) as read,
@@ -270,7 +270,7 @@ def restore_(
     ):
         backup = examine(engine, plain, replace=replace)
         refuse_lost(backup, keys, file, adopted=keys_lost)
-        # Before anybody is brought back who could not be taken out again.
+        # Checked first, because without a record, restored participants could not be erased again.
         record_note = newest_record(
             folder, engine, file, record,
             although_missing=without_record, although_keys_lost=keys_lost,

@@ -22,7 +22,7 @@ from webapp.server.server_control import running
 
 _SEED = "1"
 _SIMULATOR = "simulator"
-# How `parallax lm train` makes each model of the main job, and those that --models adds.
+# The options of `parallax lm train` for each model of the main job, and for those of --models.
 _NGRAM = {"ngram": ("--type", "ngram")}
 _MORE = {"unigram": ("--type", "unigram"), "srn": ("demo_srn",), "lstm": ("demo_lstm",)}
 
@@ -84,7 +84,7 @@ def demo(
 
 
 def _identity(name: str) -> str:
-    """Return a name for what is made from a study, another one when study or code change."""
+    """Return a name for a study's results that changes with the study and the code."""
     study = load_study(name)
     digest = hashlib.sha256(code_version().encode())
     for path in sorted(path for path in study.folder.rglob("*") if path.is_file()):
@@ -108,7 +108,7 @@ def _scores(name: str, made: Path, models: bool) -> list[Path]:
         text = made / "text.txt"
         _make(text, "lm", "text", name, "--out")
         if models:
-            # Only a generated text comes with supertags.
+            # Only a generated text has supertags.
             _make(made / "tags", "lm", "text", name, "--tagged", "--sentences", "5000",
                   "--seed", "2", "--out")  # fmt: skip
             wanted["multitask"] = ("demo_multitask", "--tags", str(made / "tags"))
@@ -121,7 +121,7 @@ def _scores(name: str, made: Path, models: bool) -> list[Path]:
 
 
 def _make(path: Path, *command: str) -> None:
-    """Run a command that writes a path, given as its last word, unless the path is there."""
+    """Run a command that writes the path given as its last word, unless the path exists."""
     if path.exists():
         click.echo(f"{path} already exists.")
     else:
@@ -141,14 +141,14 @@ def _compare(export: Path, report: Path, judges: Sequence[str]) -> None:
 
 
 def _run(*command: str) -> object:
-    """Show a command of this command line, run it and return what it returns."""
+    """Print a command of this command line, run it and return its result."""
     click.secho(f"\n$ parallax {shlex.join(command)}", bold=True)
     commands = click.get_current_context().find_root().command
     return commands.main(command, standalone_mode=False)
 
 
 def _launched(name: str, recruiter: str, made: Path, here: Sequence[str]) -> str:
-    """Return the reference of the run of that recruiter, launched now if it is not there."""
+    """Return the reference of the run of that recruiter, launching the run if it does not exist."""
     note = made / f"{recruiter}_run"
     if not note.exists():
         run = _run("launch", name, "--seed", _SEED, "--recruiter", recruiter, *here)
@@ -177,7 +177,7 @@ def _open_door(name: str, made: Path, listen: Sequence[str], here: Sequence[str]
     click.echo(f"\nTo try it yourself: {server and server.url}/run/{run}")
 
 
-# What a command line takes, the path that it makes as the last word.
+# Takes a command line whose last word is the path to make.
 Make = Callable[..., None]
 _READINGS = (
     "sentence",
@@ -189,24 +189,24 @@ _READINGS = (
 )
 _LINES = "60000"
 _SIZES = ("--hidden", "64", "--embedding", "32", "--layers", "1", "--dropout", "0")
-# It ends early where an epoch does not improve the held-out tenth of the text.
+# Stops early if an epoch does not improve on the held-out tenth of the text.
 _TRAINING = ("--optimizer", "adam", "--lr", "0.008", "--batch", "16", "--steps", "48",
              "--epochs", "4", "--patience", "1")  # fmt: skip
 _SESSIONS = "10"
-# Over HTTP each prompt is a call of its own: one session, and the session so far in the prompts.
+# Over HTTP each prompt is a separate call: one session, with its history in the prompts.
 _SERVED = ("--reading", "forced_choice", "--context", "zero_shot", "--context", "history",
            "--labels", "letters", "--sessions", "1", "--price-in", "0", "--price-out", "0",
            "--concurrency", "2")  # fmt: skip
 
 
 def take_sessions(name: str, made: Path, export: Path, make: Make) -> list[Path]:
-    """Train two models, let them take the sessions of a run, and return the takers' folders.
+    """Train two models, let them take a run's sessions, and return the result folders.
 
     Args:
         name: The study.
-        made: Where everything made of it stands.
-        export: The people's run, exported.
-        make: Runs a command unless what it makes is there.
+        made: The folder of all its results.
+        export: The exported run of the human participants.
+        make: Runs a command unless its result exists.
 
     Raises:
         StudyError: The study has no grammar of a text to train on.
@@ -241,7 +241,7 @@ def take_sessions(name: str, made: Path, export: Path, make: Make) -> list[Path]
 
 @contextmanager
 def _serving(model: Path) -> Iterator[str]:
-    """Serve a model in a process of its own, and give the name by which it is asked."""
+    """Serve a model in a separate process, and yield the name by which it can be called."""
     command = ("lm", "serve", str(model), "--tier", "next", "--port", "0")
     click.secho(f"\n$ parallax {' '.join(command)} &", bold=True)
     started = [sys.executable, "-m", "parallax", *command]

@@ -1,4 +1,4 @@
-"""The main job through a stand-in: an installation of its own, a server, a recruiter's steps."""
+"""The main job through a stand-in: its own installation, a server, the recruiter's steps."""
 
 import csv
 import re
@@ -33,9 +33,9 @@ _TIMEOUT_S = 60.0
 
 
 def demonstrations() -> Mapping[str, tuple[str, Demonstration]]:
-    """Return every way through a stand-in: its name -> the recruiter's name and the way.
+    """Return every demonstration: its name -> the recruiter's name and the demonstration.
 
-    A way called like another recruiter gets ``_link`` behind its name.
+    A demonstration with another recruiter's name gets ``_link`` appended.
     """
     ways: dict[str, tuple[str, Demonstration]] = {}
     classes = list(recruiter_classes())
@@ -47,15 +47,15 @@ def demonstrations() -> Mapping[str, tuple[str, Demonstration]]:
 
 
 def take_part_at_stand_in(name: str, way: str, made: Path, run: Command, seed: str) -> None:
-    """Launch a study for a stand-in, let simulated people come from it, and settle its books.
+    """Launch a study for a stand-in, let simulated participants take part, and reconcile.
 
     Args:
         name: The study.
         way: One of ``demonstrations``.
-        made: Where an installation of its own lies, and the export beside it. What an interrupted
-            call left of the installation is done again: it is play money and simulated work.
+        made: The folder of a separate installation and of its export. An interrupted call's
+            installation is made again: its money and participants are simulated.
         run: Runs one of Parallax's commands and returns its result.
-        seed: The run's.
+        seed: The run's seed.
     """
     recruiter, shown = demonstrations()[way]
     place = made / way
@@ -96,7 +96,7 @@ class _Stage:
     def do_jobs(self) -> None:
         command = ("work", "--once", "--instance", str(self.place))
         click.secho(f"\n$ parallax {shlex.join(command)}", bold=True)
-        # In a process of its own, because it sets up the log of its whole process.
+        # In a separate process, because it configures logging for its whole process.
         done = subprocess.run(
             [sys.executable, "-m", "parallax", *command],
             capture_output=True, text=True, check=False,
@@ -130,7 +130,7 @@ def _stage(
 
 
 def _written(name: str, place: Path, shown: Demonstration, site: str) -> Path | str:
-    """Return the study to launch: the one named, or a copy with what the way adds to it."""
+    """Return the study to launch: the named one, or a copy with the demonstration's additions."""
     study = load_study(name)
     toml = (study.folder / "study.toml").read_text(encoding="utf-8")
     if (written := shown.written(toml, site)) == toml:
@@ -152,7 +152,7 @@ def _added(before: str, after: str) -> str:
 
 @contextmanager
 def _stand_in(platform: str, folder: Path, currency: str) -> Iterator[str]:
-    """Yield the address of a stand-in, in a process of its own."""
+    """Yield the address of a stand-in in a separate process."""
     command = (sys.executable, "-m", "parallax", "marketplace", "--platform", platform)
     options = ("--port", "0", "--folder", str(folder), "--currency", currency)
     with subprocess.Popen((*command, *options), stdout=subprocess.PIPE, text=True) as process:

@@ -36,7 +36,7 @@ def doctor(metrics: bool, as_json: bool, instance: Path) -> None:
     try:
         with usable_database(settings.database_url) as engine:
             stored_revision(engine)
-            with suppress(WebappError):  # the check of the key says it
+            with suppress(WebappError):  # the key's check reports it
                 unlock(engine, Sealer(read_keys(folder, settings.secret_key_file)))
     except WebappError as error:
         engine, trouble = None, str(error)
@@ -45,7 +45,7 @@ def doctor(metrics: bool, as_json: bool, instance: Path) -> None:
     for finding in look_over(at):
         findings.append(finding)
         if not (metrics or as_json):
-            click.echo(finding)  # at once: a check may wait long for what does not answer
+            click.echo(finding)  # printed immediately: a check may wait long for an answer
     if engine is not None:
         engine.dispose()
     if metrics:

@@ -1,4 +1,4 @@
-"""``parallax db record``: the record of what people asked for, and which copy of it is newest."""
+"""``parallax db record``: the record of participants' requests, and its newest copy."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -74,7 +74,7 @@ def record_(add: Path | None, from_database: bool, instance: Path) -> None:
 
 
 def copy_record(instance: Path, file: Path) -> None:
-    """Write a copy of the record beside a backup.
+    """Write a copy of the record next to a backup.
 
     Raises:
         WebappError: The record cannot be read, or the copy cannot be written.
@@ -95,20 +95,20 @@ def newest_record(
     although_missing: bool,
     although_keys_lost: bool,
 ) -> str:
-    """Bring the installation's record up to all that is known, and say what it holds.
+    """Merge all known copies into the installation's record, and return a description of it.
 
-    What only the database knows that is about to be replaced is added, too.
+    Entries that only the database about to be replaced holds are added, too.
 
     Args:
         instance: The instance folder.
         engine: The database.
-        backup: The backup that is to be restored; a copy may lie beside it.
+        backup: The backup that is to be restored; a copy may lie next to it.
         given: Another copy.
-        although_missing: Whether nothing is said against it where none is found.
-        although_keys_lost: Whether nothing is said against one that was made with other keys.
+        although_missing: Whether a missing record is accepted.
+        although_keys_lost: Whether a record that was made with other keys is accepted.
 
     Raises:
-        WebappError: No record is found, or one cannot be understood.
+        WebappError: No record is found, or one cannot be read.
     """
     sealer = sealer_of(engine.dialect)
     take_over_older_file(instance, sealer)
@@ -140,7 +140,7 @@ def _absent(file: Path) -> WebappError:
 
 
 def _present(engine: Engine) -> list[Entry]:
-    """Return what the database knows; nothing where it is empty, broken or of another schema."""
+    """Return the database's entries; none if it is empty, damaged or of another schema."""
     try:
         with reading(make_sessions(engine)) as session:
             stored = list(known_entries(session).values())
@@ -159,7 +159,7 @@ def _is_understood(entry: Entry, sealer: Sealer) -> bool:
 def _merge(
     instance: Path, sealer: Sealer, copies: Sequence[Path], also: Sequence[Entry] = ()
 ) -> int:
-    """Add what copies and the database hold to the record; return how much that was."""
+    """Add the entries of copies and of the database to the record; return how many were added."""
     for path in copies:
         refuse_unreadable(read_record(path), sealer, path)
     held = {each.key for each in read_record(record_file(instance))}

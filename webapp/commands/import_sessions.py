@@ -1,4 +1,4 @@
-"""``parallax import sessions``: what the store of a static study kept becomes a run."""
+"""``parallax import sessions``: the stored sessions of a static study become a run."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ def sessions(paths: tuple[Path, ...], instance: Path) -> None:
 
 
 def _account(gathered: Gathered, unknown: dict[str, dict[str, list[Entry]]]) -> list[str]:
-    """Return what is to be said of the files."""
+    """Return the report on the files."""
     n_entries = sum(map(len, gathered.sessions.values()))
     lines = [f"{gathered.files} files: {n_entries} entries of {len(gathered.sessions)} sessions."]
     if gathered.repeated:
@@ -89,7 +89,7 @@ def _account(gathered: Gathered, unknown: dict[str, dict[str, list[Entry]]]) -> 
 def _told(
     session: Session, run: Run, mark: StaticMark, replay: Replay, replayed: list[Replayed]
 ) -> list[str]:
-    """Return what is to be said of a run."""
+    """Return the report on a run."""
     states = Counter(each.participant.state for each in replayed if each.participant is not None)
     counts = ", ".join(f"{number} {state}" for state, number in sorted(states.items()))
     lines = [f"Run {run.ref} of {run.study} (folder {mark.folder}): {counts or 'nobody'}."]

@@ -43,7 +43,7 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
             (person.ref, certificate, flags_of(found_run, certificate))
             for person, certificate in certificates(session, found_run, study)
         ]
-        # Which answers were right is not given out before the run is unblinded.
+        # The right answers are not revealed before the run is unblinded.
         blind = is_blind(session, found_run)
         of_block = [] if blind else list(humanness_scores(session, found_run, study))
         rates = rates_of(study)
@@ -77,7 +77,7 @@ def integrity(run: str, everybody: bool, as_json: bool, instance: Path) -> None:
 
 
 def _tell_of_block(scores: Sequence[tuple[str, HumannessScore]], rates: Rates | None) -> None:
-    """Print the answers to the humanness block, with the published rates where there are any."""
+    """Print the answers to the humanness block, with the published rates if there are any."""
     header = ("participant", "passed", "of", "rated", "failed", "people", "programs", "nats")
     click.echo("\nThe humanness block:")
     click.echo(text_table(header, [_block_row(ref, score) for ref, score in scores]))

@@ -1,4 +1,4 @@
-"""``parallax keys``: the installation's keys, and new ones in their place."""
+"""``parallax keys``: showing and replacing the installation's keys."""
 
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def rotate_(purpose: str, instance: Path) -> None:
 
 
 def _sealed_anew(folder: Path, key_setting: str, purpose: Purpose) -> int:
-    """Make a new key, and seal with it whatever an older one sealed, while no server is on."""
+    """Make a new key and re-encrypt all data of older keys with it, while no server runs."""
     refuse_while_serving(folder)
     with opened(folder) as engine, exclusive_access(engine):
         if (revision := stored_revision(engine)) and (problem := schema_problem(revision)):

@@ -175,7 +175,7 @@ def verify(run: str, codes: Sequence[str], instance: Path) -> None:
 def _wanted(
     multi: bool, single: int | None, codes: int | None, people: Path | None
 ) -> tuple[str, list[str], list[dict[str, str]]]:
-    """Return the kind of links, their labels, and the rows of the file of people."""
+    """Return the kind of links, their labels, and the rows of the recipients' file."""
     if sum((multi, single is not None, codes is not None, people is not None)) != 1:
         raise RunError(
             "the kind of links to make is missing or ambiguous",
@@ -226,7 +226,7 @@ def _tell(
         for given_link in shown_links
     ]
     if people:
-        # A mailing wants the researcher's own columns, which are stored nowhere else.
+        # A mailing needs the researcher's own columns, which are not stored elsewhere.
         rows = [{**person, **row} for person, row in zip(people, rows, strict=False)]
     _write(rows, table, qr, name="label")
 
@@ -241,7 +241,7 @@ def _write(
         click.echo(text_table(list(rows[0]), [list(row.values()) for row in rows]))
     else:
         with table.open("w", encoding="utf-8", newline="") as file:
-            # Own columns of the people stay as they are: a telephone number begins with a plus.
+            # The recipients' own columns stay unchanged: a telephone number begins with a plus.
             _write_csv(file, [{**row, name: spreadsheet_safe(row[name])} for row in rows])
         click.echo(f"{table}: {len(rows)} rows")
     if qr is not None:

@@ -1,4 +1,4 @@
-"""Commands of ``parallax recruitment`` that only some platforms can do."""
+"""Commands of ``parallax recruitment`` that only some platforms support."""
 
 import getpass
 import os
@@ -125,7 +125,7 @@ def webhooks(run: str, new_secret: bool, live: bool, instance: Path) -> None:
     with reading(published.sessions) as session:
         recruiter = named_run(session, run).recruiter
     address = f"{link_base(instance)}/hooks/{recruiter}"
-    # The secret comes first: there is no subscription without one.
+    # The secret comes first, because a subscription requires one.
     secret = platform.hook_secret(new=new_secret)
     file = write_setting(instance, recruiter, "hook_secret", secret)
     subscription = platform.subscribe(address)

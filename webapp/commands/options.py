@@ -1,4 +1,4 @@
-"""What every command needs: which installation, and its database."""
+"""Options that every command needs: the installation and its database."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,7 +16,7 @@ from webapp.recruiters.settings import load_settings
 
 _instance_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--instance",
-    # Whose folder it is, and how to give the command, is said by refuse_other_user.
+    # Ownership of the folder is checked by refuse_other_user, with advice on the command.
     type=click.Path(path_type=Path, readable=False),
     envvar=INSTANCE_VARIABLE,
     default=Path("instance"),
@@ -26,9 +26,9 @@ _instance_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.opt
 
 
 def with_instance(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the installation's folder, and say in words what its database fails at.
+    """Add the installation folder's option to a command, and report database errors in words.
 
-    Another user than the folder's is refused: what they left there would stop the server.
+    A user other than the folder's owner is refused, because their files would block the server.
     """
 
     @wraps(command)
@@ -41,7 +41,7 @@ def with_instance(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def open_sessions(instance: Path) -> Sessions:
-    """Return the sessions of an installation's database, which is left when the command ends.
+    """Return the session factory of an installation's database, closed when the command ends.
 
     Raises:
         WebappError: The folder, a setting or the database cannot be used.

@@ -1,4 +1,4 @@
-"""``parallax paying-copy``: which copy of an installation may pay, and how another may."""
+"""``parallax paying-copy``: showing and changing which copy of an installation may pay."""
 
 from pathlib import Path
 
@@ -141,10 +141,10 @@ def _refuse_in_doubt(session: Session) -> None:
 
 
 def _refuse_living(holder: Holder | None, folder: Path) -> None:
-    """Let pass only if the copy that pays cannot be found alive.
+    """Check that the paying copy is not running.
 
     Raises:
-        PayingCopyError: It is.
+        PayingCopyError: It is running.
     """
     where = holder and (paying_copy.lives_in(holder) or _answering(holder))
     if where:

@@ -1,4 +1,4 @@
-"""What commands share that work on a run of a paying platform: the platform, the confirmation."""
+"""Shared by commands on a run of a paying platform: opening the platform, the confirmation."""
 
 import getpass
 from collections.abc import Callable, Iterable, Sequence
@@ -58,10 +58,10 @@ def pay_asking(
     undo_rejections: bool = False,
     additional: bool = False,
 ) -> None:
-    """Show what would be paid, ask, pay, and report the result.
+    """Show the proposed payments, ask for confirmation, pay, and report the result.
 
     Raises:
-        PaymentError: It would be too much.
+        PaymentError: The payments exceed a limit.
         RunError: The balance is too small, or not everything was paid.
     """
     proposal = agreed(run_payments, entries, yes=yes)
@@ -81,10 +81,13 @@ def pay_asking(
 
 
 def agreed(run_payments: RunPayments, entries: Sequence[Entry], *, yes: bool) -> Proposal | None:
-    """Show what is not done yet, ask, and return it; None where nothing is left.
+    """Show the payments not done yet, ask for confirmation, and return the proposal.
+
+    Returns:
+        None if nothing is left to pay.
 
     Raises:
-        PaymentError: It would be too much, or was decided with another amount.
+        PaymentError: The payments exceed a limit, or one was decided with another amount.
         RunError: The balance is too small.
         Abort: The answer was no.
     """
@@ -107,7 +110,7 @@ def agreed(run_payments: RunPayments, entries: Sequence[Entry], *, yes: bool) ->
 
 
 def statement_table(statements: Iterable[Statement]) -> str:
-    """Return what each payee is owed and got, one payee a row."""
+    """Return a table of what each payee is owed and was paid, one row per payee."""
     rows = [
         (
             statement.payee,
@@ -129,12 +132,12 @@ class PublishedRun:
     """A run and its platform.
 
     Attributes:
-        sessions: The installation's.
-        platform: Where its people are found.
+        sessions: The installation's session factory.
+        platform: The platform on which participants are found.
         ref: The run.
         study: Its study.
-        link: The address that its people are shown.
-        offers: The ids of its offers there; empty before it was published.
+        link: The address shown to participants.
+        offers: The platform's ids of its offers; empty before it was published.
     """
 
     sessions: Sessions
@@ -146,13 +149,13 @@ class PublishedRun:
 
 
 def open_published(instance: Path, run_ref: str, *, live: bool) -> PublishedRun:
-    """Return a run and its platform, which is asked whose account it is if the run is there.
+    """Return a run and its platform; if the run is published, the account is checked.
 
     Raises:
         RunError: There is no such run, its recruiter pays nobody, or it was published from another
-            account than the settings choose.
+            account than the settings name.
         PlatformError: The platform cannot be asked.
-        WebappError: The platform is live and the command does not say so.
+        WebappError: The platform is live and the command does not allow it.
     """
     sessions = open_sessions(instance)
     with reading(sessions) as session:

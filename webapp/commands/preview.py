@@ -1,4 +1,4 @@
-"""``parallax study preview``: a study in the browser, of which nothing is stored."""
+"""``parallax study preview``: a study in the browser, without storing anything."""
 
 import logging
 import os
@@ -56,15 +56,15 @@ def preview(study: str, port: int, no_browser: bool) -> None:
 
 @contextmanager
 def preview_server(study: str, port: int) -> Iterator[tuple[BaseWSGIServer, str]]:
-    """Yield a server of the study's pages, not yet serving, and the link to them.
+    """Yield a server of the study's pages, not yet serving, and the link to the pages.
 
     Args:
         study: A built-in study or a study folder.
-        port: Where it listens on this machine; 0 for any free port.
+        port: The server's port on this machine; 0 for any free port.
 
     Raises:
-        ParallaxError: The study has a mistake.
-        RunError: The port is taken.
+        ParallaxError: The study has an error.
+        RunError: The port is in use.
     """
     loaded = load_study(study)
     with TemporaryDirectory(prefix="parallax_preview_") as folder:
@@ -76,7 +76,7 @@ def preview_server(study: str, port: int) -> Iterator[tuple[BaseWSGIServer, str]
         app = create_app(Path(folder))
         logging.getLogger("werkzeug").setLevel(logging.ERROR)
         try:
-            # The server would end the program where the port is taken, so it is given one.
+            # The server would end the program if the port were in use, so it gets an open socket.
             with socket.create_server((_HOST, port)) as free:
                 port = free.getsockname()[1]
                 server = make_server(_HOST, port, app, threaded=True, fd=free.fileno())

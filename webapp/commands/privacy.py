@@ -1,7 +1,7 @@
-"""``parallax forget``, ``erase``, ``correct``, ``restrict``: people's rights over their data.
+"""``parallax forget``, ``erase``, ``correct``, ``restrict``: participants' rights to their data.
 
-``parallax study privacy`` drafts what a data protection officer asks, from the study's settings;
-what no setting says is in brackets, for a person to complete.
+``parallax study privacy`` drafts the answers for a data protection officer, from the study's
+settings; facts that no setting holds are placeholders in brackets.
 """
 
 import getpass
@@ -89,7 +89,7 @@ def forget_(who: str, yes: bool, although_unpaid: bool, instance: Path) -> None:
 
 
 def _unpaid(session: Session, person: Person) -> str:
-    """Return what a person is still owed, or why their money is not settled; empty if it is."""
+    """Return what a person is still owed, or why their payment is not settled; empty if settled."""
     debts = list[Debt]()
     for participant in person.participants:
         debts += debts_of(session, session.get_one(Run, participant.run_id), [participant.id])
@@ -251,7 +251,7 @@ def privacy_drafts(study: Study, stored: Iterable[str]) -> Mapping[str, str]:
 
     Args:
         study: The study.
-        stored: What the consent page says is stored of people.
+        stored: The consent page's list of the data stored about participants.
     """
     pages = Environment(
         loader=PackageLoader("webapp", "templates/privacy"),
@@ -277,7 +277,7 @@ def privacy_drafts(study: Study, stored: Iterable[str]) -> Mapping[str, str]:
 
 
 def platform_of(study: Study) -> str:
-    """Return who recruits, as far as the study says; empty for nobody."""
+    """Return the recruiting platform that the study names; empty for none."""
     if study.panel is not None:
         return study.panel.preset or "[recruiting platform]"
     return "[recruiting platform]" if study.recruitment is not None else ""

@@ -1,4 +1,4 @@
-"""``parallax projects``: whose runs are whose, and how much each project may use."""
+"""``parallax projects``: the owners of runs, and the limits of each project."""
 
 import getpass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``parallax reconcile`` and ``parallax compensate``: what paying as usual did not settle."""
+"""``parallax reconcile`` and ``parallax compensate``: settling what normal payments did not."""
 
 import json
 import sys
@@ -200,7 +200,7 @@ def compensate(
 
 
 def _withdraw(run_payments: RunPayments, worker_id: str, amount_minor: int | None) -> None:
-    """Take back the offer to a worker, unless it is of that amount."""
+    """Withdraw the offer to a worker, unless it has that amount."""
     withdrawn_minor = withdraw_offer(run_payments, worker_id, amount_minor)
     if withdrawn_minor is not None:
         click.echo(
@@ -234,13 +234,13 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class ReportWish:
-    """What becomes of a run's reports before they are shown.
+    """What to do with a run's reports before they are shown.
 
     Attributes:
-        fix: What is safe to send is sent now.
-        again: Reports that the platform may already have received, and does not expect twice, are
-            sent too.
-        by_hand: The participant whom a person reported to the platform.
+        fix: Send the reports that are safe to send.
+        again: Also send reports that the platform may already have received, and does not expect
+            twice.
+        by_hand: The participant whose ending a user reported to the platform.
     """
 
     fix: bool = False
@@ -251,13 +251,13 @@ class ReportWish:
 def reconcile_reports(
     instance: Path, run_ref: str, wish: ReportWish, *, as_json: bool
 ) -> bool | None:
-    """Compare a run's endings with what its platform was told, and print it.
+    """Compare a run's endings with the reports to its platform, and print the result.
 
     Args:
         instance: The installation's folder.
         run_ref: The run's reference.
-        wish: What is done before.
-        as_json: Whether programs read it.
+        wish: What to do with the reports first.
+        as_json: Whether to print JSON.
 
     Returns:
         Whether the platform confirmed every ending; None for a run whose platform needs no reports.

@@ -164,7 +164,7 @@ def poll_(run: str, every: int | None, live: bool, instance: Path) -> None:
         try:
             _print_poll(sessions, platform, run)
         except PlatformUnreachable as error:
-            # Whoever left this running wants to go on once the platform answers again.
+            # A watching command continues once the platform answers again.
             click.echo(str(error), err=True)
 
 
@@ -185,7 +185,7 @@ def _print_poll(sessions: Sessions, platform: Platform, run: str) -> None:
 
 
 def _tell_progress(published: PublishedRun) -> None:
-    """Print time, pay, who gave up, what is left of the money, and what somebody changed there."""
+    """Print durations, pay, returned work, the remaining balance, and changes on the platform."""
     platform, study = published.platform, published.study
     progress = progress_of(chain.from_iterable(map(platform.submissions, published.offers)))
     if progress.median_minutes is not None:
@@ -200,7 +200,7 @@ def _tell_progress(published: PublishedRun) -> None:
 
 
 def _tell_reports(published: PublishedRun) -> None:
-    """Print how far telling the platform of endings has come."""
+    """Print the progress of reporting endings to the platform."""
     with reading(published.sessions) as session:
         run = named_run(session, published.ref)
         states = Counter(report.state for report, _ in reports_of(session, run))
@@ -210,7 +210,7 @@ def _tell_reports(published: PublishedRun) -> None:
 
 
 def _tell_edits(published: PublishedRun) -> None:
-    """Print what somebody changed on the platform's own pages."""
+    """Print the changes that were made on the platform's own pages."""
     platform = published.platform
     with reading(published.sessions) as session:
         run = named_run(session, published.ref)

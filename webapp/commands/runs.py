@@ -61,7 +61,7 @@ def launch(
     recruits.check(loaded)
     sessions = open_sessions(instance)
     with reading(sessions) as session:
-        launch_flow.project_id(session, project)  # before the lists, which take long
+        launch_flow.project_id(session, project)  # before building lists: slow
     click.echo("Building and auditing the lists ...", err=True)
     with sessions.begin() as session:
         run = launch_flow.launch(
@@ -90,14 +90,14 @@ def _tell_link(run: Run, study: Study, link: str) -> None:
     try:
         refuse_unanswerable(study)
     except RunError as error:
-        # The run is good to look at; the link to it is given to nobody.
+        # The run can be viewed, but its link is not given to participants.
         click.echo(f"There is no link for participants yet: {error}")
     else:
         click.echo(f"Participants come to: {link}")
 
 
 def link_base(instance: Path) -> str:
-    """Return what participants' links begin with at present."""
+    """Return the present base address of participants' links."""
     settings, background = load_settings(instance), server.running(instance)
     return background.url if background and not settings.public_url else settings.link_base
 

@@ -35,7 +35,7 @@ from webapp.serverless.refusals import refuse_what_needs_a_server, report_beside
 from webapp.serverless.stores import KINDS, Store, store_of
 from webapp.services import services_of
 
-# The report's name beside the study.
+# The name of the report in the study's folder.
 REPORT = "report.html"
 
 
@@ -150,7 +150,7 @@ def _written(
     report: bytes | None,
     project: str,
 ) -> tuple[StaticStudy, str]:
-    """Launch the study and write it; return what was written, and its run."""
+    """Launch the study and write its folder; return the static study and its run."""
     with pages.speaking():
         consent = pages.consent_text()
     with services_of(pages.app).sessions() as session:
@@ -193,6 +193,6 @@ def _tell_imbalance(study: Study, seed: int, mark: StaticMark, dropout: int) -> 
 
 
 def _loaded(built: StaticStudy) -> int:
-    """Return how much one participant loads at most, in bytes."""
+    """Return the largest number of bytes that one participant loads."""
     texts = [built.page, max(built.sessions.values(), key=len, default="")]
     return sum(len(gzip.compress(text.encode())) for text in texts)

@@ -1,4 +1,4 @@
-"""``parallax users``: who may sign in to the researcher's pages."""
+"""``parallax users``: the accounts for the researcher's pages."""
 
 import getpass
 import warnings

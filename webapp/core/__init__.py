@@ -1,1 +1,1 @@
-"""What every part of the server needs, and what needs no other part."""
+"""Basic modules of the server, which depend on no other part of it."""

@@ -1,24 +1,24 @@
-"""The network address that a request comes from, also behind a reverse proxy.
+"""The network address of a request, also behind a reverse proxy.
 
-An address is neither stored as it is nor logged: what is kept for an hour is a digest under the
-installation's key (``Tokens.digest``).
+Addresses are neither stored in plain text nor logged: only a digest under the installation's key
+(``Tokens.digest``) is kept, for an hour.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 _FORWARDED = "HTTP_X_FORWARDED_FOR"
-# A customer gets a whole IPv6 network: this many leading bits identify it.
+# Providers give each customer an IPv6 network, identified by this many leading bits.
 _OF_ONE_PLACE = 48
 _Address = IPv4Address | IPv6Address
 
 
 class Addresses:
-    """Finds the address that a request comes from.
+    """Determines the address of a request.
 
     Args:
-        trusted: The web servers in front, as addresses or networks. Any other client's headers
-            about its address are ignored.
+        trusted: The addresses or networks of trusted reverse proxies. Address headers from any
+            other client are ignored.
 
     Raises:
         ValueError: One of them is neither an address nor a network.
@@ -28,10 +28,10 @@ class Addresses:
         self._trusted = [ip_network(each) for each in trusted]
 
     def of(self, environ: Mapping[str, object]) -> str:
-        """Return the address that a request comes from: of an IPv6 address, its network.
+        """Return the client address of a request; for IPv6, its network.
 
-        It is empty if a web server in front does not report it, and for requests from this
-        machine itself.
+        It is empty if the reverse proxy does not report it, and for requests from this machine
+        itself.
         """
         for address in self._on_the_way(environ):
             if address is None:
@@ -41,12 +41,12 @@ class Addresses:
         return ""
 
     def is_from_proxy(self, environ: Mapping[str, object]) -> bool:
-        """Return whether one of the web servers in front passed the request on."""
+        """Return whether the request comes from a trusted reverse proxy."""
         sender = _parsed(str(environ.get("REMOTE_ADDR") or ""))
         return sender is not None and self._is_trusted(sender)
 
     def _on_the_way(self, environ: Mapping[str, object]) -> Iterator[_Address | None]:
-        """Yield who passed the request on, the nearest first; None for what is no address."""
+        """Yield the addresses that forwarded the request, nearest first; None for invalid ones."""
         yield _parsed(str(environ.get("REMOTE_ADDR") or ""))
         forwarded = str(environ.get(_FORWARDED) or "")
         for each in reversed(forwarded.split(",") if forwarded.strip() else []):

@@ -1,4 +1,4 @@
-"""The server's clock; everything inside takes the time as an argument."""
+"""The server's clock; all other code receives the time as an argument."""
 
 import time
 from collections.abc import Callable
@@ -6,51 +6,51 @@ from datetime import UTC, datetime, timedelta
 
 Clock = Callable[[], datetime]
 
-# Corrections of a clock that is kept are smaller, and a lease does not mind them.
+# Corrections of a synchronised clock are smaller, and do not affect leases.
 _SET = timedelta(minutes=1)
-# Goes on while the machine sleeps, and nobody can set it; Linux alone has it.
+# Continues while the machine sleeps, and cannot be set; available on Linux only.
 _ELAPSED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 def utc_now() -> datetime:
-    """Return the time, aware, in UTC."""
+    """Return the current time, timezone-aware, in UTC."""
     return datetime.now(UTC)
 
 
 def elapsed() -> timedelta:
-    """Return the time that has truly passed since the machine started."""
+    """Return the time that has really passed since the machine started."""
     return timedelta(seconds=time.clock_gettime(_ELAPSED))
 
 
 class ClockWatch:
-    """Notices when somebody sets the clock, by the time that has truly passed.
+    """Detects changes of the system clock by comparing it with the elapsed time.
 
-    It begins with the process that makes it. The processes that are forked from it have what it
-    knows, so that one which starts after the clock was set notices it too.
+    Watching begins when the object is made. Forked processes inherit its data, so that a process
+    that starts after the clock was changed detects the change too.
 
     Args:
-        now: The clock that is watched; None for the server's.
-        passed: The time that has truly passed since any moment.
+        now: The clock to watch; None for the server's clock.
+        passed: Returns the time elapsed since any fixed moment.
     """
 
     def __init__(self, now: Clock | None = None, passed: Callable[[], timedelta] = elapsed) -> None:
         self._now, self._passed = now, passed
-        # Since when the clock has been how far from the time that has passed; the latest last.
+        # Pairs of elapsed time and the clock's offset since then, newest last.
         self._offsets = [(timedelta(), self._present_offset())]
 
     def look(self) -> None:
-        """Notice whether the clock was set since the last look."""
+        """Check whether the clock was changed since the last check."""
         offset = self._present_offset()
         if abs(offset - self._offsets[-1][1]) > _SET:
             self._offsets.append((self._passed(), offset))
 
     def ahead(self, within: timedelta) -> timedelta:
-        """Return by how much more than passed the clock went on, at most, since a moment.
+        """Return how far the clock moved ahead of the elapsed time, at most, since a moment.
 
-        So much older than it is may look what was dated since then.
+        Times stored since that moment may look older by this amount than they are.
 
         Args:
-            within: How long ago, at most, that moment is.
+            within: The maximum age of that moment.
         """
         self.look()
         begins = self._passed() - within

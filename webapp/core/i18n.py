@@ -1,8 +1,8 @@
-"""The language of pages: gettext catalogues and the direction of text.
+"""The language of pages: gettext catalogues and text direction.
 
-On participants' pages a study's own catalogue comes first, then ours, then English. English text
-on a page of another language is marked, so that it is pronounced and laid out as English.
-Researcher pages are in English.
+On participant pages, a study's own catalogue takes precedence over Parallax's, and English is the
+fallback. English text on a page in another language is marked, so that browsers pronounce it and
+lay it out as English. Researcher pages are in English.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,45 +14,45 @@ from babel import Locale, UnknownLocaleError
 from flask import Flask, g, has_request_context, request
 from markupsafe import Markup, escape
 
-# The language of the sources needs no catalogue.
+# The source language needs no catalogue.
 SOURCE_LANGUAGE = "en"
 CATALOGUES = Path(__file__).parents[1] / "translations"
 _UNTRANSLATED = Markup('<span lang="en" dir="ltr">{}</span>')
 
 
 class Untranslated(str):
-    """An English text on a page of another language, which pages mark."""
+    """An English text on a page in another language; pages mark it as English."""
 
     __slots__ = ()
 
     def __html__(self) -> Markup:
-        """Return the text as pages show it."""
+        """Return the text as HTML."""
         return _UNTRANSLATED.format(escape(str(self)))
 
 
 def translate_pages(app: Flask) -> None:
-    """Let the app's pages and errors speak the language of the run a request is about."""
+    """Show the app's pages and errors in the language of the run that a request belongs to."""
     flask_babel.Babel(app, locale_selector=_locale)
     app.jinja_env.globals |= {"_": _on_page, "tongue": _tongue}
     app.context_processor(lambda: {"language": _language(), "direction": _locale().text_direction})
 
 
 def set_language(language: str, own_messages: Mapping[str, str] | None = None) -> None:
-    """Answer the present request in a language from here on.
+    """Set the language of the rest of the current request.
 
     Args:
         language: The language.
-        own_messages: The study's own translations by their English messages.
+        own_messages: The study's own translations by English message.
     """
     g.language, g.own_messages, g.tongue = language, own_messages or {}, None
     flask_babel.refresh()
 
 
 def gettext(message: str, **values: object) -> str:
-    """Return a message in the request's language, or as it stands where there is no request.
+    """Return a message in the request's language; outside a request, in the default language.
 
     Args:
-        message: The English text, with ``%(name)s`` where a value goes.
+        message: The English text, with ``%(name)s`` for each value.
         **values: The values by name.
     """
     text, translated = _translation(message)
@@ -61,28 +61,28 @@ def gettext(message: str, **values: object) -> str:
 
 
 def _on_page(message: str, **values: object) -> Markup:
-    """Return a message as a template shows it; ``striptags`` makes it fit for an attribute."""
+    """Return a message as HTML for a template; ``striptags`` makes it usable in an attribute."""
     text, translated = _translation(message)
     filled = Markup(text) % values if values else Markup(text)
     return filled if translated else _UNTRANSLATED.format(filled)
 
 
 def _tongue(*messages: str) -> Markup:
-    """Return the attributes of an element into which a script puts messages if all are English."""
+    """Return the attributes that mark an element as English if no message is translated."""
     translated = any(_translation(message)[1] for message in messages)
     return Markup("") if translated else Markup(' lang="en" dir="ltr"')
 
 
 class _Translator(NamedTuple):
-    """The translations of a request, looked up once: a page has dozens of texts."""
+    """The translations of a request, looked up once because a page has dozens of texts."""
 
     own: Mapping[str, str]
     translate: Callable[[str], str]
-    is_source: bool  # the language is English, so no text is marked as untranslated
+    is_source: bool  # the page is in English, so no text is marked as untranslated
 
 
 def _translation(message: str) -> tuple[str, bool]:
-    """Return a message in the request's language, and whether it is in that language."""
+    """Return a message in the request's language, and whether a translation was found."""
     if not has_request_context():
         return str(flask_babel.gettext(message)), True
     request_s = g._get_current_object()
@@ -100,7 +100,7 @@ def _translation(message: str) -> tuple[str, bool]:
 
 
 def languages() -> list[str]:
-    """Return the languages whose messages are all translated."""
+    """Return the languages with complete translations."""
     return [
         SOURCE_LANGUAGE,
         *sorted(path.parent.parent.name for path in CATALOGUES.glob("*/*/messages.mo")),
@@ -108,18 +108,18 @@ def languages() -> list[str]:
 
 
 def _language() -> str:
-    # Until a request's run is known, the browser's preferred language counts.
+    # Until the request's run is known, use the browser's preferred language.
     spoken: str | None = g.get("language") or request.accept_languages.best_match(languages())
     return spoken or SOURCE_LANGUAGE
 
 
 def text_direction() -> str:
-    """Return which way the request's language runs, as HTML says it: ``ltr`` or ``rtl``."""
+    """Return the text direction of the request's language in HTML: ``ltr`` or ``rtl``."""
     return str(_locale().text_direction)
 
 
 def _locale() -> Locale:
-    # A study may be of a language that Babel has never heard of.
+    # A study's language may be unknown to Babel.
     try:
         return Locale.parse(_language(), sep="-")
     except (UnknownLocaleError, ValueError):

@@ -1,4 +1,4 @@
-"""The instance folder: the installation's own settings, database and secret."""
+"""The instance folder: the installation's settings, database and keys."""
 
 import os
 import secrets
@@ -16,20 +16,20 @@ UNREADABLE = "Give the file to the user of the service (chown), and let it read 
 
 
 def write_for_owner_alone() -> None:
-    """Let nobody but this process's user read what it writes from now on."""
+    """Make files that this process writes from now on readable only by its user."""
     os.umask(_OWNER_ALONE)
 
 
 def open_instance(folder: Path | None = None) -> Path:
-    """Return the instance folder, made if it is missing.
+    """Return the instance folder; create it if it is missing.
 
-    Whatever this process writes afterwards, there or elsewhere, only its user can read.
+    Files that this process writes afterwards, there or elsewhere, are readable only by its user.
 
     Args:
-        folder: Which; by default the one ``PARALLAX_INSTANCE`` names, or ``./instance``.
+        folder: The folder; by default the one in ``PARALLAX_INSTANCE``, or ``./instance``.
 
     Raises:
-        WebappError: It cannot be made or written to.
+        WebappError: The folder cannot be created or written to.
     """
     write_for_owner_alone()
     folder = folder or Path(os.environ.get(INSTANCE_VARIABLE) or "instance")
@@ -44,14 +44,14 @@ def open_instance(folder: Path | None = None) -> Path:
 
 
 def refuse_other_user(folder: Path) -> None:
-    """Let pass only the user to whom an instance folder belongs, if it is there.
+    """Raise an error if the instance folder exists and belongs to another user.
 
     Raises:
-        WebappError: It is another's: files that are made there could not be used by the server.
+        WebappError: The folder belongs to another user: the server could not use new files in it.
     """
     try:
         owner = folder.stat().st_uid
-    except OSError:  # the code that opens it reports the fault
+    except OSError:  # the code that opens it reports the error
         return
     if owner == user_number():
         return
@@ -65,14 +65,14 @@ def refuse_other_user(folder: Path) -> None:
 
 
 def key_file(instance: Path, given: str = "") -> Path:
-    """Return where the keys lie, unless another file is given."""
+    """Return the path of the keys file; by default the one in the instance folder."""
     return instance / (given or _SECRET_FILE)
 
 
 def write_once(path: Path, text: str) -> None:
-    """Write a file for its owner alone, unless it is there already."""
-    # Two servers may start at once: linking a finished file under the name either succeeds as a
-    # whole or finds that the other's key is already there.
+    """Write a file that only its owner can read, unless it exists already."""
+    # Two servers may start at once: creating a hard link to the finished file either succeeds or
+    # finds that the other server's file is already there.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -82,7 +82,7 @@ def write_once(path: Path, text: str) -> None:
     except FileExistsError:
         pass
     except OSError:
-        # File systems without links, as on USB sticks: the first process writes in place.
+        # On file systems without hard links, such as USB sticks, the first process writes in place.
         with suppress(FileExistsError), path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     finally:
@@ -90,10 +90,10 @@ def write_once(path: Path, text: str) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Put a text in the place of a file's, wholly or not at all, for the same readers.
+    """Replace a file's text atomically, and keep its permissions.
 
     Raises:
-        OSError: It cannot be written; the file is as it was.
+        OSError: The file cannot be written; it is unchanged.
     """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:

@@ -1,9 +1,8 @@
-"""The installation's keys: one file, with a key for each purpose, each with an id.
+"""The installation's keys: one file with the keys for each purpose, each with an id.
 
-A line of the file is a purpose, an id and a secret. The newest key of a purpose is used; those
-before it are still understood, until they are dropped. A secret alone on its line is the one key
-that earlier versions made, and that machines which share a file may be given: the first of every
-purpose.
+A line of the file is a purpose, an id and a secret. The newest key of a purpose is used; older keys
+are still accepted until they are dropped. A line with only a secret is the single key of earlier
+versions, or of machines that share a file: it is the first key of every purpose.
 """
 
 import os
@@ -18,11 +17,11 @@ from webapp.core.instance import UNREADABLE, key_file, replace_text, write_once
 from webapp.errors import WebappError
 
 _SHORTEST_SECRET, _OTHERS = 32, 0o007
-_FIRST_ID = 0  # of the one key of earlier versions
+_FIRST_ID = 0  # the id of the single key of earlier versions
 
 
 class Purpose(StrEnum):
-    """What a key is for."""
+    """The purpose of a key."""
 
     SIGNING = "signing"
     PSEUDONYMS = "pseudonyms"
@@ -34,8 +33,8 @@ class Key:
     """One key.
 
     Attributes:
-        id: Its number; no two lines of a file have the same.
-        secret: What nobody else may know.
+        id: Its number, unique within a file.
+        secret: The secret.
     """
 
     id: int
@@ -44,12 +43,12 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of an installation, of each purpose the oldest first; the last is used.
+    """The keys of an installation, for each purpose oldest first; the last one is used.
 
     Attributes:
-        signing: They sign participants' links, receipts and sign-in attempts.
-        pseudonyms: They make digests that reveal nothing of the text without them.
-        sealing: They encrypt what platforms call people.
+        signing: Keys that sign participants' links, receipts and sign-in attempts.
+        pseudonyms: Keys for digests that reveal nothing about the text.
+        sealing: Keys that encrypt platform ids.
     """
 
     signing: tuple[Key, ...]
@@ -57,7 +56,7 @@ class Keys:
     sealing: tuple[Key, ...]
 
     def of(self, purpose: Purpose) -> tuple[Key, ...]:
-        """Return the keys of a purpose, the oldest first."""
+        """Return the keys of a purpose, oldest first."""
         return {
             Purpose.SIGNING: self.signing,
             Purpose.PSEUDONYMS: self.pseudonyms,
@@ -69,11 +68,11 @@ def read_keys(instance: Path, given: str = "") -> Keys:
     """Return the installation's keys.
 
     Args:
-        instance: The instance folder, which holds the keys unless another file is given.
-        given: That file: servers on several machines share it.
+        instance: The instance folder, which contains the keys unless another file is given.
+        given: That other file, which servers on several machines can share.
 
     Raises:
-        WebappError: The keys cannot be read, or one is too short or missing.
+        WebappError: The keys cannot be read, or a key is too short or missing.
     """
     path = key_file(instance, given)
     try:
@@ -101,7 +100,7 @@ def read_keys(instance: Path, given: str = "") -> Keys:
 
 
 def make_keys(instance: Path) -> Keys:
-    """Return the keys of an instance folder, made where there are none: for a new database only.
+    """Return the keys of an instance folder; make them if there are none (new databases only).
 
     Raises:
         WebappError: The keys cannot be read or written.
@@ -116,10 +115,10 @@ def make_keys(instance: Path) -> Keys:
 
 
 def rotate(instance: Path, given: str, purpose: Purpose) -> Key:
-    """Give a purpose a new key, used from the next start on, and return it.
+    """Add a new key for a purpose, used from the next start on, and return it.
 
     Raises:
-        WebappError: The keys cannot be read, or the new one cannot be written.
+        WebappError: The keys cannot be read, or the new key cannot be written.
     """
     keys = read_keys(instance, given)
     key = Key(max(each.id for p in Purpose for each in keys.of(p)) + 1, _new())
@@ -130,10 +129,10 @@ def rotate(instance: Path, given: str, purpose: Purpose) -> Key:
 
 
 def drop(instance: Path, given: str, id_: int) -> None:
-    """Take a key that is used no more out of the file.
+    """Remove a key that is no longer used from the file.
 
     Raises:
-        WebappError: There is none of this id, or it is the newest of a purpose.
+        WebappError: There is no key with this id, or it is the newest of a purpose.
     """
     keys, path = read_keys(instance, given), key_file(instance, given)
     if id_ not in {each.id for purpose in Purpose for each in keys.of(purpose)}:
@@ -154,7 +153,7 @@ def drop(instance: Path, given: str, id_: int) -> None:
 
 
 def _rows(path: Path, text: str) -> list[tuple[Purpose, int, str]]:
-    """Return every key of the file's text, of each purpose the oldest first."""
+    """Return every key in the file's text, for each purpose oldest first."""
     rows = []
     for words in (line.split() for line in text.splitlines() or [""]):
         if len(words) <= 1:

@@ -1,8 +1,8 @@
-"""The log: one JSON object a line for programs, coloured columns for people at a terminal.
+"""Logging: one JSON object per line for programs, coloured columns for people at a terminal.
 
-Platforms' ids of participants and the tokens in links are cut out of every line, whichever module
-wrote it. Participants are named only by the reference that exports use. ``structlog.contextvars``
-adds the subject of the current request to every line.
+Participants' platform ids and the tokens in links are removed from every line, whichever module
+wrote it. Participants are identified only by the reference that exports use.
+``structlog.contextvars`` adds the subject of the current request to every line.
 """
 
 import json
@@ -25,7 +25,7 @@ LogFormat = Literal["auto", "json", "text"]
 
 
 class _PrivateText:
-    """What is cut out of every line; recruiters add what their platforms call people."""
+    """The patterns of text removed from every line; recruiters add those of their platform ids."""
 
     def __init__(self, *patterns: str) -> None:
         self._patterns = dict.fromkeys(patterns)
@@ -37,39 +37,39 @@ class _PrivateText:
             self._compiled = re.compile("|".join(f"(?:{each})" for each in self._patterns))
 
     def __call__(self, _logger: WrappedLogger, _level: str, line: EventDict) -> EventDict:
-        for prose in ("event", "exception"):  # other values are numbers and references
+        for prose in ("event", "exception"):  # all other values are numbers and references
             if prose in line:
                 line[prose] = self._compiled.sub("...", line[prose])
         return line
 
 
 _hide_private_text = _PrivateText(
-    r"(?<=/p/)[^/\s\"'?&]+",  # tokens in addresses
-    r"(?<=\?)[^\s\"'\]]+",  # what recruiters' links say of people
-    r"(?<=\[parameters: ).*(?=\])",  # what SQLAlchemy
-    r"(?<=DETAIL:).*",  # and PostgreSQL repeat of values
+    r"(?<=/p/)[^/\s\"'?&]+",  # tokens in URLs
+    r"(?<=\?)[^\s\"'\]]+",  # participant parameters in recruiters' links
+    r"(?<=\[parameters: ).*(?=\])",  # values in errors of SQLAlchemy
+    r"(?<=DETAIL:).*",  # and of PostgreSQL
 )
-# Who writes one line for every request, and what it says.
+# The logger for requests, which writes one line each, and the fields of a line.
 REQUESTS, REQUEST_FIELDS = "parallax.requests", ("method", "endpoint", "status", "duration_ms")
-# What a message may bring along; anything else a library adds could name somebody.
+# The extra fields that are logged; other fields from libraries could identify a person.
 _FIELDS = (*REQUEST_FIELDS, "job", "repeated")
 _OWN = ("parallax", "webapp")
-# Made once: a line is written for every answer.
+# Built once, because a line is written for every answer.
 _ENCODER = json.JSONEncoder(default=str)
 
 
 def hide_in_log(patterns: Iterable[str]) -> None:
-    """Cut what matches one of these regular expressions out of every line from now on."""
+    """Remove text that matches these regular expressions from every line from now on."""
     _hide_private_text.add(patterns)
 
 
 def write_logs(log_format: LogFormat, level: str) -> None:
-    """Send what every part of this process logs to the standard error.
+    """Send the log messages of this process to standard error.
 
     Args:
-        log_format: ``json``, ``text``, or ``auto``: text where a terminal shows it.
-        level: The least serious of Parallax's own messages that are written, e.g. ``info``; of
-            the libraries', warnings and errors are.
+        log_format: ``json``, ``text``, or ``auto`` (text on a terminal, otherwise JSON).
+        level: The lowest level of Parallax's own messages that is written, e.g. ``info``; of
+            libraries, warnings and errors are written.
     """
     handler = OncePerMinuteHandler(sys.stderr)
     handler.setFormatter(log_formatter(log_format, sys.stderr))
@@ -79,17 +79,17 @@ def write_logs(log_format: LogFormat, level: str) -> None:
 
 
 def log_formatter(log_format: LogFormat, stream: IO[str]) -> logging.Formatter:
-    """Return what turns records into lines.
+    """Return the formatter for log records.
 
     Args:
         log_format: As for ``write_logs``.
-        stream: Where the lines will be written.
+        stream: The stream to which the lines will be written.
     """
     terminal = stream.isatty()
     as_text = log_format == "text" or (log_format == "auto" and terminal)
     render: Processor = JSONRenderer(lambda line, **_: _ENCODER.encode(line))
     if as_text:
-        # It brings printers along that only people at a terminal need.
+        # It imports formatting code that only terminals need.
         from structlog.dev import ConsoleRenderer
 
         render = ConsoleRenderer(colors=terminal)
@@ -110,14 +110,14 @@ def log_formatter(log_format: LogFormat, stream: IO[str]) -> logging.Formatter:
 
 
 class _JSONFormatter(ProcessorFormatter):
-    """Writes the lines of requests without the steps that every other line goes through.
+    """Formats the request lines without the processors that all other lines go through.
 
-    There is one for each answer, and it holds nothing of those who ask: no prose to be searched
-    for private text, and no trace.
+    There is one for each answer, and it contains no text that needs searching for private data, and
+    no traceback.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return a record's line."""
+        """Return the line for a record."""
         if record.name != REQUESTS:
             return super().format(record)
         given = record.__dict__
@@ -134,7 +134,7 @@ class _JSONFormatter(ProcessorFormatter):
 
 
 def _add_time(_logger: WrappedLogger, _level: str, line: EventDict) -> EventDict:
-    # When it happened; structlog's own stamp would be of when it is written.
+    # The time of the event; structlog's own timestamp would be the time of writing.
     line["timestamp"] = _time_of(line["_record"])
     return line
 
@@ -149,7 +149,7 @@ def _add_process(_logger: WrappedLogger, _level: str, line: EventDict) -> EventD
 
 
 _EVERY_S = 60.0
-# More causes than this at a time are not remembered; then each is written again.
+# The number of remembered causes; beyond it, all are forgotten and written again.
 _MOST_CAUSES = 500
 _NUMBERS = re.compile(r"\b\d+\b")
 
@@ -160,10 +160,10 @@ class _Written(NamedTuple):
 
 
 class OncePerMinuteHandler(logging.StreamHandler[IO[str]]):
-    """Writes each warning and error once a minute, and says how often it came since.
+    """Writes each warning and error once a minute, with the number of repetitions since.
 
-    Two are the same where they have the same text but for numbers, or the same exception from the
-    same line. The line of each request is information, and always written.
+    Two messages count as the same if their texts differ only in numbers, or if they have the same
+    exception from the same line. Request lines are information, and are always written.
     """
 
     def __init__(self, stream: IO[str]) -> None:
@@ -171,7 +171,7 @@ class OncePerMinuteHandler(logging.StreamHandler[IO[str]]):
         self._causes, self._guard = OrderedDict[tuple[object, ...], _Written](), threading.Lock()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record, unless one of the same cause was written within the minute."""
+        """Write a record, unless one with the same cause was written within the last minute."""
         if record.levelno >= logging.WARNING:
             more = self._since(_cause(record), monotonic())
             if more is None:
@@ -181,7 +181,7 @@ class OncePerMinuteHandler(logging.StreamHandler[IO[str]]):
         super().emit(record)
 
     def _since(self, cause: tuple[object, ...], now: float) -> int | None:
-        """Return how many of a cause were left out before this one; None leaves it out too."""
+        """Return how many records of a cause were skipped before this one; None to skip it too."""
         with self._guard:
             last = self._causes.get(cause)
             if last is not None and now - last.at < _EVERY_S:

@@ -1,4 +1,4 @@
-"""What one process of the server counts, for Prometheus."""
+"""The Prometheus metrics of one server process."""
 
 import logging
 import os
@@ -6,19 +6,20 @@ from functools import cache
 from pathlib import Path
 
 METRICS = "parallax_metrics"
-# The library's own name for it; a folder that the processes of a server share.
+# The library's environment variable for the folder that the processes of a server share.
 FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
-# What all endpoints, statuses and buckets need several times over.
+# Several times the size that all endpoints, statuses and buckets need.
 _ROOM_BYTES = 1 << 20
 _LOG = logging.getLogger(__name__)
 _BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
 
 class Metrics:
-    """What one process counts."""
+    """The counters of one process."""
 
     def __init__(self) -> None:
-        # Its import decides whether this process counts into files, so the folder comes first.
+        # Importing the library decides whether this process counts into files, so the folder must
+        # be set before.
         make_room()
         from prometheus_client import CollectorRegistry, Counter, Histogram
 
@@ -49,28 +50,28 @@ class Metrics:
             registry=self.registry,
         ).inc()
 
-        # Looked up once for each endpoint and status: every answer is counted.
+        # Cached for each endpoint and status, because every answer is counted.
         self._request = cache(requests.labels)
         self._duration = cache(seconds.labels)
 
     def count_request(self, endpoint: str, status: int, took_s: float) -> None:
-        """Count a request that was answered."""
+        """Count a completed request."""
         self._request(endpoint, status).inc()
         self._duration(endpoint).observe(took_s)
 
     def count_job(self, job: str, *, done: bool) -> None:
-        """Count a periodic job that was done or failed."""
+        """Count a periodic job that succeeded or failed."""
         self._jobs.labels(job, "done" if done else "failed").inc()
 
 
 def make_room() -> bool:
-    """Give the files into which this process counts their room on the disk.
+    """Reserve disk space for the files into which this process counts.
 
-    The library lets them grow without asking for room, and a process that then writes where the
-    full disk has none is ended by the system. Without room the process counts in its memory alone.
+    The library lets the files grow without reserving space, and the system kills a process that
+    writes to such a file on a full disk. Without space, the process counts in memory only.
 
     Returns:
-        Whether it counts into files.
+        Whether the process counts into files.
     """
     if FOLDER_VARIABLE not in os.environ:
         return False

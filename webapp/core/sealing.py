@@ -1,4 +1,4 @@
-"""Sealing: texts are encrypted, and found again by a keyed digest."""
+"""Sealing: encrypt texts, and find them by a keyed digest."""
 
 import base64
 import hashlib
@@ -19,17 +19,17 @@ _NONCE_BYTES = 12  # as NIST SP 800-38D recommends for AES-GCM
 
 
 class Sealer:
-    """Seals texts with the newest keys, and opens what any key sealed.
+    """Seals texts with the newest key, and opens texts sealed with any key.
 
     Attributes:
-        keys: The installation's.
+        keys: The installation's keys.
     """
 
     def __init__(self, keys: Keys) -> None:
         self.keys = keys
 
     def seal(self, text: str) -> str:
-        """Return a text encrypted by AES-GCM, after the key's id."""
+        """Return a text encrypted with AES-GCM, prefixed with the key's id."""
         key = self.keys.sealing[-1].id
         nonce = secrets.token_bytes(_NONCE_BYTES)
         content = self._ciphers[key].encrypt(nonce, text.encode("utf-8", "surrogatepass"), None)
@@ -39,7 +39,7 @@ class Sealer:
         """Return the text that was sealed.
 
         Raises:
-            WebappError: The key is not there, or is another than the one of that id was.
+            WebappError: The key is missing, or differs from the original key with that id.
         """
         key, _, content = sealed.partition(".")
         try:
@@ -56,16 +56,16 @@ class Sealer:
         return text.decode("utf-8", "surrogatepass")
 
     def digest(self, text: str) -> str:
-        """Return a text's digest, which reveals nothing of the text without the key."""
+        """Return a text's keyed digest, which reveals nothing about the text without the key."""
         return self._digest(self.keys.pseudonyms[-1].id, text)
 
     def digests(self, text: str) -> list[str]:
-        """Return a text's digest under every key: it may have been made before a newer key was."""
+        """Return a text's digest under every key; an older key may have made the stored one."""
         return [self._digest(key, text) for key in self._digest_keys]
 
     @property
     def digest_ids(self) -> frozenset[int]:
-        """The ids of the keys under which digests can be made."""
+        """The ids of the keys with which digests can be made."""
         return frozenset(self._digest_keys)
 
     def _digest(self, key: int, text: str) -> str:
@@ -74,12 +74,12 @@ class Sealer:
 
     @cached_property
     def digest_prefix(self) -> str:
-        """What every digest under the newest key begins with."""
+        """The prefix of every digest made with the newest key."""
         return f"{self.keys.pseudonyms[-1].id}."
 
     @cached_property
     def seal_prefix(self) -> str:
-        """What everything that is sealed with the newest key begins with."""
+        """The prefix of every text sealed with the newest key."""
         return f"{self.keys.sealing[-1].id}."
 
     @cached_property
@@ -92,6 +92,6 @@ class Sealer:
 
 
 def _derived(key: Key, purpose: Purpose) -> bytes:
-    # The one key of earlier versions serves every purpose, each with bytes of its own.
+    # The single key of earlier versions serves every purpose, with a derived key for each.
     info = f"parallax {purpose}".encode()
     return HKDF(SHA256(), _KEY_BYTES, salt=None, info=info).derive(key.secret.encode())

@@ -1,4 +1,4 @@
-"""The installation's settings: one table; ``webapp.core.settings_sources`` reads it."""
+"""The installation's settings, in one table that ``webapp.core.settings_sources`` reads."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -207,18 +207,18 @@ class Settings(BaseModel):
 
     @property
     def link_base(self) -> str:
-        """What participants' links begin with, without a slash at the end."""
+        """The base URL of participants' links, without a trailing slash."""
         return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
 
     def of_recruiter(self, name: str, model: type[Model]) -> Model:
-        """Return a recruiter's own settings: those that were given, its defaults otherwise.
+        """Return a recruiter's settings: the given values, otherwise its defaults.
 
         Args:
-            name: The recruiter's.
-            model: What declares its settings.
+            name: The recruiter's name.
+            model: The model that declares its settings.
 
         Raises:
-            SettingError: One without a default was not given.
+            SettingError: A setting without a default is missing.
         """
         given = self._recruiters.get(name)
         if given is None:
@@ -227,13 +227,13 @@ class Settings(BaseModel):
         return given
 
     def with_recruiters(self, given: Mapping[str, BaseModel]) -> Self:
-        """Return these settings without the recruiters' own, by the recruiters' names."""
+        """Return a copy of these settings with the given settings of recruiters, by name."""
         copy = self.model_copy()
         copy._recruiters = dict(given)
         return copy
 
     def in_folder(self, instance: Path) -> Self:
-        """Return these settings as those of a folder, with a relative SQLite file placed in it."""
+        """Return a copy for an instance folder; a relative SQLite path is resolved against it."""
         file = self.database_url.removeprefix(_SQLITE_FILE)
         placed = {"database_url": f"{_SQLITE_FILE}{instance.resolve() / file}"}
         is_placed = file in ("", self.database_url) or Path(file).is_absolute()
@@ -243,27 +243,27 @@ class Settings(BaseModel):
 
     @property
     def instance(self) -> Path | None:
-        """The installation's folder; None for settings that were not read from one."""
+        """The instance folder; None for settings that were not read from one."""
         return self._instance
 
 
 def checked_address(value: str) -> str:
-    """Return an address whose port may be one; for the validators of settings.
+    """Return a URL with a valid port; for the validators of settings.
 
     Raises:
-        ValueError: It leads nowhere.
+        ValueError: The port is invalid.
     """
-    # Reading the port is what tells an impossible one, and a bracket that does not close.
+    # Reading the port raises an error for an impossible port or an unclosed bracket.
     if value and urlsplit(value).port == 0:
         raise ValueError("port 0 is not a real port, so links with it lead nowhere")
     return value
 
 
 def validated(section: str, model: type[Model], values: Mapping[str, object]) -> Model:
-    """Return a section's settings from checked values of every source.
+    """Return a section's settings from checked values of all sources.
 
     Raises:
-        SettingError: One that has no default is missing, or they do not go together.
+        SettingError: A setting without a default is missing, or the values are inconsistent.
     """
     try:
         return model.model_validate(values)
@@ -281,5 +281,5 @@ def validated(section: str, model: type[Model], values: Mapping[str, object]) ->
 
 
 def flat_name(section: str, name: str) -> str:
-    """Return the name of a section's setting where no section stands: ``section_name``."""
+    """Return a section's setting in the notation without sections: ``section_name``."""
     return f"{section.replace('-', '_')}_{name}" if section else name

@@ -1,4 +1,4 @@
-"""Where settings come from: defaults, then the instance's file, then the environment."""
+"""The sources of settings: defaults, then the instance's file, then the environment."""
 
 import json
 import os
@@ -28,20 +28,20 @@ from webapp.errors import SettingError
 
 
 class Sections(Protocol):
-    """Where further settings are declared, such as the recruiters'."""
+    """The sections with further settings, such as those of recruiters."""
 
     def names(self) -> Iterable[str]:
-        """Return the sections that are known without being named."""
+        """Return the names of the predefined sections."""
         ...
 
     def model(self, name: str) -> type[BaseModel] | None:
-        """Return what declares a section's settings; None where there is no such section."""
+        """Return the model that declares a section's settings; None if there is no such section."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """One value of one source; the section of the installation's own settings is empty."""
+    """One value from one source; the section is empty for the installation's own settings."""
 
     section: str
     name: str
@@ -53,17 +53,17 @@ class _Value:
 def read_settings(
     instance: Path, sections: Sections, environment: Mapping[str, str] = os.environ
 ) -> Settings:
-    """Return the settings: defaults, then the instance's file, then the environment; the last wins.
+    """Return the settings from defaults, the instance's file and the environment; the last wins.
 
-    A section's setting stands under ``[section]`` in the file, or anywhere as ``section_name``.
+    A section's setting is written under ``[section]`` in the file, or anywhere as ``section_name``.
 
     Args:
-        instance: The installation's folder; its ``parallax.toml`` may be absent.
-        sections: Where further settings are declared.
+        instance: The instance folder; its ``parallax.toml`` may be missing.
+        sections: The sections with further settings.
         environment: Variables named ``PARALLAX_<NAME>``.
 
     Raises:
-        SettingError: A setting is unknown or has the wrong type; the message holds every problem.
+        SettingError: A setting is unknown or has the wrong type; the message lists every problem.
     """
     given = [
         *_from_file(instance / FILE_NAME, sections),
@@ -135,8 +135,8 @@ def _twice(given: Sequence[_Value]) -> Iterator[str]:
 
 
 def _problems(given: Sequence[_Value], sections: Sections) -> Iterator[str]:
-    # The environment holds only text, so numbers are read from it; in the file a number in
-    # quotes is a mistake.
+    # Environment variables are text, so numbers are parsed; in the file, a number in quotes is an
+    # error.
     by_source = attrgetter("strict", "section")
     for (strict, section), settings in groupby(sorted(given, key=by_source), by_source):
         values = {setting.name: setting for setting in settings}
@@ -169,7 +169,7 @@ def _wrong_values(
         for detail in error.errors(include_url=False):
             name = str(detail["loc"][0]) if detail["loc"] else ""
             if name not in values:
-                continue  # Another source may say it.
+                continue  # Another source may supply it.
             field = model.model_fields.get(name)
             message = (
                 f"{said(detail)} ({field.description})"
@@ -189,20 +189,20 @@ _OWNER_ALONE = 0o600
 
 
 def write_setting(instance: Path, section: str, name: str, value: str) -> Path:
-    """Set a setting of a section in the instance's file, and return the file.
+    """Set a section's setting in the instance's file, and return the file's path.
 
-    A line that sets it is replaced; comments and everything else stay. A new file is readable by
-    its owner alone, as a secret may stand in it.
+    An existing line for it is replaced; comments and everything else stay. A new file is readable
+    only by its owner, because it may contain secrets.
 
     Args:
-        instance: The installation's folder.
-        section: The section, such as that of a recruiter.
-        name: The setting in it.
+        instance: The instance folder.
+        section: The section, such as a recruiter's.
+        name: The name of the setting.
         value: Its new value.
 
     Raises:
-        SettingError: The file cannot be read, or is written in a way that this does not know.
-        WritingError: It cannot be written.
+        SettingError: The file cannot be read, or has a form that this function does not support.
+        WritingError: The file cannot be written.
     """
     path = instance / FILE_NAME
     text, mode = "", _OWNER_ALONE

@@ -1,7 +1,7 @@
-"""Commands that pages and jobs run in a process of their own, with limits.
+"""Run commands for pages and jobs in a process of their own, with limits.
 
-Building and auditing lists keeps a processor busy for seconds. The server answers on one thread, so
-every participant would wait for it; another process makes nobody wait.
+Building and auditing lists keeps a processor busy for seconds. The server responds on a single
+thread, so that every participant would have to wait; a separate process delays nobody.
 """
 
 import logging
@@ -19,9 +19,9 @@ from webapp.core.settings import INSTANCE_VARIABLE
 from webapp.errors import RequestError
 
 _LIMIT_S = 300
-# The checks of the founding study take eight seconds and a quarter of a gibibyte.
+# For comparison: the checks of the first study take 8 s and 0.25 GiB.
 _MOST_CPU_S, _MOST_MEMORY_BYTES = 90, 4 * 1024**3
-_MOST_CHARACTERS = 200_000  # of a failure that a page shows
+_MOST_CHARACTERS = 200_000  # the maximum length of an error shown on a page
 _BEYOND_CPU = getattr(signal, "SIGXCPU", 0)
 _TRACE = "Traceback (most recent call last)"
 _LOG = logging.getLogger(__name__)
@@ -29,11 +29,11 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """How a command ended.
+    """The result of a command.
 
     Attributes:
-        worked: Whether it did what it was asked.
-        text: What it printed, with the instance's files by their names below its folder.
+        worked: Whether it succeeded.
+        text: Its output, with paths in the instance folder made relative to it.
     """
 
     worked: bool
@@ -41,18 +41,18 @@ class Done:
 
 
 def parallax(instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S) -> Done:
-    """Return how a ``parallax`` command ended that imports only what is installed.
+    """Run a ``parallax`` command that imports only installed code, and return the result.
 
-    What somebody uploads decides what it does: where there is a limit of time, it may also keep a
-    processor for ``_MOST_CPU_S`` at most, and have ``_MOST_MEMORY_BYTES``.
+    The command may process uploaded files. With a time limit, it may therefore use at most
+    ``_MOST_CPU_S`` of processor time and ``_MOST_MEMORY_BYTES``.
 
     Args:
         instance: The instance folder.
-        *arguments: The command and its arguments, none of which begins with a dash by accident.
-        limit_s: How long it may take; None for as long as it takes.
+        *arguments: The command and its arguments; none may begin with a dash unintentionally.
+        limit_s: The time limit in seconds; None for no limit.
 
     Raises:
-        RequestError: It took longer, or more, and was ended.
+        RequestError: The command exceeded a limit and was ended.
     """
     with subprocess.Popen(
         command_of(*arguments),
@@ -63,7 +63,7 @@ def parallax(instance: Path, *arguments: str, limit_s: float | None = _LIMIT_S) 
         text=True,
     ) as process:
         if limit_s is not None:
-            with suppress(ProcessLookupError):  # it has ended already
+            with suppress(ProcessLookupError):  # the process has already ended
                 bound_process(process.pid, _MOST_CPU_S, _MOST_MEMORY_BYTES)
         try:
             out, err = process.communicate(timeout=limit_s)
@@ -85,7 +85,7 @@ def _shortened(text: str) -> str:
     if len(text) <= _MOST_CHARACTERS:
         return text
     kept = text[:_MOST_CHARACTERS]
-    kept = kept.rpartition("\n")[0] or kept  # one endless line is cut where it is
+    kept = kept.rpartition("\n")[0] or kept  # a single endless line is cut at the limit
     return f"{kept}\n{len(text) - _MOST_CHARACTERS:,} more characters are left out."
 
 
@@ -98,17 +98,17 @@ def _too_much(what: str, command: str, status: int = 413) -> RequestError:
 
 
 def command_of(*arguments: str) -> list[str]:
-    """Return how a ``parallax`` command is started."""
+    """Return the command line for a ``parallax`` command."""
     return [sys.executable, "-m", "parallax", *arguments]
 
 
 def environment_of(instance: Path) -> dict[str, str]:
-    """Return what such a command is given: the instance, and that nobody's own code is imported."""
+    """Return the environment variables for a command: the instance, and no custom imports."""
     return {INSTANCE_VARIABLE: str(instance), OWN_CODE_VARIABLE: "refuse"}
 
 
 def shown_failure(instance: Path, text: str) -> str:
-    """Return what a page says of a failure: no trace and no path of the server."""
+    """Return an error text for a page, without traceback and server paths."""
     if _TRACE in text or not text.strip():
         _LOG.error("a command of the researcher's pages failed: %s", text)
         return "The command failed unexpectedly; the server's log says why."

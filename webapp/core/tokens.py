@@ -1,4 +1,4 @@
-"""References in links, and the signed tokens that stand for a participant."""
+"""References in links, and the signed tokens that identify participants."""
 
 import hashlib
 import secrets
@@ -13,24 +13,24 @@ from webapp.core.i18n import gettext
 from webapp.core.keys import Keys
 from webapp.errors import RequestError
 
-# No letters or digits that are easily confused, and nothing a shell or a URL would change.
+# No easily confused letters or digits, and no characters that a shell or a URL would change.
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _REFERENCE_LENGTH = 12
 _MOST_KEPT = 10_000
 
 
 def new_reference() -> str:
-    """Return a random reference for a run or a participant (59 bits, from the system's source)."""
+    """Return a random reference for a run or participant (59 bits, from the system's source)."""
     return "".join(secrets.choice(ALPHABET) for _ in range(_REFERENCE_LENGTH))
 
 
 class Tokens:
-    """Signs participants' references, so that nobody can make up another's link.
+    """Signs participants' references, so that links cannot be forged.
 
     Args:
-        secrets: The installation's secrets that sign, oldest first: the last one signs, and what
-            any of them signed is read.
-        pseudonyms: The secret that digests are made with; by default the last of those.
+        secrets: The installation's signing secrets, oldest first: the last one signs, and
+            signatures of all are accepted.
+        pseudonyms: The secret for digests; by default the last signing secret.
     """
 
     def __init__(self, secrets: Sequence[str], pseudonyms: str = "") -> None:
@@ -42,21 +42,21 @@ class Tokens:
 
     @classmethod
     def of(cls, keys: Keys) -> Self:
-        """Return what signs with an installation's keys."""
+        """Return the signer for an installation's keys."""
         return cls([key.secret for key in keys.signing], keys.pseudonyms[-1].secret)
 
     def issue(self, participant_ref: str) -> str:
-        """Return the token that stands for this participant."""
+        """Return the token that identifies this participant."""
         return self._signer.sign(participant_ref)
 
     def digest(self, text: str) -> str:
-        """Return a digest that reveals nothing of the text without the secret."""
+        """Return a keyed digest that reveals nothing about the text."""
         return self._digests.get_signature(text).decode()
 
     def sealed_attempt(self, text: str) -> str:
-        """Return a text for a cookie, signed with the time.
+        """Return a text signed with the time, for a cookie.
 
-        Browsers refuse a cookie with a control character, so none is left in it.
+        The text is base64-encoded because browsers refuse cookies with control characters.
         """
         return self._attempts.sign(base64_encode(text)).decode()
 
@@ -64,7 +64,7 @@ class Tokens:
         """Return the text of such a cookie.
 
         Raises:
-            BadSignature: It is not ours, or too old.
+            BadSignature: The signature is invalid or too old.
         """
         signed_text = self._attempts.unsign(signed, max_age=within_s)
         try:
@@ -73,7 +73,7 @@ class Tokens:
             raise BadSignature("no text of ours") from error
 
     def receipt(self, participant_ref: str) -> str:
-        """Return what a platform may know about a participant who finished; it opens no session."""
+        """Return the receipt for a platform about a finished participant; it opens no session."""
         return self._receipts.sign(participant_ref)
 
     def read_receipt(self, receipt: str) -> str | None:
@@ -99,7 +99,7 @@ class Tokens:
         return ref
 
     def read_known(self, token: str) -> str | None:
-        """Return the reference; None where this installation did not issue the token."""
+        """Return the participant's reference; None if the token is not from this installation."""
         try:
             return self._signer.unsign(token)
         except BadSignature:
@@ -107,16 +107,16 @@ class Tokens:
 
 
 class _Pair:
-    """Signs with SHA-256, and still reads what was signed with SHA-1 before.
+    """Signs with SHA-256, and accepts older signatures with SHA-1.
 
-    Each signature has one spelling: the last letter of base64 holds bits that say nothing, and
-    others there would make further addresses of the same session.
+    Only one spelling of each signature is accepted: the last base64 character contains unused bits,
+    and variants would give a session several URLs.
     """
 
     def __init__(self, secrets: Sequence[str], salt: str) -> None:
         self._signer = Signer(secrets, salt=salt, digest_method=hashlib.sha256)
         self._old = Signer(secrets, salt=salt, digest_method=hashlib.sha1)
-        # Each answer of a session brings the same token. What is refused is never kept.
+        # All answers of a session carry the same token. Refused tokens are never cached.
         self.unsign = lru_cache(_MOST_KEPT)(self._unsign)
 
     def sign(self, text: str) -> str:

@@ -1,25 +1,25 @@
-"""How many processes a server has, and what they may ask of a database."""
+"""The numbers of server processes and database connections."""
 
-# Of each process: what its requests share, the lock of servers, and two for periodic jobs.
+# Further connections per process: one for the server lock, two for periodic jobs.
 _BESIDES = 3
 OF_PARTICIPANTS, OF_RESEARCHERS = 16, 4
 OF_COMMANDS = 5
 
 
 def with_researcher_worker(workers: int) -> int:
-    """Return how many processes a server has: beside several, researchers have one.
+    """Return the total number of server processes, including the one for researcher pages.
 
     Args:
-        workers: How many answer participants; who wants a single process gets a single one.
+        workers: The number of processes for participants; a single process also serves researchers.
     """
     return workers if workers == 1 else workers + 1
 
 
 def connections_of(workers: int) -> int:
-    """Return how many connections one machine's server, and commands beside it, may open.
+    """Return the maximum number of connections of one machine's server and its commands.
 
     Args:
-        workers: How many processes answer participants.
+        workers: The number of processes for participants.
     """
     needed = workers * (OF_PARTICIPANTS + _BESIDES) + OF_COMMANDS
     if with_researcher_worker(workers) > workers:

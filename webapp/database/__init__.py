@@ -1,1 +1,1 @@
-"""The database: engines, transactions, tables, schema."""
+"""The database: engines, transactions, tables and schema."""

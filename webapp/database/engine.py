@@ -1,4 +1,4 @@
-"""The database: engines and sessions."""
+"""Database engines and sessions."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,16 +30,16 @@ from webapp.database.sealed_names import renew_digests
 from webapp.database.write_lock import serialize_writers
 from webapp.errors import WebappError
 
-# What fails because of the database, not because of what it was asked.
+# Errors caused by the database's state, not by the statement.
 FAILURES = (OperationalError, InterfaceError, TimeoutError)
-# What other programs understand as: try again later.
+# The exit status that tells other programs to try again later (EX_TEMPFAIL).
 _TRY_LATER = 75
-# Like SQLite's busy_timeout; and a machine that lost its power must not hold a lock for hours.
+# Like SQLite's busy_timeout; also, a machine without power must not hold a lock for hours.
 _POSTGRES_OPTIONS = (
     "-c lock_timeout=30s -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10"
     " -c tcp_keepalives_count=3"
 )
-# The same from this side: a database whose machine is gone is noticed within about a minute.
+# The same on this side: the loss of the database's machine is noticed within about a minute.
 _NOTICE_SILENCE = {
     "keepalives_idle": 30,
     "keepalives_interval": 10,
@@ -49,7 +49,7 @@ _NOTICE_SILENCE = {
 
 
 class DatabaseAwayError(WebappError):
-    """The database does not answer, or cannot do its work at this moment; it may by itself."""
+    """The database is unavailable or temporarily unable to work; it may recover by itself."""
 
     exit_status = _TRY_LATER
 
@@ -57,8 +57,8 @@ class DatabaseAwayError(WebappError):
 def make_engine(url: str) -> Engine:
     """Return an engine for the URL, with SQLite made durable and safe for many threads.
 
-    A request holds one connection and takes it when it needs it. If none is free it waits, as
-    described in ``webapp.database.pool``.
+    A request uses one connection, which it takes when it needs it. If none is free, the request
+    waits, as described in ``webapp.database.pool``.
     """
     if not url.startswith("sqlite"):
         return _postgres_engine(url)
@@ -74,11 +74,11 @@ def _postgres_engine(url: str) -> Engine:
         parsed = parsed.set(drivername="postgresql+psycopg")
     arguments, options = {}, dict[str, Any]()
     if parsed.drivername == "postgresql+psycopg":
-        # No column is of this type, for which each engine would look in the database.
+        # No column has this type, so skip the lookup that each engine would make for it.
         options["use_native_hstore"] = False
     if parsed.get_backend_name() == "postgresql":
         arguments = {"connect_timeout": 10, "options": _POSTGRES_OPTIONS, **_NOTICE_SILENCE}
-        # What the URL says of the connection counts more.
+        # Connection parameters in the URL take precedence.
         arguments = {name: value for name, value in arguments.items() if name not in parsed.query}
     return create_engine(
         parsed,
@@ -92,15 +92,15 @@ def _postgres_engine(url: str) -> Engine:
 
 
 def open_database(url: str, keys: Keys | None = None) -> Engine:
-    """Return an engine for a database that can be reached and has this code's schema.
+    """Return an engine for an available database that has this code's schema.
 
     Args:
-        url: The database's.
-        keys: What opens its sealed names; without it, reading or writing one raises an error.
+        url: The database's URL.
+        keys: The keys for its sealed names; without them, using a name raises an error.
 
     Raises:
         SchemaError: The schema is older or newer than this code's.
-        DatabaseAwayError: The database does not answer.
+        DatabaseAwayError: The database is unavailable.
         WebappError: The database cannot be used, or the keys are not its own.
     """
     with usable_database(url) as engine:
@@ -114,12 +114,12 @@ def open_database(url: str, keys: Keys | None = None) -> Engine:
 
 @contextmanager
 def usable_database(url: str) -> Iterator[Engine]:
-    """Yield an engine for a database of whatever schema.
+    """Yield an engine for a database with any schema.
 
     Raises:
-        DatabaseAwayError: The database cannot be reached, or fails inside the block.
-        WebappError: It lives in memory only, in a folder that is not there or on a network disk,
-            or its driver is not installed.
+        DatabaseAwayError: The database is unavailable, or fails inside the block.
+        WebappError: The database is in memory, in a missing folder or on a network disk, or its
+            driver is not installed.
     """
     if url in ("sqlite://", "sqlite:///"):
         raise WebappError(
@@ -141,7 +141,7 @@ def usable_database(url: str) -> Iterator[Engine]:
 
 @contextmanager
 def failures_in_words() -> Iterator[None]:
-    """Turn a failure of the database inside the block into one paragraph.
+    """Convert a failure of the database inside the block into a readable error.
 
     Raises:
         DatabaseAwayError: The database failed.
@@ -183,19 +183,19 @@ def _without_password(url: str) -> str:
 
 
 def _prepare_sqlite(connection: DBAPIConnection, _record: ConnectionPoolEntry) -> None:
-    # Transactions begin in webapp.database.write_lock, so the driver must not begin them.
+    # webapp.database.write_lock begins transactions, so the driver must not do so.
     connection.isolation_level = None
     cursor = connection.cursor()
-    # The patience comes first: two servers may make the same file at once.
+    # The timeout comes first, because two servers may create the same file at once.
     for pragma in (
         "busy_timeout=30000",
         "journal_mode=WAL",
         "synchronous=FULL",
         "foreign_keys=ON",
-        # What is deleted or replaced is overwritten in the file, not left in free pages.
+        # Deleted or replaced data are overwritten in the file, not left in free pages.
         "secure_delete=ON",
-        # From here on only who writes to the file by other means is waited for, as
-        # webapp.database.write_lock says, or another process that is just opening it.
+        # From here on, SQLite only waits for writers that do not use webapp.database.write_lock,
+        # and for processes that are just opening the file.
         "busy_timeout=1000",
     ):
         cursor.execute(f"PRAGMA {pragma}")

@@ -1,8 +1,8 @@
-"""Access to the database: servers share it; a command that replaces it needs it exclusively.
+"""Shared access to the database for servers, exclusive access for commands that replace it.
 
-On PostgreSQL the database itself keeps the lock, for every machine; on SQLite a file beside the
-database's does, for every process of the one machine. A lock ends with its process, however that
-ends.
+On PostgreSQL, the database itself holds the lock, for all machines; on SQLite, a lock file next to
+the database does, for all processes of the machine. A lock ends with its process, however the
+process ends.
 """
 
 import threading
@@ -18,24 +18,24 @@ from webapp.database.engine import DatabaseAwayError, make_engine
 from webapp.database.locks import FileLock, connection_lock, connection_unlock
 from webapp.errors import WebappError
 
-# Any number that no other program takes for a lock of the same PostgreSQL database.
+# An arbitrary number that no other program uses as an advisory lock in the same database.
 _LOCK = 0x7061_7261_6C6C_7573
 _BETWEEN_LOOKS_S = 10.0
 
 
 class Hold(Protocol):
-    """A server's share of the lock."""
+    """A server's shared lock."""
 
     def release(self) -> None:
-        """Release it."""
+        """Release the lock."""
 
 
 def hold(engine: Engine) -> Hold:
-    """Return a server's share of the lock, which any number of servers hold at a time.
+    """Return a server's shared lock, which any number of servers may hold.
 
     Raises:
-        DatabaseAwayError: Somebody is upgrading or replacing the database at this moment.
-        SQLAlchemyError: The database does not answer.
+        DatabaseAwayError: A command is upgrading or replacing the database at this moment.
+        SQLAlchemyError: The database is unavailable.
     """
     if engine.dialect.name != "sqlite":
         return _InDatabase(engine)
@@ -47,10 +47,10 @@ def hold(engine: Engine) -> Hold:
 
 @contextmanager
 def exclusive_access(engine: Engine) -> Iterator[None]:
-    """Hold exclusive access to the database for the time of the block: no server starts meanwhile.
+    """Hold exclusive access to the database during the block: no server can start meanwhile.
 
     Raises:
-        WebappError: A server uses it, on this machine or another.
+        WebappError: A server is using the database, on this machine or another.
     """
     if engine.dialect.name == "sqlite":
         lock = FileLock(_file(engine))
@@ -73,7 +73,7 @@ def exclusive_access(engine: Engine) -> Iterator[None]:
 
 class _InDatabase:
     def __init__(self, engine: Engine) -> None:
-        # A connection of its own, which nobody gets from the pool.
+        # A separate engine, so that the connection never returns to the pool.
         self._engine = make_engine(engine.url.render_as_string(hide_password=False))
         self._released = threading.Event()
         self._connection = self._taken()
@@ -83,11 +83,11 @@ class _InDatabase:
         threading.Thread(target=self._keep, name="use", daemon=True).start()
 
     def release(self) -> None:
-        # Taken from the thread that watches it before that one wakes: only one of them may use it.
+        # Take the connection from the watching thread before it wakes: only one thread may use it.
         connection, self._connection = self._connection, None
         self._released.set()
         if connection is not None:
-            # The database lets go some time after a connection has ended, so it is told before.
+            # PostgreSQL releases the lock some time after a disconnect, so release it explicitly.
             with suppress(SQLAlchemyError):
                 connection_unlock(connection, _LOCK, shared=True)
             _end(connection)
@@ -103,7 +103,7 @@ class _InDatabase:
             return connection
 
     def _keep(self) -> None:
-        """Take the lock again whenever the database, restarted, has forgotten it."""
+        """Take the lock again whenever a restart of the database has released it."""
         while not self._released.wait(_BETWEEN_LOOKS_S):
             try:
                 if self._connection is None:
@@ -112,7 +112,7 @@ class _InDatabase:
                     self._connection.execute(text("SELECT 1"))
             except SQLAlchemyError:
                 self._let_go()
-        # What was taken while the hold was given back, nobody else lets go.
+        # Release a lock that was taken while ``release`` was running.
         self._let_go()
 
     def _let_go(self) -> None:

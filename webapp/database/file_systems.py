@@ -1,8 +1,8 @@
-"""Whether SQLite can use a file system: is it shared by machines, and do its locks exclude?
+"""Check whether SQLite can use a file system: not shared by machines, and with working locks.
 
-A list of names covers only the known file systems. Folders of virtual machines and of containers
-(9p, virtiofs, vboxsf) and those by FUSE (davfs, sshfs) differ from one version to the next, so
-locks and shared memory are tried out as well.
+A list of names covers only known file systems. Shared folders of virtual machines and containers
+(9p, virtiofs, vboxsf) and FUSE file systems (davfs, sshfs) differ between versions, so locks and
+shared memory are tested as well.
 """
 
 import errno
@@ -28,17 +28,17 @@ _ESCAPED = re.compile(r"\\([0-7]{3})")
 
 
 def refuse_network_disk(file: Path, mounts: str) -> None:
-    """Raise an error if an SQLite file lies where other machines reach it too.
+    """Raise an error if an SQLite file is on a disk that other machines can access.
 
-    SQLite's write-ahead log is shared memory: processes of two machines would not see each
+    SQLite's write-ahead log uses shared memory: processes on two machines would not see each
     other's, and the file would be damaged.
 
     Args:
         file: The database's file, which need not exist yet.
-        mounts: What ``/proc/mounts`` says.
+        mounts: The content of ``/proc/mounts``.
 
     Raises:
-        WebappError: It lies on a network file system.
+        WebappError: The file is on a network file system.
     """
     kind = file_system(file, mounts)
     if kind in _SHARED:
@@ -51,12 +51,12 @@ def refuse_network_disk(file: Path, mounts: str) -> None:
 
 
 def file_system(file: Path, mounts: str) -> str:
-    """Return the kind of the file system that a file lies on; empty where nothing tells."""
+    """Return the type of a file's file system; empty if unknown."""
     resolved, best, kind = file.resolve(), Path(), ""
     for line in mounts.splitlines():
         _, point, mounted_kind, *_ = line.split(" ")
         mounted = Path(_ESCAPED.sub(lambda code: chr(int(code[1], 8)), point))
-        # A later line covers an earlier one of the same place.
+        # A later mount hides an earlier one at the same path.
         if resolved.is_relative_to(mounted) and len(mounted.parts) >= len(best.parts):
             best, kind = mounted, mounted_kind
     return kind
@@ -65,22 +65,22 @@ def file_system(file: Path, mounts: str) -> str:
 Lock = Callable[[int], None]
 
 _PAGE_BYTES = mmap.PAGESIZE
-# struct flock on 64-bit Linux: kind, whence, start, length, process.
+# struct flock on 64-bit Linux: type, whence, start, length, process.
 _WHOLE_FILE = b"" if fcntl is None else struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
 _TAKEN = (errno.EACCES, errno.EAGAIN)
-# Locks of an open file, not of a process, so that one process can try both sides.
+# Locks per open file, not per process, so that one process can test both sides.
 _SET_LOCK = getattr(fcntl, "F_OFD_SETLK", None)
 
 
 def refuse_unfit_folder(folder: Path) -> None:
-    """Raise an error if SQLite's file in a folder could be damaged, or could not be shared.
+    """Raise an error if an SQLite file in a folder could be damaged or could not be shared.
 
-    SQLite itself reports a folder that cannot be written to; a full disk passes the test.
+    SQLite itself reports a folder that is not writable; a full disk passes the test.
 
     Raises:
-        WebappError: Locks do not exclude, or memory is not shared.
+        WebappError: Locks do not work, or memory is not shared.
     """
-    # Without these locks SQLite uses the system's own, which local disks of Windows have.
+    # Without fcntl, SQLite uses the system's own locks, which work on local disks on Windows.
     lacking = lacks(folder) if fcntl is not None else ""
     if lacking:
         raise WebappError(
@@ -92,7 +92,7 @@ def refuse_unfit_folder(folder: Path) -> None:
 
 
 def lacks(folder: Path) -> str:
-    """Return what the file system of a folder cannot do; empty where it can do everything."""
+    """Return the missing feature of a folder's file system; empty if none is missing."""
     try:
         descriptor, name = tempfile.mkstemp(prefix=".parallax-trial-", dir=folder)
     except OSError:
@@ -107,7 +107,7 @@ def lacks(folder: Path) -> str:
             or _unless_sharing(descriptor, other)
         )
     except OSError as error:
-        # Too little room, or too many open files: neither is the file system's.
+        # A full disk or too many open files is not the file system's fault.
         passing = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE)
         return (
             ""

@@ -1,8 +1,8 @@
-"""Which keys a database was written with: it keeps a fingerprint of each.
+"""The identity of a database's keys: the database stores a fingerprint of each.
 
-Under other keys, links that were given out open nothing, and people who come again are not
-recognised, so that they could take part and be paid twice. So nothing starts under other keys, and
-keys are made only where the database knows nobody yet.
+With other keys, existing links would not work, and returning participants would not be recognised,
+so that they could take part and be paid twice. Therefore, no server starts with other keys, and
+keys are made only for a database without participants.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,14 +33,14 @@ Fingerprints = Mapping[tuple[Purpose, int], str]
 
 
 class StoredName(NamedTuple):
-    """A name as it is stored: encrypted, and as its digest."""
+    """A name as stored: encrypted, and as a digest."""
 
     sealed: str
     digest: str
 
 
 def fingerprints(keys: Keys) -> Fingerprints:
-    """Return what identifies each key and reveals nothing of it, by purpose and id."""
+    """Return a fingerprint of each key, which reveals nothing about it, by purpose and id."""
     return {
         (purpose, key.id): _fingerprint(purpose, key)
         for purpose in Purpose
@@ -55,27 +55,28 @@ def _fingerprint(purpose: Purpose, key: Key) -> str:
 
 
 def known_keys(connection: Connection) -> Fingerprints:
-    """Return the fingerprints of the keys that the database was written with."""
+    """Return the fingerprints of the keys with which the database was written."""
     return read_stamps(_stamps(connection.dialect).find(connection))
 
 
 @cache
 def _stamps(dialect: Dialect) -> Prepared:
-    """Return the statement that every newcomer waits for, made once for each kind of database."""
+    """Return the prepared statement for the fingerprints, one per database dialect."""
     named = Stamp.name.startswith(_PREFIX)
     return Prepared(select(Stamp.name, Stamp.value).where(named), dialect)
 
 
 def read_stamps(rows: Iterable[Sequence[str]]) -> Fingerprints:
-    """Return the fingerprints among stamps, each a name and a value."""
+    """Return the fingerprints among stamps, given as names and values."""
     words = ((name.split(), value) for name, value in rows if name.startswith(_PREFIX))
     return {(Purpose(purpose), int(id_)): value for (_, purpose, id_), value in words}
 
 
 def key_problems(known: Fingerprints, held: Fingerprints) -> Iterator[tuple[Purpose, str]]:
-    """Yield why the keys held are not the database's, with the purpose; nothing where they are.
+    """Yield each reason why the given keys are not the database's, with the purpose.
 
-    An older key that the file lacks was dropped since, as after the restore of an old backup.
+    An older key that the file lacks is no problem: it may have been dropped after a backup was made
+    that was restored since.
     """
     same = {key for key, value in known.items() if held.get(key) == value}
     if known and not same:
@@ -93,14 +94,14 @@ def key_problems(known: Fingerprints, held: Fingerprints) -> Iterator[tuple[Purp
 
 
 def recognise(engine: Engine, keys: Keys) -> None:
-    """Let keys pass that are the database's, and note those that it has not met yet.
+    """Check that the keys belong to the database, and store the fingerprints of new ones.
 
     Args:
-        engine: A database of this code's schema.
-        keys: The keys that it is to be used with.
+        engine: A database with this code's schema.
+        keys: The keys to be used.
 
     Raises:
-        WebappError: They are not the database's.
+        WebappError: The keys are not the database's.
     """
     held = fingerprints(keys)
     with engine.connect().execution_options(reading=True) as connection:
@@ -109,7 +110,7 @@ def recognise(engine: Engine, keys: Keys) -> None:
     newest = {
         purpose: max((n for p, n in known if p is purpose), default=-1) for purpose in Purpose
     }
-    # An older one that is not known any more was dropped on another machine.
+    # An older key without a fingerprint was dropped on another machine.
     new = {key: value for key, value in held.items() if key[1] > newest[key[0]]}
     if not new:
         return
@@ -118,21 +119,21 @@ def recognise(engine: Engine, keys: Keys) -> None:
         with engine.begin() as connection:
             connection.execute(insert(Stamp), rows)
     except IntegrityError:
-        # Another machine began at the same moment: with these keys, or with others.
+        # Another machine started at the same moment, with these keys or with others.
         with engine.connect().execution_options(reading=True) as connection:
             refuse_other_keys(known_keys(connection), None, keys)
 
 
 def refuse_other_keys(known: Fingerprints, name: StoredName | None, keys: Keys) -> None:
-    """Let pass only the keys of a database or a backup.
+    """Raise an error if the keys are not those of a database or backup.
 
     Args:
-        known: The fingerprints that it keeps.
-        name: Its newest name, which the keys must open where it keeps no fingerprints yet.
-        keys: The keys at hand.
+        known: The stored fingerprints.
+        name: The newest name, which the keys must open if there are no fingerprints yet.
+        keys: The available keys.
 
     Raises:
-        WebappError: They are others.
+        WebappError: The keys are others.
     """
     for _, problem in key_problems(known, fingerprints(keys)):
         raise other_keys(problem)
@@ -159,26 +160,26 @@ def _newest_name(connection: Connection) -> StoredName | None:
 
 
 def _opens(name: StoredName, sealer: Sealer) -> bool:
-    """Return whether the keys open a name, and make its digest."""
+    """Return whether the keys open a name and produce its digest."""
     try:
         text = sealer.open(name.sealed)
     except WebappError:
         return False
-    # Digests of a lost key are made anew, from the names.
+    # Digests of a lost key are computed again from the names.
     lost = int(name.digest.partition(".")[0]) not in sealer.digest_ids
     return lost or name.digest in sealer.digests(text)
 
 
 def forget_key(connection: Connection, id_: int) -> None:
-    """Forget a key that was dropped."""
+    """Delete the fingerprint of a dropped key."""
     connection.execute(delete(Stamp).where(Stamp.name.in_([_name(p, id_) for p in Purpose])))
 
 
 def replace_keys(engine: Engine, keys: Keys) -> None:
-    """Take these keys for the database's in place of those that it knows.
+    """Store these keys' fingerprints in place of those that the database has.
 
     Raises:
-        WebappError: They do not open the names in it.
+        WebappError: The keys do not open the database's names.
     """
     rows = [{"name": _name(*key), "value": value} for key, value in fingerprints(keys).items()]
     with engine.begin() as connection:
@@ -188,7 +189,7 @@ def replace_keys(engine: Engine, keys: Keys) -> None:
 
 
 def knows_people(engine: Engine) -> bool:
-    """Return whether somebody came to a database of whatever schema, or keys were used with it."""
+    """Return whether a database with any schema has participants or key fingerprints."""
     with engine.connect().execution_options(reading=True) as connection:
         tables = inspect(connection)
         if tables.has_table(Stamp.__tablename__) and known_keys(connection):

@@ -1,7 +1,7 @@
-"""Locks: between threads, between processes of a machine, and between machines of a database.
+"""Locks between threads, between processes of a machine, and between machines of a database.
 
-Every lock of Parallax is made of these. A caller gets the whole lock or no part of it: if a system
-call or the wait fails, the part that was taken is released, so that the next caller can take the
+All locks of Parallax are built from these. A caller gets the whole lock or nothing: if a system
+call or the wait fails, the parts already taken are released, so that the next caller can take the
 lock.
 """
 
@@ -20,11 +20,12 @@ _BETWEEN_LOOKS_S = 0.005
 
 
 class FileLock:
-    """A lock between processes of one machine; it ends with its process, however that ends.
+    """A lock between processes of one machine; it ends with its process, however the process ends.
 
     Args:
-        path: The file that is locked. It is made where it is missing, and stays.
-        shared: Any number of processes have it together, but never with one that has it alone.
+        path: The lock file. It is created if missing, and is not deleted.
+        shared: Whether any number of processes may hold the lock together, but never together with
+            an exclusive holder.
     """
 
     def __init__(self, path: Path, *, shared: bool = False) -> None:
@@ -33,15 +34,15 @@ class FileLock:
         self._descriptor: int | None = None
 
     def acquire(self, timeout_s: float | None = 0.0, every_s: float = _BETWEEN_LOOKS_S) -> bool:
-        """Take the lock, and return whether it came in time.
+        """Take the lock, and return whether it was taken in time.
 
         Args:
-            timeout_s: How long to wait; None for as long as it takes.
-            every_s: How long to sleep between two looks. The system's own wait is not used: it
-                would stop every thread of a server's process.
+            timeout_s: How long to wait; None to wait for ever.
+            every_s: The pause between two attempts. The system's own wait is not used, because it
+                would block every thread of a server process.
 
         Raises:
-            OSError: The file cannot be opened or locked; then nothing is held.
+            OSError: The file cannot be opened or locked; then the lock is not held.
         """
         until = None if timeout_s is None else monotonic() + timeout_s
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
@@ -58,23 +59,23 @@ class FileLock:
         return True
 
     def release(self) -> None:
-        """Give the lock back, for every process that it was handed on to as well."""
+        """Release the lock, also for every process that inherited it."""
         if self._descriptor is not None:
-            # Each of the two calls is enough, so the failure of one does not matter.
+            # Either call is enough, so the failure of one does not matter.
             with suppress(OSError):
                 unlock_file(self._descriptor)
         self.close()
 
     def close(self) -> None:
-        """Let go of the lock; a process that it was handed on to keeps it."""
+        """Give up the lock; a process that inherited it keeps it."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
-            # The system closes a descriptor even where it reports an error.
+            # The system closes a descriptor even if it reports an error.
             with suppress(OSError):
                 os.close(descriptor)
 
     def fileno(self) -> int:
-        """Return the descriptor by which the lock is handed on to another process.
+        """Return the descriptor with which another process can inherit the lock.
 
         Raises:
             ValueError: The lock is not held.
@@ -88,13 +89,13 @@ class FileLock:
 
 
 def advisory_lock(connection: Connection, key: int, *, wait: bool) -> bool:
-    """Take one of PostgreSQL's advisory locks for a transaction, and return whether it was free.
+    """Take a PostgreSQL advisory lock for a transaction, and return whether it was free.
 
     Args:
-        connection: An open transaction. The lock ends with it, so it also works where connections
-            are shared by a pool, and a machine that fails is not waited for.
-        key: The lock, as a signed number of 64 bits.
-        wait: Wait until it is free.
+        connection: An open transaction. The lock ends with it, so it works with connection pooling,
+            and a failed machine does not keep it.
+        key: The lock, as a signed 64-bit number.
+        wait: Whether to wait until it is free.
     """
     take = "pg_advisory_xact_lock" if wait else "pg_try_advisory_xact_lock"
     taken = connection.execute(text(f"SELECT {take}(:key)"), {"key": key}).scalar_one()
@@ -102,47 +103,47 @@ def advisory_lock(connection: Connection, key: int, *, wait: bool) -> bool:
 
 
 def connection_lock(connection: Connection, key: int, *, shared: bool) -> bool:
-    """Take an advisory lock that lasts as long as the connection, and return whether it was free.
+    """Take an advisory lock for as long as the connection lasts, and return whether it was free.
 
     Args:
-        connection: One that commits by itself, so that no transaction stays open meanwhile.
-        key: The lock, as a signed number of 64 bits.
-        shared: Any number of connections have the lock together, but never with one that has it
-            alone.
+        connection: A connection in autocommit mode, so that no transaction stays open.
+        key: The lock, as a signed 64-bit number.
+        shared: Whether any number of connections may hold the lock together, but never together
+            with an exclusive holder.
     """
     take = "pg_try_advisory_lock_shared" if shared else "pg_try_advisory_lock"
     return bool(connection.execute(text(f"SELECT {take}(:key)"), {"key": key}).scalar_one())
 
 
 def connection_unlock(connection: Connection, key: int, *, shared: bool = False) -> None:
-    """Give back a lock that a connection has alone, or together with others."""
+    """Release an exclusive or shared lock of a connection."""
     function = "pg_advisory_unlock_shared" if shared else "pg_advisory_unlock"
     connection.execute(text(f"SELECT {function}(:key)"), {"key": key})
 
 
 @contextmanager
 def exclusive(engine: Engine, folder: Path, name: str, *, wait: bool = False) -> Iterator[bool]:
-    """Yield whether the named work is free to do; nobody else begins it meanwhile.
+    """Hold the lock for a named task; yield whether it was free.
 
-    That holds on this machine and on any other of the database. A process that is killed, or a
-    machine that fails, is not waited for: the system or the database lets go for it.
+    The lock holds on this machine and on all others of the database. If a process is killed or a
+    machine fails, the system or the database releases the lock.
 
     Args:
         engine: The installation's database.
-        folder: Its instance folder.
-        name: What is done.
-        wait: Wait until it is free instead of yielding False.
+        folder: The instance folder.
+        name: The name of the task.
+        wait: Whether to wait until the lock is free instead of yielding False.
 
     Raises:
-        OSError: The lock's file cannot be opened or locked.
+        OSError: The lock file cannot be opened or locked.
     """
     if engine.dialect.name == "postgresql":
         key = int.from_bytes(sha256(f"parallax {name}".encode()).digest()[:8], signed=True)
-        with engine.begin() as connection:  # which does nothing while the work takes its time
+        with engine.begin() as connection:  # it is idle while the task runs
             connection.execute(text("SET LOCAL idle_in_transaction_session_timeout = 0"))
             yield advisory_lock(connection, key, wait=wait)
         return
-    # A database in a file has its users on one machine, and a file can be locked there.
+    # An SQLite database is used on one machine only, so a file lock is enough.
     lock = FileLock(folder / f"{name}.lock")
     held = lock.acquire(None if wait else 0.0)
     try:

@@ -1,6 +1,6 @@
-"""The pool of connections of a server, and the settings of each connection to PostgreSQL.
+"""The connection pool of a server, and the settings of each PostgreSQL connection.
 
-The number of requests that wait for a connection is limited, not their time.
+The number of requests that wait for a connection is limited, but not their waiting time.
 """
 
 import logging
@@ -13,23 +13,23 @@ from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection, QueuePoo
 
 from webapp.core.worker_count import OF_PARTICIPANTS, OF_RESEARCHERS
 
-# A process hands this many on within a few seconds; whoever comes later is better told so at once.
+# A process serves this many within a few seconds; further requests are better refused at once.
 MOST_WAITING = 500
 
 
 class PoolFullError(TimeoutError):
-    """Too many wait for a connection already; nothing was asked of the database."""
+    """Too many requests are waiting for a connection; no statement was executed."""
 
 
 class CountedPool(QueuePool):
-    """A pool in which a bounded number may wait, for as long as it takes.
+    """A pool with a limited number of waiting requests and unlimited waiting time.
 
-    A limit of time would turn away those who have waited longest, and on a busy machine before
-    anything is wrong. A limit of number turns away newcomers, at once.
+    A time limit would refuse the requests that have waited longest, and on a busy machine without
+    any fault. A limit on their number refuses new requests, at once.
 
     Attributes:
-        most: How many connections a process has that do not say otherwise; one thread keeps few of
-            them busy, whether it answers ten people or a thousand.
+        most: The default number of connections per process; a single thread keeps only few of them
+            busy, for ten participants or a thousand.
     """
 
     most = OF_PARTICIPANTS
@@ -43,7 +43,7 @@ class CountedPool(QueuePool):
         """Return a connection, once one is free.
 
         Raises:
-            PoolFullError: As many as may wait already do.
+            PoolFullError: The maximum number of requests is waiting already.
         """
         with self._counting:
             if self._asking >= MOST_WAITING:
@@ -56,37 +56,37 @@ class CountedPool(QueuePool):
                 self._asking -= 1
 
     def dispose(self) -> None:
-        """Close every connection: now, or when whoever has one gives it back."""
+        """Close every connection, at once or when it is returned."""
         self._is_over = True
         super().dispose()
 
     def _do_return_conn(self, record: ConnectionPoolEntry) -> None:
-        # SQLAlchemy would keep it open until the collector of garbage finds the pool.
+        # SQLAlchemy would keep it open until the pool is garbage-collected.
         if self._is_over:
             record.close()
         super()._do_return_conn(record)
 
 
-# SQLAlchemy names a pool's logger after its class, which puts it among our own: a library's
-# warnings are written, its information is not.
+# SQLAlchemy names a pool's logger after its class, here one of Parallax's own names. Log only its
+# warnings, as for other libraries.
 logging.getLogger(f"{__name__}.{CountedPool.__name__}").setLevel(logging.WARNING)
 
 
 _IDLE_TRANSACTION = "2min"
-# PostgreSQL keeps the plan of a statement that comes again and again, and so that of a check or a
-# trigger. Made when a table held a page, it reads the whole table; a crowd fills it within the
-# minute until statistics are made anew, if they are. What participants wait for finds its rows by
-# an index, so nothing is lost where PostgreSQL has to use one. Compiling would cost more than that.
+# PostgreSQL caches the plans of repeated statements, checks and triggers. A plan made for a table
+# of one page scans the whole table, and many arrivals fill the table before its statistics are
+# updated. All time-critical statements can use an index, so forcing index use costs nothing. JIT
+# compilation would cost more than it saves.
 _BY_INDEX = ("SET enable_seqscan = off", "SET jit = off")
 
 
 def set_up_for_serving(engine: Engine) -> None:
-    """Let PostgreSQL end idle transactions of a server, and look up what participants ask for.
+    """Make PostgreSQL end idle transactions of a server, and prefer indexes.
 
-    A transaction that does nothing for two minutes is ended: a process that hangs must not keep
-    what it locked. SQLite's locks end with the process, and its supervisor ends one that hangs.
-    Researcher pages read tables as a whole; where they have a process of their own, that one
-    plans as PostgreSQL does by itself.
+    A transaction that is idle for two minutes is ended, so that a hanging process does not keep its
+    locks. SQLite's locks end with the process, and its supervisor ends a process that hangs.
+    Researcher pages read whole tables; if they have a process of their own, it keeps PostgreSQL's
+    default planning.
     """
     if engine.dialect.name == "sqlite":
         return
@@ -100,5 +100,5 @@ def set_up_for_serving(engine: Engine) -> None:
         cursor.close()
         connection.commit()
 
-    # Those that are open already come back with these settings.
+    # Connections that are open already are replaced, with these settings.
     engine.dispose()

@@ -1,7 +1,8 @@
-"""Statements put into a database's words once, and run on its driver's own cursor.
+"""Statements that are compiled once and executed directly on the driver's cursor.
 
-SQLAlchemy prepares each execution anew, which takes longer than SQLite needs for the statement. So
-the few statements that every answer waits for are written with it, and run without it.
+SQLAlchemy prepares each execution again, which takes longer than SQLite needs for the statement.
+Therefore, the few statements that delay every answer are written with SQLAlchemy but executed
+without it.
 """
 
 import json
@@ -37,11 +38,11 @@ _Process = Callable[[Any], Any]
 
 
 class Prepared:
-    """One statement in one database's words.
+    """One statement, compiled for one database dialect.
 
     Args:
         statement: The statement; its parameters are bound by name.
-        dialect: The database's.
+        dialect: The database dialect.
         columns: The columns that an insert fills; none for any other statement.
     """
 
@@ -56,7 +57,7 @@ class Prepared:
             name: bound.type.dialect_impl(dialect).bind_processor(dialect)
             for bound, name in compiled.bind_names.items()
         }
-        # What the statement itself fixes, such as a state.
+        # Parameters with values fixed by the statement, such as a state.
         self._fixed = {
             name: bound.effective_value
             for bound, name in compiled.bind_names.items()
@@ -67,14 +68,14 @@ class Prepared:
         self._to_driver = tuple((name, to_driver[name]) for name in dict.fromkeys(self._names))
         self._from_driver = _readers(statement, dialect)
         self._for_many = words_for_many(statement, columns) if columns and not self._order else ""
-        # Where nothing is fixed or to be changed, a row's values are picked at once.
+        # If no value is fixed or converted, a row's values are taken over directly.
         as_they_are = self._order and not self._fixed and not any(to_driver.values())
         self._pick = itemgetter(*self._names) if as_they_are and len(self._names) > 1 else None
 
     def all(
         self, connection: PoolProxiedConnection, values: Mapping[str, object]
     ) -> list[tuple[Any, ...]]:
-        """Return every row that the statement finds."""
+        """Return every row of the result."""
         cursor = connection.cursor()
         try:
             cursor.execute(self.words, self._given(values))
@@ -86,10 +87,10 @@ class Prepared:
         return rows
 
     def find(self, connection: Connection, **values: object) -> list[tuple[Any, ...]]:
-        """Return every row, in the transaction of a connection of SQLAlchemy.
+        """Return every row of the result, in the transaction of a SQLAlchemy connection.
 
         Raises:
-            DBAPIError: The database fails, as where SQLAlchemy itself runs the statement.
+            DBAPIError: The database failed, as if SQLAlchemy itself executed the statement.
         """
         try:
             return self.all(connection.connection, values)
@@ -97,10 +98,10 @@ class Prepared:
             raise self._failed(connection, error) from error
 
     def do(self, connection: Connection, rows: Iterable[Mapping[str, object]]) -> None:
-        """Run the statement for each set of values, in the same way.
+        """Execute the statement for each set of values, in a SQLAlchemy connection's transaction.
 
         Raises:
-            DBAPIError: The database fails.
+            DBAPIError: The database failed.
         """
         try:
             self.run(connection.connection, rows)
@@ -118,7 +119,7 @@ class Prepared:
         )
 
     def run(self, connection: PoolProxiedConnection, rows: Iterable[Mapping[str, object]]) -> None:
-        """Run the statement once for each set of values; PostgreSQL inserts them all at once."""
+        """Execute the statement for each set of values; PostgreSQL inserts all rows at once."""
         rows = list(rows)
         cursor = connection.cursor()
         try:
@@ -133,7 +134,7 @@ class Prepared:
 
     def _given(self, values: Mapping[str, object]) -> Any:  # noqa: ANN401 - as the driver takes it
         if self._pick is not None:
-            with suppress(KeyError):  # what is not given is null
+            with suppress(KeyError):  # missing values are null
                 return self._pick(values)
         fixed = self._fixed
         ready = {
@@ -145,7 +146,7 @@ class Prepared:
 
 
 def _readers(statement: Executable, dialect: Dialect) -> list[tuple[int, _Process]]:
-    """Return where a row's values are not as the driver gives them, and what reads them."""
+    """Return the positions of result values that need conversion, with the converters."""
     types: list[TypeEngine[Any]] = [
         column.type for column in getattr(statement, "selected_columns", ())
     ]
@@ -156,9 +157,9 @@ def _readers(statement: Executable, dialect: Dialect) -> list[tuple[int, _Proces
 def is_one_of(
     column: InstrumentedAttribute[Any], name: str, dialect: Dialect
 ) -> ColumnElement[bool]:
-    """Return whether a column is one of a list of values, which ``as_list`` makes a parameter.
+    """Return the condition that a column equals one of a list of values (see ``as_list``).
 
-    However many there are, the statement is the same.
+    The statement's text does not depend on the number of values.
     """
     if dialect.name == "sqlite":
         values = func.json_each(bindparam(name, type_=String)).table_valued("value")
@@ -167,12 +168,12 @@ def is_one_of(
 
 
 def as_list(values: Iterable[object], dialect: Dialect) -> object:
-    """Return a parameter that holds several values."""
+    """Return the parameter for a list of values."""
     return as_json(list(values)) if dialect.name == "sqlite" else list(values)
 
 
 def pairs(names: tuple[str, str], dialect: Dialect) -> FromClause:
-    """Return a table of two columns of whole numbers, which ``as_pairs`` makes parameters."""
+    """Return a table expression with two integer columns, filled by ``as_pairs``."""
     first, second = names
     if dialect.name == "sqlite":
         pair = func.json_each(bindparam("pairs", type_=String)).table_valued("value")
@@ -189,18 +190,18 @@ def pairs(names: tuple[str, str], dialect: Dialect) -> FromClause:
 
 
 def as_pairs(rows: Sequence[tuple[int, int]], dialect: Dialect) -> dict[str, object]:
-    """Return the parameters that hold such a table's rows."""
+    """Return the parameters for the rows of such a table expression."""
     if dialect.name == "sqlite":
         return {"pairs": as_json(rows)}
     return {"firsts": [first for first, _ in rows], "seconds": [second for _, second in rows]}
 
 
 def words_for_many(statement: Executable, columns: Sequence[str]) -> str:
-    """Return what inserts any number of rows in the driver's words, as the parameter ``rows``.
+    """Return SQL that inserts any number of rows, passed as the parameter ``rows``.
 
     Args:
-        statement: What inserts one row.
-        columns: The columns that are filled.
+        statement: A statement that inserts one row.
+        columns: The columns to fill.
     """
     assert isinstance(statement, Insert)
     table, names = statement.table.name, ", ".join(f'"{name}"' for name in columns)
@@ -209,10 +210,10 @@ def words_for_many(statement: Executable, columns: Sequence[str]) -> str:
 
 
 def _as_text(value: object) -> str:
-    """Return what JSON has no type for, as PostgreSQL reads it."""
+    """Return a value without a JSON type as text that PostgreSQL can parse."""
     assert isinstance(value, datetime), f"no column holds a {type(value).__name__}"
     assert value.tzinfo is not None, "a time without a time zone cannot be stored"
-    # Browsers may name a time zone that PostgreSQL takes for none.
+    # Browsers may send a time zone that PostgreSQL does not accept.
     return value.astimezone(UTC).isoformat()
 
 

@@ -1,4 +1,4 @@
-"""Where the installation's queues lie: in a file beside SQLite, or in tables of PostgreSQL."""
+"""The storage of job queues: a file next to SQLite's, or tables in PostgreSQL."""
 
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,9 @@ _TABLES = "parallax_jobs"
 
 
 def open_store(name: str, engine: Engine, folder: Path) -> Huey:
-    """Return a queue of that name in the installation's store, which all its queues share.
+    """Return the queue with this name; all queues of the installation share one storage.
 
-    It keeps one connection to the store, which is closed when the engine is disposed of.
+    The queue keeps one connection, which is closed when the engine is disposed of.
     """
     queue = _made(name, engine, folder)
     event.listen(engine, "engine_disposed", lambda _: queue.storage.close())
@@ -24,12 +24,12 @@ def open_store(name: str, engine: Engine, folder: Path) -> Huey:
 
 def _made(name: str, engine: Engine, folder: Path) -> Huey:
     if engine.dialect.name != "postgresql":
-        # A claim lost in a power cut is one tick done twice, which does no harm.
+        # After a power cut, a periodic job may run twice, which is harmless.
         return SqliteHuey(
             name, filename=str(folder / _FILE), results=False, fsync=False, cache_mb=1
         )
     with exclusive(engine, folder, "job_tables", wait=True):
-        # Two servers that start at once would both make the tables.
+        # Two servers that start at once would both create the tables.
         return PostgresHuey(
             name,
             connection=partial(_connect, engine),

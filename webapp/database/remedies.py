@@ -1,4 +1,4 @@
-"""What mends a database that fails, by what it says itself."""
+"""Remedies for database failures, by error message."""
 
 import re
 
@@ -74,5 +74,5 @@ _ELSE = "The setting database_url says where it is; docs/database.md says what m
 
 
 def remedy_for(problem: str) -> str:
-    """Return what to do about a failure, from the database's own words."""
+    """Return the remedy for a failure, given the database's error message."""
     return next((remedy for words, remedy in _BY_WORDS if re.search(words, problem)), _ELSE)

@@ -1,8 +1,8 @@
-"""Repeating what the database failed for a temporary reason.
+"""Repeat work that failed because of a temporary database error.
 
-Safe because nothing was acknowledged yet, and because everything that may be done twice is stored
-once: an answer by its UUID, an arrival by the mark of its page, a device and a questionnaire by
-their participant.
+Repeating is safe because nothing has been acknowledged yet, and because everything that may be
+repeated is stored once: an answer by its UUID, an arrival by the mark of its page, a device and a
+questionnaire by their participant.
 """
 
 from collections.abc import Callable
@@ -17,17 +17,17 @@ from webapp.database.engine import Sessions
 Result = TypeVar("Result")
 
 _PAUSES_S = (0.05, 0.2, 0.5)
-# Whoever waits for an answer longer than this is better told so.
+# After this time, an error message is better than waiting longer.
 PATIENCE_S = 3.0
-# PostgreSQL's: a serialization failure, a deadlock, a server that is stopping, crashed or starting.
+# SQLSTATEs: serialization failure, deadlock, server stopping, crashed or starting.
 _PASSING = frozenset({"40001", "40P01", "57P01", "57P02", "57P03"})
 
 
 def retry_transient(work: Callable[[], Result]) -> Result:
-    """Return what some work returns, done once more where the database failed it in passing.
+    """Return the result of some work, which is repeated after a temporary database error.
 
     Args:
-        work: Something that may be done twice, or that does nothing when it fails.
+        work: A function that may run twice, or that changes nothing if it fails.
     """
     until = monotonic() + PATIENCE_S
     for pause_s in _PAUSES_S:
@@ -41,11 +41,11 @@ def retry_transient(work: Callable[[], Result]) -> Result:
 
 
 def in_transaction(sessions: Sessions, work: Callable[[Session], Result]) -> Result:
-    """Return what some work in a session returns once it is committed, done again if need be.
+    """Return the result of some work in a committed session, repeated if necessary.
 
     Args:
-        sessions: Where sessions come from.
-        work: What is to be done; a commit whose outcome nobody heard of is followed by another.
+        sessions: The session factory.
+        work: The work; it may be committed twice if the outcome of a commit is unknown.
     """
 
     def once() -> Result:
@@ -59,8 +59,8 @@ def is_transient(error: BaseException) -> bool:
     """Return whether the same work may succeed in a moment."""
     if not isinstance(error, DBAPIError):
         return False
-    # A connection that could not be made has no SQLSTATE: None. SQLite's errors do not even have
-    # the attribute; they come after SQLite's own patience.
+    # SQLSTATE is None if no connection could be made. SQLite's errors lack the attribute, and occur
+    # only after SQLite's own timeout.
     state = getattr(error.orig, "sqlstate", "")
     lost = state is None or state.startswith("08")
     return error.connection_invalidated or lost or state in _PASSING

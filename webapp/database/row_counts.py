@@ -1,10 +1,10 @@
-"""Counts of each run's places, participants, responses and verdicts, kept by the database itself.
+"""Counts of each run's places, participants, responses and verdicts, maintained by triggers.
 
-To count a run's rows costs more the more there are, and every arrival and every look at the
-metrics needs the counts. Triggers (``webapp.database.row_counts``) therefore keep them in the
-transaction that changes the rows, whichever statement does. A count is the sum of its parts in
-``run_count``: on PostgreSQL each transaction adds to a part that no other one holds, or makes
-one, so nobody waits for anybody. On SQLite, where writers take turns, a count has one part.
+Counting a run's rows takes longer the more there are, and every arrival and every metrics scrape
+needs the counts. Triggers therefore update them in the transaction that changes the rows, whatever
+statement does so. A count is the sum of its parts in ``run_count``: on PostgreSQL, each transaction
+adds to a part that no other transaction has locked, or creates one, so that no transaction waits.
+On SQLite, which has one writer at a time, a count has one part.
 """
 
 from collections import Counter
@@ -37,17 +37,17 @@ Key = tuple[int, str, int]
 
 
 def participants_in(state: str) -> str:
-    """Return the subject that counts a run's participants in a state."""
+    """Return the subject for the number of a run's participants in a state."""
     return f"{PARTICIPANTS} {state}"
 
 
 def excluded_by(rule: str) -> str:
-    """Return the subject that counts a run's verdicts by which a rule excludes somebody."""
+    """Return the subject for the number of a run's participants excluded by a rule."""
     return f"{EXCLUDED} {rule}"
 
 
 def miscounted(connection: Connection, run_id: int | None = None) -> dict[Key, tuple[int, int]]:
-    """Return the counts that are not what they count: what each says, and what there is.
+    """Return wrong counts, each with the stored and the actual number.
 
     Args:
         connection: An open connection; all rows are read.
@@ -59,7 +59,7 @@ def miscounted(connection: Connection, run_id: int | None = None) -> dict[Key, t
 
 
 def recount(connection: Connection, run_id: int | None = None) -> None:
-    """Set the counts to what there is, where they differ; writers wait meanwhile.
+    """Correct wrong counts; writers wait meanwhile.
 
     Args:
         connection: An open transaction that has changed nothing yet, or holds all locks it needs.
@@ -123,7 +123,7 @@ def _there(connection: Connection, run_id: int | None) -> Counter[Key]:
 
 def _verdicts() -> tuple[ColumnElement[int], Select[int, str, int, int]]:
     subject = case((Verdict.kept, KEPT), else_=f"{EXCLUDED} " + Verdict.rule)
-    # Named first: PostgreSQL would not see that two parameters of the same text are the same.
+    # A subquery with a label, because PostgreSQL treats two equal parameters as different.
     verdicts = (
         select(Participant.run_id.label("run_id"), subject.label("subject"))
         .join(Verdict, Verdict.participant_id == Participant.id)
@@ -141,14 +141,14 @@ def _counter(connection: Connection, statement: Select[int, str, int, int]) -> C
 
 @dataclass(frozen=True, slots=True)
 class _Count:
-    """What one row of a table adds to a count, in SQL that both databases understand.
+    """The contribution of one table row to a count, in SQL for both databases.
 
     Attributes:
-        table: Whose rows are counted.
+        table: The table whose rows are counted.
         run_id: The row's run.
         subject: The count's subject.
-        list: Its list.
-        where: Which rows are counted.
+        list: The count's list.
+        where: The condition for rows that are counted.
     """
 
     table: str
@@ -158,7 +158,7 @@ class _Count:
     where: str = "1 = 1"
 
 
-# {row} stands for the row.
+# {row} is replaced by the row's name.
 _RUN_OF_RESPONSE = (
     "(SELECT p.run_id FROM trial t JOIN participant p ON p.id = t.participant_id"
     " WHERE t.id = {row}.trial_id)"
@@ -173,10 +173,10 @@ _COUNTS = (
     _Count("verdict", _RUN_OF_VERDICT, _SUBJECT_OF_VERDICT),
 )
 _TABLES = ("place", "participant", "response", "verdict")
-# The rows that an operation removes, and those that it adds.
+# The old and new rows of each operation.
 _OPERATIONS = {"INSERT": ("NEW",), "DELETE": ("OLD",), "UPDATE": ("OLD", "NEW")}
 _SIGNS = {"OLD": -1, "NEW": 1}
-# On SQLite only what changes a count is worth a trigger's run.
+# On SQLite, triggers run only for columns that affect a count.
 _COLUMNS = {
     "place": "participant_id",
     "participant": "state",
@@ -191,7 +191,7 @@ DROP_FUNCTIONS = tuple(
 
 
 def start_counting(connection: Connection) -> None:
-    """Make the triggers that keep the counts; what is there by now must be counted already."""
+    """Create the triggers that maintain the counts; existing rows must be counted already."""
     make = _sqlite_triggers if connection.dialect.name == "sqlite" else _postgresql_triggers
     for statement in make():
         connection.exec_driver_sql(statement)
@@ -248,7 +248,7 @@ def _postgresql_triggers() -> Iterator[str]:
             )
             name = f"count_{table}_{operation.lower()}"
             yield _FUNCTION.format(name=name, changes=changes)
-            # Once for each statement: many rows of one launch change a count once.
+            # One trigger call per statement, so that the many rows of a launch change a count once.
             tables = " ".join(f"{row} TABLE AS {row.lower()}_rows" for row in rows)
             yield (
                 f"CREATE TRIGGER {name} AFTER {operation} ON {table} REFERENCING {tables}"

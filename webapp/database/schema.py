@@ -1,4 +1,4 @@
-"""The schema's revision: an empty database gets its tables, another is upgraded on request."""
+"""The schema's revision: create the tables of an empty database, upgrade others on request."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,29 +18,29 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _MIGRATIONS = Path(__file__).parent / "migrations"
-# Each is named by its revision, and they follow each other in the order of their names.
+# Migration files are named by revision, and applied in the order of their names.
 _VERSIONS = _MIGRATIONS / "versions"
-# What commit 92008c70 calls a schema that bears no revision.
+# The name that commit 92008c70 gives a schema without a stored revision.
 _WITHOUT_REVISION = "0001"
 # The last commit that upgrades a schema from before the baseline.
 UPGRADES_OLDER = "92008c70"
 _ALEMBIC_S = "alembic_version"
-# Any number that no other program takes for a lock of the same PostgreSQL database.
+# An arbitrary number that no other program uses as an advisory lock in the same database.
 _LOCK = 0x7061_7261_6C6C_6178
 
 
 class SchemaError(WebappError):
-    """The database's schema is not the one this code works with."""
+    """The database's schema is not the one that this code requires."""
 
 
 @cache
 def revisions() -> list[str]:
-    """Return every revision this code knows, oldest first; the last is the one it works with."""
+    """Return all known revisions, oldest first; this code requires the last one."""
     return sorted(file.name.partition("_")[0] for file in _VERSIONS.glob("[0-9]*.py"))
 
 
 def revision_of(connection: Connection) -> str | None:
-    """Return the revision of a database's schema; None if it holds no tables of Parallax."""
+    """Return the revision of a database's schema; None if it contains no tables of Parallax."""
     inspector, revision = inspect(connection), None
     if inspector.has_table(_ALEMBIC_S):
         stored = select(column("version_num", String)).select_from(table(_ALEMBIC_S))
@@ -51,13 +51,13 @@ def revision_of(connection: Connection) -> str | None:
 
 
 def stored_revision(engine: Engine) -> str | None:
-    """Return what ``revision_of`` says of an engine's database."""
+    """Return the schema revision of an engine's database, as ``revision_of`` does."""
     with engine.connect().execution_options(reading=True) as connection:
         return revision_of(connection)
 
 
 def ready_schema(engine: Engine) -> None:
-    """Make every table in an empty database; leave any other as it is.
+    """Create every table in an empty database; leave any other database unchanged.
 
     Raises:
         SchemaError: The schema is older or newer than this code's.
@@ -65,14 +65,14 @@ def ready_schema(engine: Engine) -> None:
     revision = stored_revision(engine)
     if revision is None:
         with _schema_lock(engine) as connection:
-            # Several servers may start at once on one empty database.
+            # Several servers may start at once with one empty database.
             revision = revision_of(connection) or _make(connection)
     if problem := schema_problem(revision):
         raise problem
 
 
 def schema_problem(revision: str) -> SchemaError | None:
-    """Return why this code cannot work with a schema, with the remedy; None where it can."""
+    """Return the error, with its remedy, for an unsuitable schema; None for a suitable one."""
     baseline, latest = revisions()[0], revisions()[-1]
     if revision == latest:
         return None
@@ -97,10 +97,10 @@ def schema_problem(revision: str) -> SchemaError | None:
 
 
 def upgrade(engine: Engine) -> tuple[str, str]:
-    """Bring the schema to this code's revision in one transaction.
+    """Upgrade the schema to this code's revision in one transaction.
 
     Returns:
-        The revision it had, and the one it has.
+        The old and the new revision.
 
     Raises:
         SchemaError: The database is empty, or its schema is newer than this code's or older than
@@ -120,7 +120,7 @@ def upgrade(engine: Engine) -> tuple[str, str]:
 
 
 def _migrate(connection: Connection) -> None:
-    # SQLite refuses to replace a table that a trigger mentions, or loses its triggers.
+    # SQLite cannot replace a table that a trigger uses, or loses its triggers.
     stop_counting(connection)
     _alembic().upgrade(_config(connection), revisions()[-1])
     recount(connection)
@@ -128,7 +128,7 @@ def _migrate(connection: Connection) -> None:
 
 
 def _make(connection: Connection) -> str:
-    # A test makes sure that upgrading a database of the baseline gives the same schema.
+    # A test checks that upgrading from the baseline gives the same schema.
     Base.metadata.create_all(connection)
     start_counting(connection)
     _alembic().stamp(_config(connection), revisions()[-1])
@@ -136,7 +136,7 @@ def _make(connection: Connection) -> str:
 
 
 def _alembic() -> ModuleType:
-    # Loaded where a schema is made or changed: every command would wait for it otherwise.
+    # Imported only here, because it would slow down the start of every command.
     from alembic import command
 
     return command
@@ -152,7 +152,7 @@ def _config(connection: Connection) -> "Config":
 
 @contextmanager
 def _schema_lock(engine: Engine) -> Iterator[Connection]:
-    """Yield a connection in a transaction that changes the schema while no other one does."""
+    """Yield a connection in a transaction that alone may change the schema."""
     with engine.connect() as connection:
         if engine.dialect.name != "sqlite":
             with connection.begin():
@@ -168,8 +168,8 @@ def _schema_lock(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def _without_foreign_keys(connection: Connection) -> Iterator[None]:
-    # A table that is changed is replaced on SQLite, which rows that refer to it must survive.
-    # SQLite heeds this only outside transactions, so the driver is told, not SQLAlchemy.
+    # SQLite replaces a changed table, and rows that refer to it must survive. The setting only
+    # works outside transactions, so it is made on the driver's connection.
     driver = connection.connection.cursor()
     driver.execute("PRAGMA foreign_keys=OFF")
     try:

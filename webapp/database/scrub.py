@@ -1,4 +1,4 @@
-"""Removing deleted rows from the database's files, once no transaction can still read them."""
+"""Remove deleted data from the database's files, once no transaction can still read them."""
 
 import logging
 import sqlite3
@@ -15,29 +15,29 @@ from webapp.database.write_lock import WriteLock
 
 _LOG = logging.getLogger(__name__)
 _PATIENCE_MS = 10_000
-# While a request waits, so do all others of its process.
+# Short, because all other requests of the process wait as well.
 _SHORT_PATIENCE_MS = 200
 _EMPTY_LOG = "PRAGMA wal_checkpoint(TRUNCATE)"
-# Whoever waits for a table keeps all others waiting who come after.
+# A statement that waits for a table lock blocks all later ones.
 _PATIENCE_FOR_TABLE = "SET lock_timeout = '3s'"
-# Its planner keeps examples of what stands in each column, free text included.
+# PostgreSQL's planner stores sample values of each column, including free text.
 _EXAMPLES = "pg_catalog.pg_statistic"
 
 
 def scrub(engine: Engine) -> str:
-    """Rewrite the database's files without what was deleted or replaced.
+    """Rewrite the database's files without deleted or replaced data.
 
-    On SQLite readers continue and writers wait. On PostgreSQL each table is closed to everybody
-    while it is rewritten; its write-ahead log is the server's own, and keeps old pages for longer.
+    On SQLite, readers continue and writers wait. On PostgreSQL, each table is locked while it is
+    rewritten; the write-ahead log belongs to the server, and keeps old pages for longer.
 
     Returns:
-        Why something may be left in the files, which is logged as well: somebody reads for so long
-        that a table or SQLite's log could not be rewritten, or still sees what was deleted. Empty
-        where nothing is left.
+        The reason, which is also logged, why deleted data may remain in the files: a reader blocked
+        the rewriting of a table or of SQLite's log for too long, or can still see deleted rows.
+        Empty if nothing remains.
 
     Raises:
-        OSError: The lock beside the database cannot be used.
-        sqlite3.Error: The disk is full, or the file is in use by another program.
+        OSError: The lock next to the database cannot be used. sqlite3.Error: The disk is full, or
+            another program is using the file.
     """
     if engine.dialect.name != "sqlite":
         why = _rewritten(engine)
@@ -50,18 +50,19 @@ def scrub(engine: Engine) -> str:
 
 
 def empty_log(engine: Engine) -> bool:
-    """Empty SQLite's log, where what was just erased still stands; a large file takes no longer.
+    """Empty SQLite's write-ahead log, which still contains erased data.
 
-    What is deleted is overwritten in the file itself (``secure_delete``). PostgreSQL's files keep
-    it until they are scrubbed, or until it reuses the room by itself.
+    The time does not depend on the size of the database. Deleted data are overwritten in the
+    database file itself (``secure_delete``). PostgreSQL keeps deleted data until its files are
+    scrubbed or it reuses the space.
 
     Returns:
-        Whether the log is empty; false where somebody reads for so long that it could not be
-        emptied. It is tried again every minute.
+        Whether the log is empty; False if a reader blocked this for too long. A job tries again
+        every minute.
 
     Raises:
-        OSError: The lock beside the database cannot be used.
-        sqlite3.Error: The disk is full, or the file is in use by another program.
+        OSError: The lock next to the database cannot be used. sqlite3.Error: The disk is full, or
+            another program is using the file.
     """
     if engine.dialect.name != "sqlite" or not _has_content(Path(f"{engine.url.database}-wal")):
         return True
@@ -69,7 +70,7 @@ def empty_log(engine: Engine) -> bool:
 
 
 def empty_log_soon(engine: Engine) -> None:
-    """Empty the log now, or leave it to the job of the next minute; a request never fails by it."""
+    """Empty the log now, or leave it to the job of the next minute; errors are only logged."""
     try:
         empty_log(engine)
     except (OSError, sqlite3.Error, SQLAlchemyError) as error:
@@ -77,17 +78,17 @@ def empty_log_soon(engine: Engine) -> None:
 
 
 def _rewritten(engine: Engine) -> str:
-    """Write every table of PostgreSQL anew; one that somebody keeps open is left as it is.
+    """Rewrite every PostgreSQL table, except those that a reader keeps locked.
 
     Returns:
-        What may be left, and by whom; empty where nothing is.
+        The data that may remain, and the reason; empty if nothing remains.
     """
     names = [*sorted(Base.metadata.tables), _EXAMPLES]
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         readers = who_sees_what_was_deleted(connection)
         connection.exec_driver_sql(_PATIENCE_FOR_TABLE)
         try:
-            # Each is tried, whether or not the one before could be rewritten.
+            # Try every table, even if the previous one could not be rewritten.
             kept = [name for name in names if not _table_rewritten(connection, name)]
         finally:
             connection.exec_driver_sql("RESET lock_timeout")
@@ -102,7 +103,7 @@ def _rewritten(engine: Engine) -> str:
 def _table_rewritten(connection: Connection, name: str) -> bool:
     try:
         _forget_examples(connection, name)
-        # New examples are taken at the same time.
+        # ANALYZE takes new samples at the same time.
         connection.exec_driver_sql(f"VACUUM (FULL, ANALYZE) {name}")
     except DBAPIError as error:
         _LOG.warning("the table %s was not rewritten: %s", name, error.orig)
@@ -111,9 +112,9 @@ def _table_rewritten(connection: Connection, name: str) -> bool:
 
 
 def _forget_examples(connection: Connection, name: str) -> None:
-    """Drop the planner's examples of an empty table, which ANALYZE leaves as they were.
+    """Drop the planner's sample values of an empty table, which ANALYZE does not remove.
 
-    PostgreSQL drops a column's examples when its type is set, be it to the one that it has.
+    PostgreSQL drops a column's samples when its type is set, even to the current one.
     """
     table = Base.metadata.tables.get(name)
     if table is None or connection.exec_driver_sql(f"SELECT 1 FROM {name} LIMIT 1").first():
@@ -141,18 +142,18 @@ def _written(engine: Engine, statements: Sequence[str], patience_ms: int) -> boo
                 cursor.execute(f"PRAGMA busy_timeout={patience_ms}")
                 for statement in statements:
                     cursor.execute(statement)
-                row = cursor.fetchone()  # whether it was busy, and sizes
-            connection.invalidate()  # its patience is not the others'
+                row = cursor.fetchone()  # whether the database was busy, and sizes
+            connection.invalidate()  # its timeout differs from that of others
             return row is not None and not row[0]
     finally:
         lock.release()
 
 
-# A replica tells every ten seconds what it still reads.
+# A replica reports every ten seconds which rows it still reads.
 _PATIENCE_S = 12.0
 _PAUSE_S = 0.1
 _NEXT_TRANSACTION = "SELECT pg_snapshot_xmax(pg_current_snapshot())::text"
-# PostgreSQL shows these columns of every session to every user, and to whom it belongs.
+# PostgreSQL shows these columns of all sessions, and their owners, to every user.
 _WHO_SEES_OLDER = """
 SELECT 'process ' || pid || coalesce(' (' || nullif(application_name, '') || ')', '')
 FROM pg_stat_activity
@@ -171,16 +172,16 @@ WHERE greatest(age(xmin), age(catalog_xmin)) > age('{0}'::xid8::xid)
 
 
 def who_sees_what_was_deleted(connection: Connection) -> list[str]:
-    """Wait for transactions that are older than this call, and return who has not ended.
+    """Wait for transactions that are older than this call, and return those that have not ended.
 
-    A table that is rewritten keeps every row that any of them may still read. Whoever begins later
-    sees nothing of what was deleted before.
+    A rewritten table keeps every row that any of them may still read. Later transactions cannot see
+    rows that were deleted before.
 
     Args:
-        connection: One to PostgreSQL that is in no transaction.
+        connection: A PostgreSQL connection outside any transaction.
 
     Returns:
-        Who they are, in words; nobody, as a rule at once.
+        Descriptions of these transactions; usually none, and at once.
     """
     now = connection.exec_driver_sql(_NEXT_TRANSACTION).scalar_one()
     query = _WHO_SEES_OLDER.format(int(now))

@@ -1,4 +1,4 @@
-"""All that is sealed: names to which nothing refers any more, and new keys."""
+"""Maintenance of sealed data: delete unused names, and apply new keys."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -33,22 +33,22 @@ _REFERRING = (
     Payment.work_key,
     LinkVisit.said_key,
 )
-# As they are stored: what is read and compared elsewhere is the name.
+# The stored values; elsewhere, these columns are read and compared as names.
 _HASH, _SEALED = (type_coerce(column, String) for column in (Identity.hash, Identity.sealed))
 
 
 def sweep(session: Session) -> None:
-    """Delete the names to which nothing refers any more."""
+    """Delete the names to which no row refers any more."""
     used = or_(*(exists().where(key == Identity.id) for key in _REFERRING))
     session.execute(delete(Identity).where(~used).execution_options(synchronize_session=False))
 
 
 def renew_digests(engine: Engine) -> None:
-    """Make every digest anew that was made under an older key, as after a restored backup.
+    """Compute every digest again that was made with an older key, e.g. in a restored backup.
 
     Raises:
-        WebappError: One was made under a newer key, which this machine has not got. It would find
-            nobody whom the other machines know, and let everybody in twice.
+        WebappError: A digest was made with a newer key, which this machine lacks. Without it,
+            participants of other machines would not be recognised, and could take part twice.
     """
     prefix = sealer_of(engine.dialect).digest_prefix
     with engine.connect().execution_options(reading=True) as connection:
@@ -73,12 +73,12 @@ def renew_digests(engine: Engine) -> None:
 
 @cache
 def _unlike(dialect: Dialect) -> Prepared:
-    """Return the statement that every start asks twice, made once for each database."""
+    """Return the prepared statement that every start executes twice, one per database dialect."""
     return Prepared(select(_HASH).where(_HASH.not_like(bindparam("ours"))), dialect)
 
 
 def seal_anew(connection: Connection) -> int:
-    """Seal and digest with the newest keys whatever older ones did, and return how many."""
+    """Seal and digest with the newest keys everything that used older ones; return the number."""
     sealer = sealer_of(connection.dialect)
     rows = connection.execute(select(Identity.id, _HASH, _SEALED)).all()
     old = [
@@ -101,7 +101,7 @@ def seal_anew(connection: Connection) -> int:
 
 
 def keys_in_use(connection: Connection) -> frozenset[int]:
-    """Return the ids of the keys with which something is sealed or digested."""
+    """Return the ids of the keys with which any data are sealed or digested."""
     rows = connection.execute(select(_HASH, _SEALED))
     used = {int(text.partition(".")[0]) for row in rows for text in row}
     for _, stored in _texts():
@@ -111,13 +111,13 @@ def keys_in_use(connection: Connection) -> frozenset[int]:
 
 
 def sealed_columns() -> Iterator[tuple[str, str]]:
-    """Yield the table and the name of every column of sealed texts."""
+    """Yield the table and the name of every column with sealed texts."""
     for column, _ in _texts():
         yield column.table.name, column.name
 
 
 def _texts() -> Iterator[tuple[Column[str], ColumnElement[str]]]:
-    """Yield every column of sealed texts, and what reads it as it is stored."""
+    """Yield every column with sealed texts, and an expression for its stored values."""
     for table in Base.metadata.sorted_tables:
         for column in table.columns:
             if isinstance(column.type, SealedText):

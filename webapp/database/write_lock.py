@@ -1,7 +1,7 @@
-"""Turns for those who write to SQLite, which has one writer at a time.
+"""Fair turns for writers to SQLite, which allows one writer at a time.
 
-SQLite itself waits by sleeping, up to a tenth of a second between two attempts. A writer that comes
-back quickly, as answers do, would let the others wait for seconds. Therefore the threads of a
+SQLite itself waits by sleeping, for up to a tenth of a second between two attempts. A writer that
+returns quickly, as for answers, would let others wait for seconds. Therefore, the threads of a
 process queue here and are woken when it is their turn. The processes of a machine lock a file next
 to the database and try every half millisecond. The next process in line holds a second file, so a
 process that has just written cannot take another turn while the next one sleeps. For other writers,
@@ -30,8 +30,8 @@ from webapp.database.locks import FileLock
 class FairLock:
     """A lock between threads that goes to the thread that has waited longest.
 
-    Who says that they are quick go before the others, but never twice in a row: after each of them,
-    one of the others has a turn.
+    Threads that ask as quick ones go first, but never twice in a row: after each of them, one of
+    the others has a turn.
     """
 
     def __init__(self) -> None:
@@ -40,11 +40,11 @@ class FairLock:
         self._taken = self._by_quick = False
 
     def acquire(self, timeout_s: float, *, quick: bool = False) -> bool:
-        """Wait for the lock, and return whether it came in time.
+        """Wait for the lock, and return whether it was taken in time.
 
         Args:
             timeout_s: How long to wait.
-            quick: Whether it will be given back at once.
+            quick: Whether the lock will be released at once.
         """
         gate = Lock()
         gate.acquire()
@@ -56,15 +56,15 @@ class FairLock:
         try:
             came = gate.acquire(timeout=timeout_s)
         except BaseException:
-            # Interrupted: nobody would take the lock that is handed to this gate.
+            # Interrupted: no thread would take a lock handed to this gate.
             if not self._leave(gate):
                 self.release()
             raise
-        # It may have been handed over in the very moment that the time was over.
+        # The lock may have been handed over just when the time was over.
         return came or not self._leave(gate)
 
     def release(self) -> None:
-        """Hand the lock over."""
+        """Hand the lock to the next thread."""
         with self._lock:
             self._by_quick = bool(self._quick) and not (self._by_quick and self._waiting)
             if self._by_quick:
@@ -75,7 +75,7 @@ class FairLock:
                 self._taken = False
 
     def _leave(self, gate: Lock) -> bool:
-        """Wait no longer, and return whether the lock had not come yet."""
+        """Leave the queue, and return False if the lock had been handed over already."""
         with self._lock:
             for waiting in (self._waiting, self._quick):
                 if gate in waiting:
@@ -102,14 +102,14 @@ class WriteLock:
         self._next = FileLock(path.with_name(f"{path.name}-next"))
 
     def acquire(self, *, quick: bool = False) -> bool:
-        """Wait for the right, and return whether it came in time.
+        """Wait for the right to write, and return whether it was taken in time.
 
         Args:
-            quick: Whether it will be given back at once: then this process's others let it pass.
+            quick: Whether it will be released at once: then it goes before others of this process.
 
         Raises:
-            OSError: The file cannot be opened or locked; the next one may fare better, and need
-                not wait for this.
+            OSError: The file cannot be opened or locked; later callers may succeed, and need not
+                wait for this one.
         """
         until = monotonic() + _PATIENCE_S
         if not self._threads.acquire(_PATIENCE_S, quick=quick):
@@ -132,7 +132,7 @@ class WriteLock:
             self._next.release()
 
     def release(self) -> None:
-        """Let the next one write."""
+        """Let the next thread write."""
         try:
             self._processes.release()
         finally:
@@ -143,7 +143,7 @@ _LOCKS = WeakKeyDictionary[Engine, WriteLock]()
 
 
 def serialize_writers(engine: Engine) -> None:
-    """Let each writing transaction of the engine begin when those before it are over."""
+    """Make each writing transaction of the engine wait for those before it."""
     lock = WriteLock(Path(f"{engine.url.database}-turn"))
 
     def begin(connection: Connection) -> None:
@@ -153,7 +153,7 @@ def serialize_writers(engine: Engine) -> None:
         try:
             _begin_in_turn(connection.info, lock, connection.exec_driver_sql, quick=False)
         except OSError as error:
-            # Like SQLite's own failures, which are answered kindly.
+            # Raised like SQLite's own errors, which have a friendly error page.
             raise OperationalError(_BEGIN, None, error) from error
 
     def give_back(_connection: DBAPIConnection | None, entry: ConnectionPoolEntry) -> None:
@@ -162,19 +162,19 @@ def serialize_writers(engine: Engine) -> None:
 
     event.listen(engine, "begin", begin)
     _LOCKS[engine] = lock
-    # A connection comes back to the pool however its transaction ended.
+    # A connection returns to the pool however its transaction ended.
     event.listen(engine, "checkin", give_back)
 
 
 @contextmanager
 def driver_transaction(engine: Engine) -> Iterator[PoolProxiedConnection]:
-    """Yield a connection in a writing transaction, without what SQLAlchemy does around each.
+    """Yield a connection in a writing transaction, without SQLAlchemy's overhead.
 
-    It is for what takes little time, such as answers: who arrives, or ends, lets it pass. It is
-    committed at the end, and is rolled back where the block fails.
+    It is for short work such as answers, which goes before arrivals and endings. The transaction is
+    committed at the end, or rolled back if the block fails.
 
     Raises:
-        Exception: What the driver raises, as it is.
+        Exception: The driver's own errors.
     """
     connection = engine.raw_connection()
     try:
@@ -199,8 +199,8 @@ def _begin_in_turn(
     until = monotonic() + _PATIENCE_S
     if not info.get(_MINE):
         info[_MINE] = lock.acquire(quick=quick)
-    # A plain BEGIN that reads and then writes fails at once when another writer came between;
-    # taking the write lock first makes it wait for its turn instead.
+    # A plain BEGIN that reads and then writes fails at once if another writer came in between;
+    # taking the write lock first makes it wait instead.
     while True:
         try:
             execute(_BEGIN)

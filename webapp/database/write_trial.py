@@ -1,7 +1,7 @@
-"""Whether something can be stored at this moment: it is tried, and taken back.
+"""Test whether data can be stored at this moment, by trial writes that are undone.
 
-Looking at rights and at free space finds less than one write does: a lock's file of another user,
-a database that became read-only, a quota, a file system that has run out of names.
+Checking permissions and free space finds fewer problems than one write does: a lock file of another
+user, a read-only database, a quota, a file system without free inodes.
 """
 
 import os
@@ -17,16 +17,16 @@ from sqlalchemy.exc import SQLAlchemyError
 from experiment.machine import user_number
 from webapp.database.models import Stamp
 
-# As much as an answer with its log line; a full disk still has room for an empty file.
+# The size of an answer with its log line; an empty file fits even on a full disk.
 _TRIAL = b"\0" * 16_384
-# A number that no sequence gives, so that none is used up; the row is never there for others.
+# An id that no sequence generates, so that none is used up; the row is never committed.
 _ROW = {"id": 0, "name": "write trial", "value": ""}
-# Whoever asks more often gets the last answer: a write is not everybody's to give.
+# More frequent calls get the cached result, because the public must not trigger writes at will.
 _KEPT_S = 5.0
 
 
 def why_nothing_is_stored(engine: Engine, instance: Path) -> str:
-    """Return why nothing can be stored at this moment; empty where it can."""
+    """Return the reason why no data can be stored at this moment; empty if they can."""
     folders = {instance}
     if engine.dialect.name == "sqlite" and engine.url.database:
         folders.add(Path(engine.url.database).resolve().parent)
@@ -49,11 +49,11 @@ def why_nothing_is_stored(engine: Engine, instance: Path) -> str:
 
 
 def of_others(instance: Path, database: Path | None = None) -> Iterator[Path]:
-    """Yield what belongs to another user than this process: a server cannot write to it.
+    """Yield the files that belong to another user, to which a server cannot write.
 
     Args:
-        instance: The instance folder; what lies directly in it is looked at.
-        database: An SQLite file; it is looked at with what lies beside it.
+        instance: The instance folder; only files directly in it are checked.
+        database: An SQLite file; it is checked with the files next to it.
     """
     if not instance.is_dir():
         return
@@ -63,21 +63,21 @@ def of_others(instance: Path, database: Path | None = None) -> Iterator[Path]:
     for path in sorted(paths):
         try:
             owner = path.lstat().st_uid
-        except OSError:  # a file that a server at work just took away
+        except OSError:  # a file that a running server has just deleted
             continue
         if owner != user_number():
             yield path
 
 
 class WriteTrial:
-    """The last answer of a trial, for all who ask a process within some seconds."""
+    """The cached result of a trial write, shared by all callers in a process for some seconds."""
 
     def __init__(self, engine: Engine, instance: Path) -> None:
         self._engine, self._instance = engine, instance
         self._lock, self._until, self._problem = threading.Lock(), 0.0, ""
 
     def problem(self) -> str:
-        """Return why nothing can be stored, as of the last seconds; empty where it can."""
+        """Return the reason why no data can be stored, a few seconds old at most; else ""."""
         with self._lock:
             if monotonic() >= self._until:
                 self._problem = why_nothing_is_stored(self._engine, self._instance)

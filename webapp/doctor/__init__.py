@@ -1,1 +1,1 @@
-"""Checking an installation: each check says what it found, and what to do."""
+"""Checks of an installation: each reports its findings and their remedies."""

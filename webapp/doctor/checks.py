@@ -1,4 +1,4 @@
-"""All checks, in the order of the report; what the gate says is one of them."""
+"""All checks, in the order of the report, including the start-up gate's checks."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -17,7 +17,7 @@ from webapp.gate.installation import Installation as GateInstallation
 
 
 def gate(at: Installation) -> Iterator[Finding]:
-    """Ask every check of the gate; each objection is a fault."""
+    """Run every check of the gate; each check that blocks an operation is a fault."""
     if at.engine is None or stored_revision(at.engine) != revisions()[-1]:
         yield Finding("gate", Level.GOOD, "not checked: the database cannot be used yet")
         return
@@ -58,7 +58,10 @@ CHECKS: Mapping[str, Check] = {
 
 
 def look_over(at: Installation) -> Iterator[Finding]:
-    """Yield what every check says; one that cannot be made is a fault, and the others go on."""
+    """Yield the findings of every check.
+
+    A check that fails is a fault, and the others still run.
+    """
     for name, check in CHECKS.items():
         try:
             yield from check(at)

@@ -1,4 +1,4 @@
-"""What a check reports."""
+"""The findings that checks report."""
 
 import json
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from webapp.core.settings import Settings
 
 
 class Level(IntEnum):
-    """How it stands; the number is the metric's value."""
+    """The severity of a finding; the number is the metric's value."""
 
     GOOD = 0
     WARNING = 1
@@ -25,10 +25,10 @@ class Finding:
     """One line of the report.
 
     Attributes:
-        check: What was looked at, in a word.
-        level: How it stands.
-        says: What was found.
-        remedy: What to do about it; empty where nothing is.
+        check: The name of the check, in a word.
+        level: The severity.
+        says: The finding.
+        remedy: What to do about it; empty if nothing.
     """
 
     check: str
@@ -37,20 +37,20 @@ class Finding:
     remedy: str = ""
 
     def __str__(self) -> str:
-        """Return the line."""
+        """Return the finding as a line of text."""
         remedy = f" -> {self.remedy}" if self.remedy else ""
         return f"{self.level.name.lower():<9}{self.check:<14}{self.says}{remedy}"
 
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What is looked over.
+    """The installation to check.
 
     Attributes:
         folder: The instance folder.
         settings: Its settings.
-        engine: Its database; None where it cannot be used.
-        trouble: Why it cannot.
+        engine: Its database; None if the database cannot be used.
+        trouble: Why the database cannot be used.
         now: The clock.
     """
 
@@ -62,7 +62,7 @@ class Installation:
 
 
 def json_text(findings: Iterable[Finding]) -> str:
-    """Return findings as a JSON list of objects; ``level`` is its name in lower case."""
+    """Return findings as a JSON list of objects; ``level`` is the level's name in lower case."""
     return json.dumps(
         [
             {
@@ -78,7 +78,7 @@ def json_text(findings: Iterable[Finding]) -> str:
 
 
 def metrics_text(findings: Iterable[Finding]) -> str:
-    """Return findings as Prometheus reads them from a file: the worst of each check."""
+    """Return findings in Prometheus' text format: the worst of each check."""
     worst: dict[str, Level] = {}
     for finding in findings:
         worst[finding.check] = max(worst.get(finding.check, Level.GOOD), finding.level)

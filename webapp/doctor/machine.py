@@ -30,7 +30,7 @@ _SHOWN = 5
 
 
 def network_time(_at: Installation) -> Iterator[Finding]:
-    """Ask the kernel, which is kept informed by chrony, ntpd and systemd-timesyncd."""
+    """Check the clock's synchronisation, which chrony, ntpd or timesyncd report to the kernel."""
     if (clock_state := kernel_says()) is None:
         yield Finding(_CHECK, Level.GOOD, "this system does not say who sets its clock")
         return
@@ -52,7 +52,7 @@ def kernel_says() -> tuple[bool, float] | None:
     """Return whether the clock is synchronised and its largest error in seconds.
 
     Returns:
-        None where the kernel cannot be asked: it is not Linux, or forbids it.
+        None if the kernel cannot be asked: the system is not Linux, or forbids it.
     """
     if not sys.platform.startswith("linux"):
         return None
@@ -65,7 +65,7 @@ def kernel_says() -> tuple[bool, float] | None:
 
 
 def writes(at: Installation) -> Iterator[Finding]:
-    """Store something and take it back, as the user who asks."""
+    """Check by trial writes that the present user can write to the database and the folder."""
     if at.engine is None or stored_revision(at.engine) != revisions()[-1]:
         yield Finding("writes", Level.GOOD, "not tried: the database cannot be used yet")
     elif problem := why_nothing_is_stored(at.engine, at.folder):
@@ -81,7 +81,7 @@ def writes(at: Installation) -> Iterator[Finding]:
 
 
 def owners(at: Installation) -> Iterator[Finding]:
-    """Look for files of other users, which the server cannot write to."""
+    """Find files of other users, which the server cannot write to."""
     foreign_paths = list(of_others(at.folder, _database(at)))
     if not foreign_paths:
         yield Finding("owners", Level.GOOD, "every file belongs to the user of the service")
@@ -105,10 +105,10 @@ def _owner(path: Path) -> str:
     return user_name(path.lstat().st_uid)
 
 
-# What chance gives a key of 64 hexadecimal digits nearly always, and a word typed by hand never.
+# Almost every random key of 64 hexadecimal digits passes; no word typed by hand does.
 _LEAST_LENGTH, _LEAST_CHARACTERS = 64, 12
 _LEAST_ROOM_BYTES, _GOOD_ROOM_BYTES = 64 * 2**20, 2**30
-# Each process makes some files at its start, and a backup a few more.
+# Each process creates some files at its start, and a backup a few more.
 LEAST_NAMES, _GOOD_NAMES = 100, 1000
 _NAMES_SHOWN = 5
 _LAST_OF_LOG_BYTES = 8 * 2**20
@@ -117,13 +117,13 @@ _ADDRESS = r"(?<![\d.])(?!127\.|0\.0\.0\.0)(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"
 
 
 def _private() -> re.Pattern[bytes]:
-    """Return what a log must not hold: tokens, ids of people, their addresses."""
+    """Return a pattern of what a log must not contain: tokens, platform ids, network addresses."""
     ids = "|".join(sorted({id_ for recruiter in recruiter_classes() for id_ in recruiter.link_ids}))
     return re.compile(rf"{_TOKEN}|(?:{ids})=(?!\.\.\.)\w|{_ADDRESS}".encode())
 
 
 def key(at: Installation) -> Iterator[Finding]:
-    """Look at the key that signs links: who can read it, and whether it can be guessed."""
+    """Check who can read the key that signs links, and whether it can be guessed."""
     path = key_file(at.folder, at.settings.secret_key_file)
     try:
         mode, text = path.stat().st_mode, path.read_text(encoding="utf-8").strip()
@@ -159,7 +159,7 @@ def key(at: Installation) -> Iterator[Finding]:
 
 
 def files(at: Installation) -> Iterator[Finding]:
-    """Look at who may read and change the instance folder, its files, and an SQLite file."""
+    """Check who may read and change the instance folder, its files, and an SQLite file."""
     if wide := sorted(path for path in (at.folder, *at.folder.rglob("*")) if _is_wide(path)):
         names = ", ".join(str(path.relative_to(at.folder)) for path in wide[:_NAMES_SHOWN])
         many = f" and {len(wide) - _NAMES_SHOWN} more" if len(wide) > _NAMES_SHOWN else ""
@@ -176,20 +176,23 @@ def files(at: Installation) -> Iterator[Finding]:
 
 
 def _is_wide(path: Path) -> bool:
-    """Return whether others than its owner may read, change or enter something; no for a link."""
+    """Return whether users other than the owner have access to a file.
+
+    False for a symbolic link.
+    """
     try:
         mode = path.lstat().st_mode
-    except OSError:  # a file that a server at work just took away
+    except OSError:  # a running server has just removed the file
         return False
     return not stat.S_ISLNK(mode) and bool(mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
 def disk(at: Installation) -> Iterator[Finding]:
-    """Look at whether files can be made, and at the room left where the data are written."""
+    """Check that files can be created, and the free space where the data are written."""
     room, spare = shutil.disk_usage(at.folder).free, files_to_spare(at.folder)
     say = f"{room / 2**20:,.0f} MiB are free at {at.folder}"
     remedy = "Free some space, or move the instance folder"
-    # Names run out while there is room for bytes, and then nothing tells why.
+    # Inodes can run out while bytes are free, and no error then names the cause.
     if spare is not None and spare < _GOOD_NAMES:
         say = f"only {spare} more files can be created at {at.folder} (df -i)"
         level = Level.FAULT if spare < LEAST_NAMES else Level.WARNING
@@ -204,9 +207,9 @@ def disk(at: Installation) -> Iterator[Finding]:
 
 
 def open_files(at: Installation) -> Iterator[Finding]:
-    """Look at whether a process may open as many files as it has connections.
+    """Check that a process may open as many files as it has connections.
 
-    The server raises its own limit as far as the system lets it, so that is what counts.
+    The server raises its own limit to the system's maximum, so that maximum is checked.
     """
     _, hard = most_open_files()
     needed = at.settings.connections + FILES_BESIDES
@@ -222,7 +225,7 @@ def open_files(at: Installation) -> Iterator[Finding]:
 
 
 def log(at: Installation) -> Iterator[Finding]:
-    """Search the end of the log for tokens, platforms' names of people and addresses."""
+    """Search the end of the log for tokens, platform ids and network addresses."""
     path = at.folder / "server.log"
     if not path.exists():
         yield Finding(

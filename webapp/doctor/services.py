@@ -1,4 +1,4 @@
-"""Checks of what it works with: database, connections, backups, jobs, promised erasures."""
+"""Checks of the database, connections, backups, jobs and due erasures."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -20,13 +20,13 @@ from webapp.runs.runs import study_as_launched
 _CLOCKS_APART = timedelta(seconds=2)
 _BACKUP_IS_OLD_S = 26 * 3600.0
 _TICKS_MISSED = 5
-# Files that a server leaves in the instance folder, and nobody else.
+# Files in the instance folder that only a server creates.
 _SIGNS_OF_WORK = ("jobs.sqlite3", "erasures", "ledger", "told", "last_backup.json")
 _NEARLY = 0.9
 
 
 def database(at: Installation) -> Iterator[Finding]:
-    """Look at whether the database answers and has this code's schema."""
+    """Check that the database answers and has this code's schema."""
     if at.engine is None:
         yield Finding("database", Level.FAULT, at.trouble, "See docs/database.md")
         return
@@ -44,7 +44,7 @@ def database(at: Installation) -> Iterator[Finding]:
 
 
 def _empty(at: Installation) -> Finding:
-    """Return what an empty database means: a new installation, or one whose data are elsewhere."""
+    """Return the finding for an empty database: a new installation, or data in another database."""
     if not any((at.folder / name).exists() for name in _SIGNS_OF_WORK):
         return Finding("database", Level.GOOD, "it answers; its schema is not made")
     say = "the database is empty, although a server was at work here: its data were moved or lost"
@@ -64,7 +64,7 @@ def clock(at: Installation) -> Iterator[Finding]:
         before = at.now()
         theirs = connection.execute(text("SELECT clock_timestamp()")).scalar_one()
         after = at.now()
-    # Between the two looks at ours nothing is known of when theirs was read.
+    # Between our two readings, the exact moment of the database's reading is unknown.
     apart = max(theirs - after, before - theirs, timedelta())
     say = f"this machine's clock is at least {apart.total_seconds():.1f} s away from the database's"
     if apart > _CLOCKS_APART:
@@ -74,7 +74,7 @@ def clock(at: Installation) -> Iterator[Finding]:
 
 
 def backup(at: Installation) -> Iterator[Finding]:
-    """Look at how old the newest sound backup is."""
+    """Check the age of the newest valid backup."""
     remedy = "parallax db backup FOLDER --keep 30 --drill, every night: docs/database.md"
     last = last_backup(at.folder)
     if last is None:
@@ -96,7 +96,7 @@ def backup(at: Installation) -> Iterator[Finding]:
 
 
 def jobs(at: Installation) -> Iterator[Finding]:
-    """Look at when each periodic job last succeeded on this machine."""
+    """Check when each periodic job last succeeded on this machine."""
     late = []
     for name, job in PERIODIC.items():
         done = last_done(at.folder, name)
@@ -112,13 +112,14 @@ def jobs(at: Installation) -> Iterator[Finding]:
 
 
 def connections(at: Installation) -> Iterator[Finding]:
-    """Compare PostgreSQL's limits with what one machine needs, and look at how many are open."""
+    """Compare PostgreSQL's limits with one machine's needs, and count the open connections."""
     if at.engine is None or at.engine.dialect.name == "sqlite":
         yield Finding("connections", Level.GOOD, "SQLite has no limit of connections")
         return
     with at.engine.connect().execution_options(reading=True) as connection:
         most, of_role, used = connection.execute(
-            # What a session is, PostgreSQL shows to its own role alone; its database, to everybody.
+            # PostgreSQL shows a session's details only to the session's role, but its database to
+            # every role.
             text(
                 "SELECT current_setting('max_connections')::int"
                 " - current_setting('superuser_reserved_connections')::int,"

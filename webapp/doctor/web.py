@@ -1,4 +1,4 @@
-"""Checks that ask the server, as a balancer, a stranger and a participant would."""
+"""Checks that send requests to the server, as a load balancer, a stranger and a participant."""
 
 import re
 import socket
@@ -17,16 +17,16 @@ _PATIENCE_S = 20.0
 _LARGE_BODY = b"x" * (200 * 1024)
 _TOO_LARGE = 413
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-# A name that belongs to nobody (RFC 2606), and the status that refuses it.
+# A reserved name (RFC 2606), and the status with which the server must refuse it.
 _NOBODY, _REFUSED = "doctor.invalid", 400
 _HANDSHAKE_S = 10.0
 _HTTPS = 443
-# Who renews by themselves do so 30 days before the end; by then it has failed for weeks.
+# Automatic renewal happens 30 days before the end, so below these limits it has failed for weeks.
 _WARN_DAYS, _FAULT_DAYS = 14, 3
 
 
 def ready(at: Installation) -> Iterator[Finding]:
-    """Ask the server at its private port whether it should get participants."""
+    """Ask the server at its private port whether it is ready for participants."""
     if not at.settings.metrics_port:
         yield Finding("ready", Level.GOOD, "not checked: no private port is set (metrics_port)")
         return
@@ -46,7 +46,7 @@ def ready(at: Installation) -> Iterator[Finding]:
 
 
 def hosts(at: Installation) -> Iterator[Finding]:
-    """Ask the server by a name that is not its own; it must refuse that."""
+    """Send a request with a foreign host name, which the server must refuse."""
     if not at.settings.public_url:
         level = Level.GOOD if at.settings.host in _LOCAL else Level.WARNING
         say = "public_url is not set, so requests for any host name are answered"
@@ -76,7 +76,7 @@ def _from_here(host: str, port: int) -> str:
 
 
 def web(at: Installation) -> Iterator[Finding]:
-    """Ask the server as participants do: by its public address, through the web server in front."""
+    """Send a request to the public address, through the web server in front, like a participant."""
     base = at.settings.public_url.rstrip("/")
     if not base:
         level = Level.GOOD if at.settings.host in _LOCAL else Level.WARNING
@@ -105,7 +105,7 @@ def _no_answer(base: str, error: httpx.HTTPError) -> Finding:
 
 def _through(base: str) -> Iterator[Finding]:
     trusted = httpx.create_ssl_context(trust_env=False)
-    # The system's own authorities, and those of SSL_CERT_FILE.
+    # The system's certificate authorities, and those of SSL_CERT_FILE.
     trusted.load_default_certs()
     with httpx.Client(timeout=_PATIENCE_S, trust_env=False, verify=trusted) as client:
         answered = client.get(base + HEALTHZ)
@@ -146,7 +146,7 @@ def _through(base: str) -> Iterator[Finding]:
 
 
 def certificate(at: Installation) -> Iterator[Finding]:
-    """Ask the public address for its certificate, as a browser does."""
+    """Read the certificate of the public address, as a browser does."""
     address = urlsplit(at.settings.public_url)
     if address.scheme != "https" or not address.hostname:
         yield Finding("certificate", Level.GOOD, "not checked: public_url has none")
@@ -177,6 +177,6 @@ def _ends(trusted: ssl.SSLContext, host: str, port: int) -> datetime:
         socket.create_connection((host, port), timeout=_HANDSHAKE_S) as plain,
         trusted.wrap_socket(plain, server_hostname=host) as secured,
     ):
-        # What was trusted says its end: there is no certificate without one.
+        # A trusted certificate always has an end date.
         peer = secured.getpeercert() or {}
     return datetime.fromtimestamp(ssl.cert_time_to_seconds(str(peer["notAfter"])), UTC)

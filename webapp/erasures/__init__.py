@@ -1,6 +1,6 @@
-"""The record of what people asked for: withdrawals, erasures and being forgotten.
+"""The record of participants' wishes: withdrawal, erasure, correction, restriction, forgetting.
 
-It is a file of the instance folder to which lines are only added, and a table of the database. A
-backup that is older than a wish does not hold the wish: the file does, and a restored database
-carries it out again.
+It is an append-only file in the instance folder, and a table of the database. A backup that is
+older than a wish does not contain the wish. The file does, so that a restored database carries it
+out again.
 """

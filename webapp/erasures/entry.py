@@ -1,4 +1,4 @@
-"""A line of the record: what was wished, by whose digest, and when."""
+"""An entry of the record: the kind of wish, a digest of the person, and the time."""
 
 import hashlib
 from collections.abc import Iterable
@@ -12,18 +12,18 @@ _ERASED_SIGN = "x"
 
 
 class Deed(StrEnum):
-    """What somebody asked for."""
+    """The kind of a wish."""
 
     WITHDRAWN = "withdrawn"
     ERASED = "erased"
     FORGOTTEN = "forgotten"
     CORRECTED = "corrected"
     RESTRICTED = "restricted"
-    RELEASED = "released"  # what was restricted may be used again
+    RELEASED = "released"  # the restricted data may be used again
 
 
-# Once and for all, the least first; each includes those before it. The others may be asked for any
-# number of times, and the newest counts.
+# Final wishes, in ascending order; each includes those before it. The other kinds may be repeated,
+# and the newest entry counts.
 FINAL = (Deed.WITHDRAWN, Deed.ERASED, Deed.FORGOTTEN)
 ERASING = (Deed.ERASED, Deed.FORGOTTEN)
 
@@ -33,12 +33,12 @@ class Entry:
     """One wish.
 
     Attributes:
-        deed: What was asked for.
-        digest: Whose wish it was: a digest that nobody can try without the key, after the key's id.
-        at: When; None where an earlier version did not write it down.
-        mark: What tells a wish that may come again from others of its kind; empty of a final one.
-        content: What a correction says, sealed; empty of other wishes, and of a correction by
-            somebody whose data were erased since.
+        deed: The kind of the wish.
+        digest: A keyed digest of the person's mark, after the key's id.
+        at: The time; None if an earlier version did not store it.
+        mark: Distinguishes repeated wishes of one kind; empty for a final wish.
+        content: The text of a correction, sealed; empty for other wishes, and for corrections by a
+            person whose data have been erased since.
     """
 
     deed: Deed
@@ -48,7 +48,7 @@ class Entry:
     content: str = ""
 
     def __str__(self) -> str:
-        """Return the line."""
+        """Return the entry as a line of the record."""
         finely = "seconds" if self.deed in FINAL else "microseconds"
         at = "-" if self.at is None else self.at.isoformat(timespec=finely)
         words = [self.deed, self.digest, at]
@@ -56,20 +56,20 @@ class Entry:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What makes it the same wish as another one."""
+        """The fields that identify equal wishes."""
         return self.deed, self.digest, self.mark
 
     @property
     def key_ids(self) -> frozenset[int]:
-        """The id of the key that made the digest, and of the one that sealed the content."""
+        """The ids of the keys that made the digest and sealed the content."""
         return frozenset(map(key_id_of, filter(None, (self.digest, self.content))))
 
 
 def read_entry(line: str, where: str) -> Entry:
-    """Return what a line says.
+    """Return the entry in a line.
 
     Raises:
-        WebappError: It is no line of a record.
+        WebappError: The line is not an entry of a record.
     """
     try:
         deed, digest, at, *more = line.split(" ")
@@ -78,7 +78,7 @@ def read_entry(line: str, where: str) -> Entry:
             content = ""
         time = None if at == "-" else datetime.fromisoformat(at)
         if time is not None and time.tzinfo is None:
-            raise ValueError  # it could not be compared with the others
+            raise ValueError  # a time without a zone cannot be compared with the others
         entry = Entry(Deed(deed), digest, time, mark, content)
         entry.key_ids  # noqa: B018 - it raises an error where there is none
     except ValueError as error:
@@ -92,7 +92,7 @@ def read_entry(line: str, where: str) -> Entry:
 
 
 def line_without_content(line: str) -> str:
-    """Return a line of the same length, of which nobody can read any more what it said."""
+    """Return a line of the same length with its content overwritten."""
     before, _, content = line.rpartition(" ")
     return f"{before} {_ERASED_SIGN * len(content)}"
 
@@ -103,10 +103,10 @@ def key_id_of(text: str) -> int:
 
 
 def erased_digests(entries: Iterable[Entry]) -> frozenset[str]:
-    """Return whose data are erased by what entries say."""
+    """Return the digests of the people whose data the entries erase."""
     return frozenset(entry.digest for entry in entries if entry.deed in ERASING)
 
 
 def mark_of(ref: str) -> str:
-    """Return what the participant of this reference is known by; only a digest of it is stored."""
+    """Return the mark of the participant with this reference; only a digest of it is stored."""
     return hashlib.sha256(f"participant\x1f{ref}".encode()).hexdigest()

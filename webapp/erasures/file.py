@@ -1,4 +1,4 @@
-"""The record's file in the instance folder."""
+"""The file of the record of erasures, in the instance folder."""
 
 import errno
 import os
@@ -19,22 +19,22 @@ from webapp.erasures.entry import (
 from webapp.errors import WebappError
 
 RECORD_FILE = "erasures"
-# The beginning of a line that says whose the record is (``webapp.erasures.owner``).
+# The prefix of a line that names the record's owner (``webapp.erasures.owner``).
 OWNER = "installation "
-# What earlier versions wrote: a digest a line, of those who were forgotten.
+# The file of earlier versions: one digest per line, of forgotten people.
 _OLDER_FILE = "forgotten"
 
 
 def record_file(instance: Path) -> Path:
-    """Return where an installation's record lies."""
+    """Return the path of an installation's record."""
     return instance / RECORD_FILE
 
 
 def read_record(path: Path) -> list[Entry]:
-    """Return the entries of a record, oldest first; none where the file is not there.
+    """Return the entries of a record, oldest first; none if the file does not exist.
 
     Raises:
-        WebappError: It cannot be read, or is no record.
+        WebappError: The file cannot be read, or is not a record.
     """
     try:
         text = path.read_text(encoding="ascii")
@@ -47,13 +47,13 @@ def read_record(path: Path) -> list[Entry]:
             expected="a text file that the server's account may read",
             remedy="Give it back to that account, or take the newest sound copy of the file",
         ) from error
-    complete, _, _ = text.rpartition("\n")  # a crash may have cut off the last line
+    complete, _, _ = text.rpartition("\n")  # a crash may have truncated the last line
     lines = complete.splitlines()
     return [read_entry(line, str(path)) for line in lines if not line.startswith(OWNER)]
 
 
 def append(instance: Path, entries: Iterable[Entry]) -> None:
-    """Add entries to the record, on the disk before this returns.
+    """Append entries to the record, and flush them to disk.
 
     Raises:
         WebappError: The file cannot be written.
@@ -62,7 +62,7 @@ def append(instance: Path, entries: Iterable[Entry]) -> None:
 
 
 def cannot_write(path: Path, error: OSError) -> WebappError:
-    """Return the paragraph that is said where the record cannot be written."""
+    """Return the error for a record that cannot be written."""
     return WebappError(
         f"the record of erasures cannot be written ({why_unread(error)})",
         where=str(path),
@@ -73,7 +73,7 @@ def cannot_write(path: Path, error: OSError) -> WebappError:
 
 
 def add_lines(instance: Path, lines: Iterable[str]) -> None:
-    """Add lines to the record, on the disk before this returns.
+    """Append lines to the record, and flush them to disk.
 
     Raises:
         WebappError: The file cannot be written.
@@ -84,7 +84,7 @@ def add_lines(instance: Path, lines: Iterable[str]) -> None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             lock.acquire(None)
-            # A crash or a full disk may have cut off the last line.
+            # A crash or a full disk may have truncated the last line.
             whole = len(path.read_bytes().rpartition(b"\n")[0])
             os.ftruncate(descriptor, whole + 1 if whole else 0)
             text = "".join(f"{line}\n" for line in lines).encode("ascii")
@@ -99,11 +99,11 @@ def add_lines(instance: Path, lines: Iterable[str]) -> None:
 
 
 def blank(instance: Path, digests: Collection[str] = ()) -> None:
-    """Overwrite what corrections said of people whose data were erased; the lines keep their place.
+    """Overwrite the corrections of people whose data were erased; the lines keep their length.
 
     Args:
         instance: The instance folder.
-        digests: Whose corrections; beside those whom the record itself says to be erased.
+        digests: The digests of the people; those whom the record itself erases are added.
 
     Raises:
         WebappError: The file cannot be read or written.
@@ -139,7 +139,7 @@ def _to_be_blanked(entries: list[Entry], digests: Collection[str]) -> list[Entry
 
 
 def take_over_older_file(instance: Path, sealer: Sealer) -> None:
-    """Move what an earlier version wrote into the record.
+    """Move the entries of an earlier version's file into the record.
 
     Raises:
         WebappError: A file cannot be read or written.
@@ -154,27 +154,27 @@ def take_over_older_file(instance: Path, sealer: Sealer) -> None:
             f"the list of forgotten participants cannot be read ({why_unread(error)})",
             where=str(older),
         ) from error
-    # A line without a key is of a still earlier version.
+    # A line without a key id comes from a still earlier version.
     digests = [line if "." in line else sealer.digest(content(line)) for line in lines]
     append(instance, (Entry(Deed.FORGOTTEN, digest, None) for digest in digests))
     older.unlink()
 
 
 def write_record(path: Path, entries: Iterable[Entry], owner: Iterable[str] = ()) -> None:
-    """Write a copy of a record for its owner alone, in the place of an older copy.
+    """Write a copy of a record that only its owner can read, replacing an older copy.
 
     Args:
-        path: Where to.
-        entries: What it holds.
-        owner: The lines that say whose it is.
+        path: The file to write.
+        entries: The entries of the record.
+        owner: The lines that name the record's owner.
 
     Raises:
-        OSError: It cannot be written.
+        OSError: The file cannot be written.
     """
     path.touch(mode=0o600)
     replace_text(path, "".join(f"{line}\n" for line in (*owner, *entries)))
 
 
 def content(mark: str) -> str:
-    """Return the text whose digest stands for a mark: another one than any name in the database."""
+    """Return the text whose digest represents a mark; it never equals a name in the database."""
     return f"tombstone\x1f{mark}"

@@ -1,7 +1,8 @@
-"""Whose a record is: a line that only the installation's key makes.
+"""The owner of a record: a line that only the installation's key can produce.
 
-Installations number their keys alike, so a record of another one would look like one's own, and
-nobody whom it names would be found: whoever asked to be out would come back unseen.
+Installations number their keys alike, so that another installation's record would look like this
+one's. None of its people would be found here, and this installation's erased people would reappear
+unnoticed.
 """
 
 import json
@@ -19,22 +20,22 @@ _TEXT = "the record of erasures of this installation"
 
 
 def owner_lines(path: Path) -> list[str]:
-    """Return the lines of a record that say whose it is; none of one of an earlier version."""
+    """Return the owner lines of a record; none if an earlier version wrote it."""
     try:
         text = path.read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError):
-        return []  # reading its entries says why
+        return []  # reading its entries reports the error
     return [line for line in text.rpartition("\n")[0].splitlines() if line.startswith(OWNER)]
 
 
 def refuse_foreign(path: Path, sealer: Sealer) -> None:
-    """Let pass only this installation's record, or one that does not say whose it is.
+    """Raise an error if the record names another installation as its owner.
 
-    A line under a key that was dropped tells nothing: what else of the record needs the key is
-    refused for its own reason.
+    An owner line made with a dropped key proves nothing: entries that need the key are refused
+    elsewhere.
 
     Raises:
-        WebappError: It says that it is another one's.
+        WebappError: The record belongs to another installation.
     """
     if _is_foreign(owner_lines(path), sealer):
         raise WebappError(
@@ -48,15 +49,15 @@ def refuse_foreign(path: Path, sealer: Sealer) -> None:
 
 
 def begins_foreign(path: Path, sealer: Sealer) -> bool:
-    """Return whether a record's first line says that it is another one's.
+    """Return whether a record's first line names another installation as its owner.
 
-    That line alone is read: it is asked for every newcomer.
+    Only that line is read, because this runs for every new participant.
     """
     try:
         with path.open("rb") as file:
             first = file.readline().decode("ascii").rstrip("\n")
     except (OSError, UnicodeDecodeError):
-        return False  # reading its entries says why
+        return False  # reading its entries reports the error
     return first.startswith(OWNER) and _is_foreign([first], sealer)
 
 
@@ -68,14 +69,14 @@ def _is_foreign(lines: Sequence[str], sealer: Sealer) -> bool:
     return bool(recognisable) and recognisable.isdisjoint(own_digests)
 
 
-# Newcomers ask for it, and keys do not change while a process has them.
+# Called for every new participant; keys do not change during a process's lifetime.
 @lru_cache(8)
 def _own(sealer: Sealer) -> frozenset[str]:
     return frozenset(sealer.digests(_TEXT))
 
 
 def sign(instance: Path, sealer: Sealer) -> None:
-    """Write into an installation's record whose it is, where it does not say so yet.
+    """Add the owner line to an installation's record, unless it is there already.
 
     Raises:
         WebappError: The file cannot be written.
@@ -86,7 +87,7 @@ def sign(instance: Path, sealer: Sealer) -> None:
 
 
 def disown(instance: Path) -> None:
-    """Take out of a record whose it is: its keys are lost for ever, and others take their place.
+    """Remove the owner lines from a record whose keys are lost and are being replaced.
 
     Raises:
         WebappError: The file cannot be written.
@@ -102,10 +103,10 @@ def disown(instance: Path) -> None:
 
 
 def refuse_unreadable(entries: Collection[Entry], sealer: Sealer, where: Path) -> None:
-    """Let pass only a record whose every entry can be understood.
+    """Raise an error if any entry of the record cannot be read.
 
     Raises:
-        WebappError: An entry was made with a key that is not there, or what it says is damaged.
+        WebappError: An entry needs a missing key, or its content is damaged.
     """
     sealing = {key.id for key in sealer.keys.sealing}
     made = {key_id_of(entry.digest) for entry in entries} - sealer.digest_ids

@@ -1,4 +1,4 @@
-"""Writing a wish down, and finding those whose wish a database does not know."""
+"""Write wishes to the record, and find the wishes that a database lacks."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -30,27 +30,27 @@ class Record:
     """An installation's record of erasures.
 
     Args:
-        instance: Its folder.
-        sealer: Its keys.
+        instance: The instance folder.
+        sealer: Seals and digests with the installation's keys.
     """
 
     def __init__(self, instance: Path, sealer: Sealer) -> None:
         self.instance, self._sealer = instance, sealer
 
     def note(self, session: Session, deed: Deed, marks: Iterable[str], now: datetime) -> None:
-        """Write a final wish down: on the disk at once, and in the caller's transaction.
+        """Write final wishes to the file at once, and to the database in the caller's transaction.
 
-        A wish that was heard is not lost: if the transaction is, the next start carries it out.
-        Where data are erased, what corrections said of them is erased from the record, too.
+        If the transaction fails, the wish is not lost: it is carried out at the next start. For an
+        erasure, the corrections of the person are erased from the record, too.
 
         Args:
-            session: The session whose transaction does what is wished.
-            deed: What is wished.
-            marks: What the person is known by (``mark_of``).
+            session: The session whose transaction carries out the wish.
+            deed: The kind of the wish.
+            marks: The person's marks (``mark_of``).
             now: The time.
 
         Raises:
-            WebappError: The file cannot be written; then nothing may be done.
+            WebappError: The file cannot be written; then the caller must not change anything.
         """
         marks = list(marks)
         entries = [Entry(deed, self._sealer.digest(content(each)), now) for each in marks]
@@ -73,17 +73,17 @@ class Record:
         now: datetime,
         said: Mapping[str, str] | None = None,
     ) -> None:
-        """Write down a wish that may come again: a correction, or what is done with one's data.
+        """Write a repeatable wish to the record: a correction, a restriction or its end.
 
         Args:
-            session: The session whose transaction does what is wished.
-            deed: What is wished.
-            mark: What the person is known by.
-            now: The time; a wish is never noted as older than the person's one before it.
-            said: What a correction says, by the fields' names; it is sealed.
+            session: The session whose transaction carries out the wish.
+            deed: The kind of the wish.
+            mark: The person's mark.
+            now: The time; a wish is always stored as later than the person's previous one.
+            said: The new answers of a correction by field name; they are stored sealed.
 
         Raises:
-            WebappError: The file cannot be written; then nothing may be done.
+            WebappError: The file cannot be written; then the caller must not change anything.
         """
         before = known_entries(session, self._digests(mark)).values()
         last = max((each.at for each in before if each.at is not None), default=now)
@@ -98,8 +98,8 @@ class Record:
         """Return every entry of the file.
 
         Raises:
-            WebappError: It cannot be read, is another installation's, or needs a key that is not
-                there.
+            WebappError: The file cannot be read, belongs to another installation, or needs a key
+                that is missing.
         """
         entries = read_record(path := record_file(self.instance))
         refuse_foreign(path, self._sealer)
@@ -107,11 +107,11 @@ class Record:
         return entries
 
     def deed_of(self, mark: str, wishes: Mapping[str, Entry]) -> Entry | None:
-        """Return what somebody of this mark asked for; None where they asked for nothing.
+        """Return the final wish of the person with this mark; None if there is none.
 
         Args:
-            mark: What the person is known by.
-            wishes: Entries by their digests (``furthest``).
+            mark: The person's mark.
+            wishes: Entries by digest (``furthest``).
         """
         entries = [wishes[digest] for digest in self._digests(mark) if digest in wishes]
         return max(entries, key=lambda entry: FINAL.index(entry.deed), default=None)
@@ -119,15 +119,15 @@ class Record:
     def amendments_of(
         self, mark: str, entries: Mapping[str, Sequence[Entry]]
     ) -> tuple[dict[str, str], Entry | None]:
-        """Return the newest corrections of somebody, and whether their data are restricted.
+        """Return a person's newest corrections, and the entry on the use of their data.
 
         Args:
-            mark: What the person is known by.
-            entries: Entries by their digests (``by_digest``).
+            mark: The person's mark.
+            entries: Entries by digest (``by_digest``).
 
         Returns:
-            The newest text of each corrected field, and the entry that says last whether the data
-            may be used; None where none does.
+            The newest text of each corrected field, and the last entry that restricts or releases
+            the use of the data; None if there is no such entry.
         """
         amendments = [each for digest in self._digests(mark) for each in entries.get(digest, ())]
         corrections, use = dict[str, str](), None
@@ -143,7 +143,7 @@ class Record:
 
 
 def by_digest(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
-    """Return the wishes that may come again by whose they are."""
+    """Return the repeatable wishes by their people's digests."""
     entries_of: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.deed not in FINAL:
@@ -152,7 +152,7 @@ def by_digest(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 
 def furthest(entries: Iterable[Entry]) -> dict[str, Entry]:
-    """Return of each person the final wish that asks for most, by its digest."""
+    """Return the most extensive final wish of each person, by digest."""
     wishes = dict[str, Entry]()
     for entry in entries:
         if entry.deed not in FINAL:
@@ -164,20 +164,20 @@ def furthest(entries: Iterable[Entry]) -> dict[str, Entry]:
 
 
 def knows_erasures(connection: Connection) -> bool:
-    """Return whether the database holds an entry of the record."""
+    """Return whether the database contains an entry of the record."""
     return bool(_any(connection.dialect).find(connection))
 
 
 @cache
 def _any(dialect: Dialect) -> Prepared:
-    """Return the statement that every newcomer waits for, made once for each kind of database."""
+    """Return the prepared statement for ``knows_erasures``, one per database dialect."""
     return Prepared(select(Erasure.id).limit(1), dialect)
 
 
 def known_entries(
     session: Session, digests: Collection[str] | None = None
 ) -> dict[tuple[str, str, str], Entry]:
-    """Return the entries that the database holds, of some digests or all."""
+    """Return the entries in the database, for some digests or for all."""
     columns = Erasure.deed, Erasure.digest, Erasure.at, Erasure.mark, Erasure.content
     rows = select(*columns).order_by(Erasure.id)
     if digests is not None:

@@ -1,6 +1,6 @@
-"""The gate: keys, erasures and ledger are checked before anybody is admitted or paid.
+"""The gate: check keys, erasures and ledger before admissions and payments.
 
-A restored or copied database may lack what happened since. Each check compares the database with
-files in the instance folder, and names the operations that it forbids until somebody has repaired
-what it found. The checks only read; commands repair.
+A restored or copied database may lack recent changes. Each check compares the database with files
+in the instance folder, and names the operations that it blocks until its finding is repaired. The
+checks only read; commands repair.
 """

@@ -1,4 +1,4 @@
-"""What the gate would find in a backup, before a database becomes it."""
+"""Check a backup's keys before a database is restored from it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,13 +15,13 @@ from webapp.erasures.entry import Deed, Entry
 from webapp.erasures.owner import refuse_unreadable
 
 _STAMP, _IDENTITY, _ERASURE = (each.__tablename__ for each in (Stamp, Identity, Erasure))
-# How SQLite and PostgreSQL write that a name was not forgotten.
+# How SQLite and PostgreSQL write a false value (a name that is not a stand-in).
 _NO = ("0", "f")
 
 
 @dataclass(slots=True)
 class _Found:
-    """What a backup says of the keys that it was written with."""
+    """What a backup contains about the keys with which it was written."""
 
     stamps: list[tuple[str, str]] = field(default_factory=list)
     newest: tuple[int, StoredName] | None = None
@@ -30,16 +30,17 @@ class _Found:
 
 
 def refuse_lost(backup: Restorable, keys: Keys, where: Path, *, adopted: bool) -> None:
-    """Let pass only a backup that the keys at hand open; nothing is changed.
+    """Raise an error if the available keys cannot open the backup; nothing is changed.
 
     Args:
-        backup: A sound backup, as it was before it was encrypted.
+        backup: A sound backup, after decryption.
         keys: The installation's keys.
-        where: The backup as it was given.
-        adopted: Whether it is to take these keys in place of those that it knows, which are lost.
+        where: The backup as it was named by the caller.
+        adopted: Whether these keys are to replace the backup's keys, which are lost.
 
     Raises:
-        WebappError: It was written with others, or holds what no key at hand opens.
+        WebappError: The backup was written with other keys, or contains data that none of the
+            available keys opens.
     """
     contents = _read(backup)
     known = {} if adopted else read_stamps(contents.stamps)
@@ -72,7 +73,7 @@ def _entry(row: Mapping[str, str | None]) -> Entry:
 
 @cache
 def _sealed() -> Mapping[str, Sequence[str]]:
-    """Return which columns of which tables are sealed."""
+    """Return the names of the sealed columns of each table."""
     sealed = {_IDENTITY: ["sealed"]}
     for table, column in sealed_columns():
         sealed.setdefault(table, []).append(column)

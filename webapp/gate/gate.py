@@ -1,4 +1,4 @@
-"""All checks: asked before somebody is admitted or paid, or a run is published or exported."""
+"""All checks of the gate, run before admissions, payments, publications and exports."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -25,14 +25,14 @@ from webapp.gate.installation import EVERY_OPERATION, Blocker, Check, Installati
 
 
 def check_erasures(connection: Connection, installation: Installation) -> Iterator[Blocker]:
-    """Yield a blocker for another installation's record, and for one that is missing.
+    """Yield a blocker if the record of erasures is missing or belongs to another installation.
 
-    The record may hold later ones: without it nobody can tell whether a restored database brought
-    people back. The start of a server carries out what the record says.
+    The record may be newer than the database: without it, a restored database may contain data that
+    participants have had erased. The server carries out the record's entries at start-up.
     """
     file = record_file(installation.instance)
     dialect = connection.dialect
-    # Without keys nobody can tell whose it is; that they are missing is said elsewhere.
+    # Without keys, the record's owner cannot be checked; another check reports missing keys.
     if keys_of(dialect) is not None and begins_foreign(file, sealer_of(dialect)):
         yield Blocker(
             f"the record of erasures at {file} belongs to another installation, or the keys are "
@@ -52,12 +52,12 @@ def check_erasures(connection: Connection, installation: Installation) -> Iterat
     )
 
 
-# With these keys, sessions under way go on and newcomers are recognised.
+# With these keys, current sessions continue and returning participants are recognised.
 _ONLY_PUBLISHING = frozenset({Operation.PUBLISH})
 
 
 def check_keys(connection: Connection, installation: Installation) -> Iterator[Blocker]:
-    """Yield a blocker where the keys in use, or those in the file, are not the database's."""
+    """Yield a blocker if the keys in use or the keys in the file are not those of the database."""
     known = known_keys(connection)
     if not known:
         return
@@ -65,10 +65,10 @@ def check_keys(connection: Connection, installation: Installation) -> Iterator[B
     reported = set[str]()
     for purpose, problem in key_problems(known, _of(used)) if used else ():
         reported.add(problem)
-        # Links that another machine gave out since are not understood here, and no more.
+        # Only newer links issued by another machine cannot be read here.
         lacks = purpose is Purpose.SIGNING and "lacks" in problem
         yield Blocker(problem, REMEDY, _ONLY_PUBLISHING if lacks else EVERY_OPERATION)
-    # What is in the file counts at the next start.
+    # The keys in the file take effect at the next start.
     for problem in _problems_of_file(known, installation):
         if problem not in reported:
             yield Blocker(problem, REMEDY, _ONLY_PUBLISHING if used else EVERY_OPERATION)
@@ -98,31 +98,31 @@ def _in_file(instance: Path, key_setting: str, _state: tuple[int, int, int]) -> 
 _of = lru_cache(8)(fingerprints)
 
 
-# A new check is a file of this folder and a line here.
+# A new check needs a module in this folder and a line here.
 CHECKS: Mapping[str, Check] = {
     "keys": check_keys,
     "erasures": check_erasures,
     "ledger": ledger.check,
     "paying_copy": paying_copy.check,
 }
-# What forbids nothing but what a job does is not asked for every newcomer.
+# Checks that block only operations of jobs do not run for every new participant.
 _OF_JOBS: Mapping[str, Check] = {"told": panel_call_counter.check}
-# What the checks that never forbid everything may forbid.
+# The operations that a check may block, for checks that never block all of them.
 _FORBIDS = {"ledger": ledger.FORBIDS, "paying_copy": paying_copy.FORBIDS}
 _INSTALLATION = "parallax_installation"
 
 
 class GateError(WebappError):
-    """An operation is forbidden until something is repaired."""
+    """An operation is blocked until a problem is repaired."""
 
 
 def attach(engine: Engine, installation: Installation) -> None:
-    """Attach to a database the installation that its gate compares it with."""
+    """Attach the installation to a database engine, for the gate to compare."""
     setattr(engine.dialect, _INSTALLATION, installation)
 
 
 def blockers(connection: Connection) -> Iterator[tuple[str, Blocker]]:
-    """Yield the blockers that every check finds, each with the name of the check.
+    """Yield every blocker found, with the name of its check.
 
     Raises:
         GateError: The database was opened without its installation (``attach``).
@@ -131,12 +131,12 @@ def blockers(connection: Connection) -> Iterator[tuple[str, Blocker]]:
 
 
 def refuse(operation: Operation, connection: Connection) -> None:
-    """Let an operation pass only if no check forbids it.
+    """Raise an error if a check blocks the operation.
 
     Raises:
-        GateError: One forbids it; the error says why, and what to do.
+        GateError: A check blocks it; the error contains the reason and the remedy.
     """
-    # What forbids payments alone is not asked for newcomers.
+    # Checks that block only payments do not run for new participants.
     checks = {
         name: check
         for name, check in CHECKS.items()
@@ -152,35 +152,38 @@ def refuse(operation: Operation, connection: Connection) -> None:
 
 
 def ledger_begun(connection: Connection) -> None:
-    """Prepare what lies beside the database for a payment or an offer; the connection writes."""
+    """Prepare the ledger's files in the instance folder for a payment or an offer.
+
+    Writes to the database.
+    """
     installation = _installation(connection.dialect)
     paying_copy.begin(connection, installation)
     ledger.begun(connection, installation)
 
 
 def ledger_written(connection: Connection) -> None:
-    """Note beside the database how far its ledger has come; before the platform is called."""
+    """Store the ledger's state in the instance folder, before the platform is called."""
     ledger.written(connection, _installation(connection.dialect))
 
 
 def ledger_reconciled(connection: Connection, run_ref: str) -> None:
-    """Note that the ledger has what the platform shows of a run; the connection writes."""
+    """Record that the ledger matches the platform's data on a run; writes to the database."""
     ledger.reconciled(connection, _installation(connection.dialect), run_ref)
 
 
 def calling(connection: Connection) -> None:
-    """Count a call to a panel that must not be repeated, before it; the connection writes."""
+    """Count a panel call that must not be repeated, before it is made; writes to the database."""
     refuse(Operation.TELL_PANELS, connection)
     panel_call_counter.calling(connection, _installation(connection.dialect))
 
 
 def may_be_told(connection: Connection) -> bool:
-    """Return whether panels may have been told more than the database knows."""
+    """Return whether panels may have received calls that the database does not know of."""
     return panel_call_counter.doubtful(connection, _installation(connection.dialect))
 
 
 def told_held(connection: Connection) -> None:
-    """Note that what panels may know already is held; the connection writes."""
+    """Record that all doubtful panel calls are on hold; writes to the database."""
     panel_call_counter.settle(connection, _installation(connection.dialect))
 
 

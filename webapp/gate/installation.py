@@ -1,4 +1,4 @@
-"""What a check of the gate compares and yields, and the small files that it keeps."""
+"""The input and output of the gate's checks, and the small files that they keep."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from webapp.core.settings import Settings
 
 
 class Operation(StrEnum):
-    """What the gate lets pass or forbids."""
+    """An operation that the gate allows or blocks."""
 
     ADMIT = "take new participants"
     PAY = "pay"
@@ -32,7 +32,7 @@ class Installation:
 
     Attributes:
         instance: The instance folder.
-        settings: Its settings.
+        settings: The installation's settings.
     """
 
     instance: Path
@@ -41,12 +41,12 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """Something that must be repaired before some operations.
+    """A problem that must be repaired before certain operations.
 
     Attributes:
         says: The problem, as part of a sentence.
-        remedy: What to do about it.
-        forbids: The operations that wait for it.
+        remedy: The instructions for repairing it.
+        forbids: The operations that are blocked until then.
     """
 
     says: str
@@ -54,14 +54,14 @@ class Blocker:
     forbids: frozenset[Operation] = EVERY_OPERATION
 
 
-# A check reads by the connection that it is given (it takes no other, and writes nothing), compares
-# what it reads with the instance folder, and yields a blocker for everything that is to be
-# repaired. It is asked for every newcomer, so it must be cheap: a few rows and a small file.
+# A check reads through the given connection (it opens no other and writes nothing), compares the
+# result with the instance folder, and yields a blocker for every problem. It runs for every new
+# participant, so it must be cheap: a few rows and a small file.
 Check = Callable[[Connection, Installation], Iterable[Blocker]]
 
 
 def write_beside(path: Path, content: Mapping[str, int]) -> None:
-    """Replace a file of the instance folder by one that holds these numbers, safe on the disk."""
+    """Replace a file in the instance folder by these numbers as JSON, flushed to disk."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
         json.dump(dict(content), file)

@@ -1,9 +1,9 @@
-"""Whether the ledger may know less than was paid: an epoch and a count, in it and beside it.
+"""Detect a ledger that may lack payments, by comparing the database with a file.
 
-The file ``ledger`` in the instance folder holds an epoch, and how far the ledger had come when it
-was last written to. A restore raises the epoch there; a database that was copied back is behind the
-count; without the file, nothing tells how old the database is. In each case nothing is paid or
-published before every open run was compared with its platform, and what it showed was written down.
+The file ``ledger`` in the instance folder contains an epoch and the ledger's last numbers. A
+restore raises the epoch in the file; a database that was copied back is behind the file's numbers;
+if the file is missing, the database's age is unknown. In each case, payments and publications are
+blocked until every open run has been compared with its platform and the result has been stored.
 """
 
 import json
@@ -31,10 +31,10 @@ FORBIDS = frozenset({Operation.PAY, Operation.PUBLISH})
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a ledger has come.
+    """The state of a ledger.
 
     Attributes:
-        epoch: How often the database was restored, and one.
+        epoch: The number of restores, plus one.
         payments: The number of its last payment.
         offers: The number of its last offer of places.
     """
@@ -44,7 +44,7 @@ class Mark:
     offers: int
 
     def is_behind(self, other: "Mark") -> bool:
-        """Return whether the other one knows of payments or offers that this one does not."""
+        """Return whether the other state has payments or offers that this one lacks."""
         return self.payments < other.payments or self.offers < other.offers
 
 
@@ -52,7 +52,7 @@ _NOTHING = Mark(_FIRST, 0, 0)
 
 
 def check(connection: Connection, installation: Installation) -> Iterator[Blocker]:
-    """Yield a blocker where the ledger may be incomplete, until every open run was reconciled."""
+    """Yield a blocker if the ledger may be incomplete, until every open run has been reconciled."""
     why = _why_doubtful(connection, installation.instance)
     if why and (left := to_reconcile(connection, installation.instance)):
         yield Blocker(
@@ -64,22 +64,23 @@ def check(connection: Connection, installation: Installation) -> Iterator[Blocke
 
 
 def restoring(instance: Path) -> None:
-    """Raise the epoch beside a database that is about to be replaced by a backup."""
+    """Raise the epoch in the file before a backup replaces the database."""
     beside = _beside(instance) or _NOTHING
     _write(instance, replace(beside, epoch=beside.epoch + 1))
 
 
 def restored(connection: Connection, instance: Path) -> None:
-    """Raise the epoch beside a restored database above its own, where it came from elsewhere."""
+    """Raise the epoch in the file above a restored database's epoch, if it is not above it yet."""
     beside, here = _beside(instance) or _NOTHING, _epoch(connection)
     if beside.epoch <= here:
         _write(instance, replace(beside, epoch=here + 1))
 
 
 def begun(connection: Connection, installation: Installation) -> None:
-    """Make sure that the file is there before the first line that it counts; the connection writes.
+    """Make sure that the file exists before the first entry that it counts; writes to the database.
 
-    Called where the gate let a payment or an offer pass: a doubt that concerns no open run is over.
+    Called after the gate has allowed a payment or an offer. A doubt that affects no open run ends
+    here.
     """
     instance = installation.instance
     if _why_doubtful(connection, instance):
@@ -89,7 +90,7 @@ def begun(connection: Connection, installation: Installation) -> None:
 
 
 def written(connection: Connection, installation: Installation) -> None:
-    """Note beside the database how far the ledger has come; a doubtful one is left as it is."""
+    """Store the ledger's state in the file, unless the ledger is in doubt."""
     beside, here = _beside(installation.instance), _mark(connection)
     if _why_doubtful(connection, installation.instance) or beside == here:
         return
@@ -97,7 +98,7 @@ def written(connection: Connection, installation: Installation) -> None:
 
 
 def reconciled(connection: Connection, installation: Installation, run_ref: str) -> None:
-    """Note that the ledger has what the platform shows of a run; after the last the gate opens."""
+    """Record that the ledger matches the platform's data on a run; the last run ends the doubt."""
     instance = installation.instance
     if not _why_doubtful(connection, instance):
         return
@@ -109,7 +110,7 @@ def _end_doubt(connection: Connection, instance: Path) -> None:
     if to_reconcile(connection, instance):
         return
     beside = _beside(instance) or _NOTHING
-    forget_stamps(connection, _RECONCILED)  # A later doubt is another one.
+    forget_stamps(connection, _RECONCILED)  # A later doubt needs its own reconciliations.
     if beside.epoch > _epoch(connection):
         set_stamp(connection, _EPOCH, str(beside.epoch))
     _write(instance, _mark(connection))
@@ -118,7 +119,7 @@ def _end_doubt(connection: Connection, instance: Path) -> None:
 def _why_doubtful(connection: Connection, instance: Path) -> str:
     beside, here = _beside(instance), _mark(connection)
     if beside is None:
-        # Before the first payment there is nothing that the file could have said.
+        # Before the first payment, a missing file loses no information.
         return _LOST if here.payments or here.offers else ""
     if beside.epoch != here.epoch:
         return "the database was restored from a backup"
@@ -126,7 +127,7 @@ def _why_doubtful(connection: Connection, instance: Path) -> str:
 
 
 def to_reconcile(connection: Connection, instance: Path) -> list[str]:
-    """Return the open, published runs that were not reconciled since the doubt arose."""
+    """Return the open, published runs that have not been reconciled since the doubt arose."""
     doubt = _doubt(connection, instance)
     published = select(Run.ref).join(Recruitment, Recruitment.run_id == Run.id)
     refs = connection.scalars(published.where(Run.closed_at.is_(None)).order_by(Run.id))
@@ -134,7 +135,7 @@ def to_reconcile(connection: Connection, instance: Path) -> list[str]:
 
 
 def _doubt(connection: Connection, instance: Path) -> str:
-    """Return what names the present doubt, so that an earlier reconciliation does not end it."""
+    """Return an identifier of the current doubt; earlier reconciliations do not end it."""
     beside = _beside(instance) or _NOTHING
     return f"{_epoch(connection)} {beside.epoch} {beside.payments} {beside.offers}"
 
@@ -150,7 +151,7 @@ def _mark(connection: Connection) -> Mark:
 
 @cache
 def _marks(dialect: Dialect) -> Prepared:
-    """Return the statement that reads a mark, made once for each kind of database."""
+    """Return the prepared statement that reads a ledger's state, one per database dialect."""
     epoch = select(Stamp.value).where(Stamp.name == _EPOCH)
     payments = select(func.max(Payment.id))
     offers = select(func.max(Hit.id)).where(Hit.purpose == "recruitment")
@@ -160,7 +161,7 @@ def _marks(dialect: Dialect) -> Prepared:
 
 
 def _beside(instance: Path) -> Mark | None:
-    """Return what the file says; None where it is not there, or says nothing that can be read."""
+    """Return the state in the file; None if the file is missing or unreadable."""
     try:
         mark = json.loads((instance / FILE).read_bytes())
         return Mark(int(mark["epoch"]), int(mark["payments"]), int(mark["offers"]))

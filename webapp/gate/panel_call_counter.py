@@ -1,8 +1,8 @@
-"""A count of the calls to panels that must not be repeated, in the database and beside it.
+"""Count the panel calls that must not be repeated, in the database and in a file.
 
-The database counts the calls that must not be repeated, and the file ``told`` in the instance
-folder holds the same number. Where it is ahead, or a restore says so in the database itself, nobody
-knows which endings the panels have heard of: each run's calls are held until a person decided.
+The file ``told`` in the instance folder holds the same number as the database. If the file is
+ahead, or the database is marked as restored, it is unknown which endings have been reported to the
+panels: each run's calls are put on hold until a person decides.
 """
 
 import json
@@ -24,7 +24,7 @@ _EVERYBODY = "all"
 
 
 def check(connection: Connection, _installation: Installation) -> Iterator[Blocker]:
-    """Yield a blocker where panels may know more than the database, until each run is decided."""
+    """Yield a blocker if panels may know more than the database, until each run is decided."""
     stamps = _stamps(connection.dialect).find(connection)
     held = {int(name.removeprefix(_HELD)): value for name, value in stamps}
     if not held:
@@ -43,13 +43,13 @@ def check(connection: Connection, _installation: Installation) -> Iterator[Block
 
 @cache
 def _stamps(dialect: Dialect) -> Prepared:
-    """Return the statement that every researcher page asks, made once for each database."""
+    """Return the prepared statement for held runs, which every researcher page executes."""
     held = Stamp.name.startswith(_HELD, autoescape=True)
     return Prepared(select(Stamp.name, Stamp.value).where(held), dialect)
 
 
 def calling(connection: Connection, installation: Installation) -> None:
-    """Count a call that must not be repeated, before it is made; the connection writes."""
+    """Count a call that must not be repeated, before it is made; writes to the database."""
     make = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     more = cast(cast(Stamp.value, Integer) + 1, String)
     row = make(Stamp).values(name=_CALLS, value="1")
@@ -59,24 +59,24 @@ def calling(connection: Connection, installation: Installation) -> None:
 
 
 def restoring(instance: Path) -> None:
-    """Put the file ahead of whatever a database holds that is about to be restored."""
+    """Set the file's number ahead of any database that is about to be restored."""
     write_beside(instance / FILE, {"calls": (_beside(instance) or 0) + 1})
 
 
 def restored(connection: Connection) -> None:
-    """Say in a restored database that it was, for the other machines; the connection writes."""
+    """Mark a restored database as such, for the other machines; writes to the database."""
     set_stamp(connection, _DOUBT, "restored")
 
 
 def doubtful(connection: Connection, installation: Installation) -> bool:
-    """Return whether the panels may have been told more than the database knows."""
+    """Return whether panels may have received calls that the database does not know of."""
     beside, here = _beside(installation.instance), _calls(connection)
     behind = here > 0 if beside is None else here < beside
     return behind or stamp_of(connection, _DOUBT) is not None
 
 
 def settle(connection: Connection, installation: Installation) -> None:
-    """End the doubt, once every run's calls are held; the connection writes."""
+    """End the doubt once every run's calls are on hold; writes to the database."""
     calls = max(_beside(installation.instance) or 0, _calls(connection))
     forget_stamps(connection, _DOUBT)
     set_stamp(connection, _CALLS, str(calls))
@@ -84,22 +84,22 @@ def settle(connection: Connection, installation: Installation) -> None:
 
 
 def hold(connection: Connection, run_id: int) -> None:
-    """Hold a run's calls that must not be repeated; the connection writes."""
+    """Put a run's non-repeatable calls on hold; writes to the database."""
     set_stamp(connection, f"{_HELD}{run_id}", _EVERYBODY)
 
 
 def let_go(connection: Connection, run_id: int, last_participant: int) -> None:
-    """Let calls about later participants be made again; the connection writes.
+    """Allow calls about participants after ``last_participant`` again; writes to the database.
 
-    Those about participants who were there already stay held, one by one: a panel may know of an
-    ending that the restored database does not have yet.
+    Calls about earlier participants stay on hold, each for itself: a panel may know of an ending
+    that the restored database lacks.
     """
     if stamp_of(connection, f"{_HELD}{run_id}") == _EVERYBODY:
         set_stamp(connection, f"{_HELD}{run_id}", str(last_participant))
 
 
 def is_held(connection: Connection, run_id: int, participant_id: int | None = None) -> bool:
-    """Return whether calls about a participant are held; without one, about those to come."""
+    """Return whether calls about a participant (or, without one, future ones) are on hold."""
     held = stamp_of(connection, f"{_HELD}{run_id}")
     if held is None or held == _EVERYBODY:
         return held is not None
@@ -111,7 +111,7 @@ def _calls(connection: Connection) -> int:
 
 
 def _beside(instance: Path) -> int | None:
-    """Return what the file says; None where it is not there, or says nothing that can be read."""
+    """Return the number in the file; None if the file is missing or unreadable."""
     try:
         return int(json.loads((instance / FILE).read_bytes())["calls"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,14 +1,14 @@
-"""Which copy of an installation may pay and publish: one alone, the paying copy.
+"""The paying copy: the only copy of an installation that may pay and publish.
 
-A backup restored elsewhere, or a copied folder, knows the same debts as the original. A platform
-may pay a repeated order again, so two live copies would pay everybody twice, and no look at the
-platform before an order prevents it at the same moment. So the database names the paying copy, and
-a card in the instance folder shows that it is this one. The card is good only in the folder, on the
-machine and for the database that it was written for: neither a copied folder nor a copied database
-takes it along. Every call that moves money or places holds the card's lock (``acting``), so the
-right is handed over while no call is being made.
+A backup restored elsewhere, or a copied folder, contains the same debts as the original. A platform
+may execute a repeated order again, so two active copies would pay everybody twice, and checking the
+platform before each order does not help if both order at the same moment. Therefore, the database
+names the paying copy, and a card (a file) in the instance folder proves that it is this one. The
+card is valid only in the folder, on the machine and for the database for which it was written, so a
+copied folder or database has no valid card. Every call that moves money or places holds the card's
+lock (``acting``), so that the right to pay is never handed over during a call.
 
-Machines that share a PostgreSQL database are one copy: each has a card of the same name.
+Machines that share a PostgreSQL database are one copy: each has a card with the same name.
 """
 
 import hmac
@@ -38,32 +38,32 @@ from webapp.gate.installation import Blocker, Installation, Operation
 
 FILE, _LOCK = "paying_copy", "paying_copy.lock"
 _STAMP = "paying copy"
-# Longer than a call to a platform takes with its repetitions.
+# Longer than a platform call takes, with its repetitions.
 _LOCK_TIMEOUT_S = 300.0
 FORBIDS = frozenset({Operation.PAY, Operation.PUBLISH, Operation.TELL_PANELS})
 REMEDY = "Find out which copy pays, and move the right to pay: parallax paying-copy show"
 
 
 class State(StrEnum):
-    """What a card says."""
+    """The state of a card."""
 
     PAYING = "paying"
-    RESTORED = "restored"  # its database was replaced; nobody else has the right to pay
-    WAITING = "waiting"  # for another copy to hand over the right to pay
+    RESTORED = "restored"  # its database was replaced; no other copy has the right to pay
+    WAITING = "waiting"  # waiting for another copy to hand over the right to pay
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What lies in the instance folder.
+    """The content of the card in the instance folder.
 
     Attributes:
-        copy: The name of the paying copy; empty where this one never was it.
-        state: Whether it is.
-        machine: The machine that the card was written on; empty where it has no name.
-        folder: The folder that it was written for.
-        inode: The number of the card's file, which a copied file does not have.
-        database: What identifies the database it was written for.
-        request: What another copy hands the right to pay over to; empty where nobody asked.
+        copy: The name of the paying copy; empty if this copy never was the paying one.
+        state: Whether this copy is the paying one.
+        machine: The machine on which the card was written; empty if it has no name.
+        folder: The folder for which it was written.
+        inode: The inode number of the card's file; a copied file has another one.
+        database: The identity of the database for which it was written.
+        request: The code to which another copy hands over the right to pay; empty if none was made.
     """
 
     copy: str
@@ -77,14 +77,14 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """What the database says of the paying copy.
+    """The database's entry on the paying copy.
 
     Attributes:
-        copy: Its name; empty after it was handed over.
-        machine: The machine it is on.
+        copy: Its name; empty after the right was handed over.
+        machine: Its machine.
         folder: Its instance folder.
-        database: What identifies its database.
-        address: What its participants' links begin with.
+        database: The identity of its database.
+        address: The base URL of its participants' links.
     """
 
     copy: str
@@ -99,13 +99,13 @@ class PayingCopyError(WebappError):
 
 
 def check(connection: Connection, installation: Installation) -> Iterator[Blocker]:
-    """Yield a blocker where another copy has the right to pay, or nobody knows which."""
+    """Yield a blocker if another copy has the right to pay, or if it is unknown which one."""
     if why := _why_not(connection, installation.instance):
         yield Blocker(why, REMEDY, FORBIDS)
 
 
 def holder_of(connection: Connection) -> Holder | None:
-    """Return what the database says of the paying copy; None where it says nothing."""
+    """Return the database's entry on the paying copy; None if there is none."""
     [(value,)] = _stamps(connection.dialect).find(connection)
     return None if value is None else Holder(**json.loads(value))
 
@@ -123,7 +123,7 @@ def is_paying(connection: Connection, instance: Path) -> bool:
 
 
 def read_card(instance: Path) -> Card | None:
-    """Return the card of a folder; None where there is none that was written for this place."""
+    """Return a folder's card; None if there is none, or if it was written for another place."""
     file = instance / FILE
     try:
         found = json.loads(file.read_bytes())
@@ -137,13 +137,13 @@ def read_card(instance: Path) -> Card | None:
 
 @contextmanager
 def acting(instance: Path) -> Iterator[bool]:
-    """Yield whether this copy may move money or places, and keep it so for the time of the block.
+    """Yield whether this copy may move money or places, and keep that unchanged during the block.
 
-    The card alone is asked, without the database: this is asked right before each call.
+    Only the card is read, not the database, because this runs right before each platform call.
     """
     lock = FileLock(instance / _LOCK, shared=True)
     try:
-        # A file system without locks leaves the card alone.
+        # On a file system without locks, only the card counts.
         locked = lock.acquire(_LOCK_TIMEOUT_S)
     except OSError:
         locked = True
@@ -155,10 +155,10 @@ def acting(instance: Path) -> Iterator[bool]:
 
 
 def is_to_begin(connection: Connection, instance: Path) -> bool:
-    """Return whether this copy has the right to pay, and database or folder do not say so yet.
+    """Return whether this copy has the right to pay but database or folder do not say so yet.
 
-    It is so for a new database, for one of an earlier version, and on a further machine of a shared
-    database.
+    This applies to a new database, to a database of an earlier version, and to a further machine of
+    a shared database.
     """
     card, holder = read_card(instance), holder_of(connection)
     if holder is None:
@@ -171,16 +171,16 @@ def is_to_begin(connection: Connection, instance: Path) -> bool:
 
 
 def begin(connection: Connection, installation: Installation) -> None:
-    """Let database and folder say that this is the paying copy, if it is; the connection writes."""
+    """Write the entry and the card if this copy has the right to pay; writes to the database."""
     if not is_to_begin(connection, installation.instance):
         return
     with no_call(installation.instance):
-        if is_to_begin(connection, installation.instance):  # no other process was faster
+        if is_to_begin(connection, installation.instance):  # unless another process was faster
             take(connection, installation)
 
 
 def restoring(instance: Path) -> None:
-    """Take the right to pay from a folder whose database is about to be replaced by a backup."""
+    """Mark the card as restored before a backup replaces the folder's database."""
     card = read_card(instance)
     with no_call(instance):
         if card is not None and card.state in (State.PAYING, State.RESTORED):
@@ -190,7 +190,7 @@ def restoring(instance: Path) -> None:
 
 
 def request_of(instance: Path) -> str:
-    """Return what another copy is to hand the right to pay over to, made where there is none."""
+    """Return the code to which another copy hands over the right to pay; make it if missing."""
     card = read_card(instance)
     if card is None or not card.request:
         state = card.state if card is not None else State.WAITING
@@ -199,10 +199,10 @@ def request_of(instance: Path) -> str:
 
 
 def give_up(connection: Connection, instance: Path) -> None:
-    """Give up the right to pay; the connection writes, and no call is being made (``no_call``).
+    """Give up the right to pay; writes to the database. The caller holds ``no_call``.
 
     Raises:
-        PayingCopyError: This copy does not have it.
+        PayingCopyError: This copy does not have the right.
     """
     holder = holder_of(connection)
     if holder is None or not is_paying(connection, instance):
@@ -216,14 +216,14 @@ def give_up(connection: Connection, instance: Path) -> None:
 
 
 def code_for(keys: Keys, request: str) -> str:
-    """Return what proves that the right to pay was handed over to the copy that asked for it."""
-    # Copies of an installation have the same keys; the oldest is the one that no rotation changes.
+    """Return the code that proves that the right to pay was handed over to the requesting copy."""
+    # All copies have the same keys, and rotation never changes the oldest one.
     secret = keys.pseudonyms[0].secret.encode()
     return hmac.new(secret, f"paying copy {request}".encode(), sha256).hexdigest()[:24]
 
 
 def may_take(connection: Connection, instance: Path, keys: Keys, code: str) -> bool:
-    """Return whether nobody else has the right to pay, as far as this folder can prove it."""
+    """Return whether this copy may take the right to pay, as far as this folder can prove it."""
     card, holder = read_card(instance), holder_of(connection)
     if card is not None and card.state == State.RESTORED and card.database == _database(connection):
         return True
@@ -234,7 +234,7 @@ def may_take(connection: Connection, instance: Path, keys: Keys, code: str) -> b
 
 
 def take(connection: Connection, installation: Installation) -> None:
-    """Make this the paying copy; the connection writes."""
+    """Make this copy the paying one; writes to the database."""
     holder, database = holder_of(connection), _database(connection)
     if holder is not None and _shares(connection, holder):
         _write(installation.instance, State.PAYING, holder.copy, database)
@@ -242,13 +242,13 @@ def take(connection: Connection, installation: Installation) -> None:
     copy = secrets.token_hex(16)
     folder, address = str(installation.instance.resolve()), installation.settings.link_base
     stamp = Holder(copy, machine_id(), folder, database, address)
-    # Where another machine was faster, this fails before the card is there.
+    # If another machine was faster, this fails before the card is written.
     set_stamp(connection, _STAMP, json.dumps(asdict(stamp)))
     _write(installation.instance, State.PAYING, copy, database)
 
 
 def lives_in(holder: Holder) -> Path | None:
-    """Return the folder of the paying copy where it is on this machine and still pays."""
+    """Return the paying copy's folder if it is on this machine and its card is valid; else None."""
     if not holder.folder or holder.machine != machine_id():
         return None
     card = read_card(Path(holder.folder))
@@ -256,13 +256,13 @@ def lives_in(holder: Holder) -> Path | None:
 
 
 def public_mark(instance: Path) -> str:
-    """Return what a paying copy's server shows of itself; empty where it does not pay."""
+    """Return the public mark of a paying copy's server; empty if this copy does not pay."""
     card = read_card(instance)
     return mark_of(card.copy) if card is not None and card.state == State.PAYING else ""
 
 
 def mark_of(copy: str) -> str:
-    """Return what tells a paying copy from others, and reveals nothing."""
+    """Return a mark that distinguishes paying copies and reveals nothing."""
     return sha256(f"paying copy {copy}".encode()).hexdigest()[:16]
 
 
@@ -296,7 +296,7 @@ def _has_offers(connection: Connection) -> bool:
 
 
 def _shares(connection: Connection, holder: Holder) -> bool:
-    """Return whether this is the very database of the paying copy, which machines can share."""
+    """Return whether this is the paying copy's own database, shared between machines."""
     if connection.dialect.name == "sqlite" or not holder.copy:
         return False
     return holder.database == _database(connection)
@@ -304,13 +304,13 @@ def _shares(connection: Connection, holder: Holder) -> bool:
 
 @cache
 def _stamps(dialect: Dialect) -> Prepared:
-    """Return the statement that every page of the researcher's asks, made once per database."""
+    """Return the prepared statement for the paying copy, which every researcher page executes."""
     value = select(Stamp.value).where(Stamp.name == _STAMP)
     return Prepared(select(value.scalar_subquery()), dialect)
 
 
 def _database(connection: Connection) -> str:
-    """Return what tells the database from a copy of it, as far as it can be told."""
+    """Return an identity that distinguishes the database from a copy of it, as far as possible."""
     if connection.dialect.name == "sqlite":
         return f"{machine_id()} {Path(str(connection.engine.url.database)).resolve()}"
     pool = connection.engine.pool
@@ -333,10 +333,10 @@ def _postgres_identity(connection: Connection) -> str:
 
 @contextmanager
 def no_call(instance: Path) -> Iterator[None]:
-    """Hold the card's lock alone: this folder makes no call that moves money or places meanwhile.
+    """Hold the card's lock exclusively: no call that moves money or places runs meanwhile.
 
     Raises:
-        PayingCopyError: A call did not end.
+        PayingCopyError: A running call did not end in time.
     """
     lock = FileLock(instance / _LOCK)
     try:
@@ -354,7 +354,7 @@ def no_call(instance: Path) -> Iterator[None]:
 
 
 def _write(instance: Path, state: State, copy: str = "", database: str = "") -> Card:
-    """Replace the card by a new one for this place, safe on the disk."""
+    """Replace the card by a new one for this place, flushed to disk."""
     request = "" if state == State.PAYING else secrets.token_hex(8)
     handle, name = tempfile.mkstemp(prefix=f".{FILE}.", dir=instance)
     with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:

@@ -1,1 +1,1 @@
-"""What every response shares: headers, error pages, the request log, the health check."""
+"""What all responses share: headers, error pages, request log, health check."""

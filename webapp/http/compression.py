@@ -1,16 +1,16 @@
-"""Pages are sent compressed if the browser accepts it."""
+"""Compress pages for browsers that accept it."""
 
 import gzip
 
 from flask import Flask, Response, request
 
-# Shorter replies, such as every acknowledgement of an answer, gain nothing.
+# Shorter responses, such as acknowledgements of answers, gain nothing.
 _SHORTEST_BYTES = 1_000
 _LEVEL = 5
 
 
 def compress_pages(app: Flask) -> None:
-    """Compress what the app sends to people."""
+    """Compress the app's pages."""
     app.after_request(_compressed)
 
 

@@ -1,4 +1,4 @@
-"""Error responses: a kind page for people, one JSON shape for programs, never a trace."""
+"""Error responses: a friendly page for people, one JSON shape for programs, never a traceback."""
 
 from http import HTTPStatus
 
@@ -12,16 +12,16 @@ from webapp.database.engine import FAILURES
 from webapp.database.pool import PoolFullError
 from webapp.errors import RequestError
 
-# The blueprints that programs talk to; everything else is read by people.
+# The blueprints that programs call; people read all other responses.
 _PROGRAMS_TALK_TO = frozenset({"answers", "api", "health"})
-# After how many seconds a newcomer may ask again.
+# The Retry-After value in seconds for new participants.
 _BUSY_FOR_S = "5"
-# After how many seconds a page asks again by itself while the database is away.
+# The number of seconds after which a page reloads while the database is unavailable.
 _AWAY_FOR_S = "5"
 
 
 def register_error_handlers(app: Flask) -> None:
-    """Answer every error that a request of this app ends in."""
+    """Register handlers for every error that a request of this app may raise."""
     app.register_error_handler(RequestError, refused)
     app.register_error_handler(ParallaxError, _unavailable)
     app.register_error_handler(PoolFullError, _busy)
@@ -31,8 +31,8 @@ def register_error_handlers(app: Flask) -> None:
 
 
 def refused(error: RequestError) -> Response:
-    """Return the page, or the JSON, for a request that cannot be honoured."""
-    # The address holds the participant's token, so only the endpoint is logged.
+    """Return the error page or the JSON for a refused request."""
+    # The URL contains the participant's token, so only the endpoint is logged.
     current_app.logger.info("%s %s: %s", request.method, request.endpoint, error.code)
     response = _answer(error.status, error.code, error.problem)
     if error.status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -41,33 +41,33 @@ def refused(error: RequestError) -> Response:
 
 
 def _unavailable(error: ParallaxError) -> Response:
-    # The operator can mend this, the participant cannot: the paragraph goes to the log.
+    # The operator can fix this, the participant cannot: the details go to the log.
     current_app.logger.error("%s", error)
     text = gettext("This study cannot be shown. Please try again later.")
     return _answer(HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", text)
 
 
 def _database_failed(error: SQLAlchemyError) -> Response:
-    # Only the database's own words: the statement's values are participants' answers.
+    # Only the database's message: the statement's parameters contain participants' answers.
     cause = error.orig if isinstance(error, DBAPIError) else error
     if getattr(cause, "sqlite_errorname", "") == "SQLITE_ERROR":
-        # SQLite's name for what it was asked wrongly: our fault, and no other try mends it.
+        # SQLite's error for an invalid statement: a bug that retrying does not fix.
         raise error
     current_app.logger.error("the database failed: %s", str(cause).partition("\n")[0])
     return away(for_program=request.blueprint in _PROGRAMS_TALK_TO)
 
 
 def away(*, for_program: bool) -> Response:
-    """Return what is answered while the database is away: come again; a page does by itself.
+    """Return the response for an unavailable database; a page reloads by itself.
 
     Args:
-        for_program: Whether a program asked, which reads JSON.
+        for_program: Whether a program made the request and expects JSON.
     """
     text = _text(HTTPStatus.INTERNAL_SERVER_ERROR)
     if for_program:
         response = make_response(jsonify(error={"code": "unavailable", "message": text}))
     else:
-        # What somebody sent is sent again by them, or by the page's program.
+        # Submitted data are sent again by the user or by the page's script.
         again = _AWAY_FOR_S if request.method in ("GET", "HEAD") else ""
         if again:
             text = gettext("Your answers so far are safe. This page tries again every few seconds.")
@@ -106,7 +106,7 @@ def _answer(status: int, code: str, text: str) -> Response:
 
 
 def heading(code: str) -> str:
-    """Return what a page says above the error of that short name."""
+    """Return an error page's heading for the error's short name."""
     headings = {
         "run_full": gettext("The study is full"),
         "run_closed": gettext("The study is closed"),

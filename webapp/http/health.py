@@ -1,4 +1,4 @@
-"""The public health check: whether participants are answered here."""
+"""The public health check: whether this server can serve participants."""
 
 import logging
 from http import HTTPStatus
@@ -11,25 +11,26 @@ from webapp.database.engine import FAILURES, reading
 from webapp.gate.paying_copy import public_mark
 from webapp.services import current_services
 
-# Under this name the app keeps the question whether its process is about to end.
+# The app extension with the function that returns whether the process is about to end.
 STOPPING = "parallax_stopping"
 HEALTHZ = "/healthz"
-# Tells the doctor that the web server in front is not trusted, so all come from one address.
+# Tells the doctor that the reverse proxy is not trusted, so that all requests seem to come from one
+# address.
 IGNORED = "X-Forwarded-For-Ignored"
-# Tells another copy of this installation that this one lives, and pays.
+# Tells another copy of this installation that this copy is running and pays.
 PAYING_COPY = "Paying-Copy"
 health_address = Blueprint("health", __name__)
-# After how many seconds to ask again.
+# The Retry-After value in seconds.
 _AGAIN_S = "5"
 _LOG = logging.getLogger(__name__)
 
 
 @health_address.get(HEALTHZ)
 def healthz() -> ResponseReturnValue:
-    """Answer yes once the database has stored something too, and no while the process is ending.
+    """Return 200 if the database can be read and written; 503 if not, or while the process ends.
 
-    Anybody may ask, so what is stored is taken back, only every few seconds is it done anew, and
-    every no is the same: the reason is in the log and on the private port.
+    The endpoint is public. Therefore, the trial write is undone and repeated only every few
+    seconds, and all failures look the same: the reason is in the log and on the private port.
     """
     if STOPPING in current_app.extensions and current_app.extensions[STOPPING]():
         return no()
@@ -47,13 +48,13 @@ def healthz() -> ResponseReturnValue:
 
 
 def _is_not_trusted() -> bool:
-    """Return whether somebody names the client's address whom the settings do not know."""
+    """Return whether X-Forwarded-For comes from a proxy that the settings do not list."""
     known = current_services().addresses.is_from_proxy(request.environ)
     return "X-Forwarded-For" in request.headers and not known
 
 
 def no() -> Response:
-    """Return the answer that nobody should be sent here at the moment."""
+    """Return the response that this server should receive no requests at the moment."""
     response = jsonify(status="unavailable")
     response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
     response.headers["Retry-After"] = _AGAIN_S
@@ -61,7 +62,7 @@ def no() -> Response:
 
 
 def _database_failed(error: Exception) -> Response:
-    # Only the database's own words, in one line.
+    # Only the database's message, in one line.
     cause = getattr(error, "orig", None) or error
     _LOG.error("the database failed: %s", str(cause).partition("\n")[0])
     return no()

@@ -1,4 +1,4 @@
-"""The address that platforms call when something happens there."""
+"""The webhook URL that platforms call to report events."""
 
 import logging
 
@@ -21,12 +21,12 @@ _LOG = logging.getLogger("parallax.hooks")
 
 @platform_hooks.post("/hooks/<name>")
 def hear(name: str) -> Response:
-    """Take a hint; whatever is lost here, the next poll brings."""
+    """Accept a platform's notification; the next poll delivers any that are lost here."""
     services = current_services()
     with reading(services.sessions) as session:
         known = session.scalar(select(Run.id).where(Run.recruiter == name).limit(1))
     if known is None:
-        # A name may be module:NAME, and a stranger must not be able to have it imported.
+        # A name may be module:NAME, and outsiders must not be able to trigger an import.
         raise _nothing_here()
     try:
         recruiter = services.recruiter(name)

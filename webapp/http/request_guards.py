@@ -1,12 +1,11 @@
-"""What a request must be before anything looks at it: its origin, its host, its characters.
+"""Checks before a request is processed: its origin, its host, its characters.
 
-A browser that was led here by another site must not change anything; no name but the server's own
-may stand in an address that it hands out; and redirects name no host at all: behind a web server
-that speaks TLS, an absolute one would lead from https back to http.
+A request that another site made the browser send must not change anything. Generated URLs may only
+contain the server's own host names. Redirects are relative: behind a TLS proxy, an absolute
+redirect would lead from https back to http.
 
-PostgreSQL stores no NUL, and no file has one in its name. In addresses and forms the replacement
-character (U+FFFD) takes its place, as it does in pages. So what was made up is still seen not to be
-what it pretends to be.
+PostgreSQL cannot store NUL, and file names cannot contain it. In URLs and forms, it is replaced by
+the replacement character (U+FFFD), so that a forged value is still recognised as invalid.
 """
 
 import re
@@ -24,24 +23,24 @@ from webapp.errors import RequestError
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-# A name of labels of at most 63 letters, or an address in brackets, and a port.
+# A host name of labels of at most 63 letters, or an address in brackets, and a port.
 _HOST = re.compile(
     r"(?:(?=[^:]{1,253}(?::|$))[\w-]{1,63}(?:\.[\w-]{1,63})*\.?|\[[0-9A-Fa-f:.%]{2,60}\])(?::\d{1,5})?",
     re.ASCII,
 )
 _DATES = ("HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE", "HTTP_IF_RANGE")
 _CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-# Health checks and the operator's own tools ask for these.
+# Health checks and the operator's own tools use these hosts.
 _ALWAYS = ("localhost", "127.0.0.1", "[::1]")
 
 
 def guard_origins(app: Flask, settings: Settings) -> None:
-    """Refuse other hosts and other sites' forms, and make every redirect relative.
+    """Refuse unknown hosts and cross-site forms, and make every redirect relative.
 
     Args:
         app: The app.
-        settings: The installation's: where ``public_url`` is given, its host, those of
-            ``allowed_hosts`` and this machine's own names are answered to, and no other.
+        settings: The installation's settings. If ``public_url`` is set, only its host, those of
+            ``allowed_hosts`` and this machine's own names are accepted.
     """
     if settings.public_url:
         public = urlsplit(settings.public_url).hostname or ""
@@ -54,9 +53,9 @@ def guard_origins(app: Flask, settings: Settings) -> None:
 
 
 def _with_possible_headers(inner: "WSGIApplication") -> "WSGIApplication":
-    """Refuse a host that cannot be one, before anything takes its name apart.
+    """Refuse an impossible Host header before any code parses it.
 
-    A date that cannot be one is ignored, as RFC 9110 (section 13.1) says.
+    An impossible date is ignored, as RFC 9110 (section 13.1) requires.
     """
 
     def answer(environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
@@ -93,8 +92,8 @@ def _is_read(date: str) -> bool:
 
 
 def comes_from_another_site() -> bool:
-    """Return whether the browser says that another site made it send the present request."""
-    # Every present browser says so itself; the Origin of a page that tells no referrer is "null".
+    """Return whether the browser reports that another site caused the current request."""
+    # All current browsers send this header; the Origin of a page without referrer is "null".
     fetch_site = request.headers.get("Sec-Fetch-Site")
     if fetch_site is not None:
         return fetch_site not in ("same-origin", "none")
@@ -105,7 +104,7 @@ def comes_from_another_site() -> bool:
 def _netloc(address: str) -> str:
     try:
         return urlsplit(address).netloc
-    except ValueError:  # a bracket that does not close, or what is no address in it
+    except ValueError:  # an unclosed bracket, or an invalid address in it
         return ""
 
 
@@ -126,7 +125,7 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 _NUL, _NO_CHARACTER = "\0", "\ufffd"
-# As a path stands in the environment: each byte is a character.
+# As paths appear in the WSGI environment: one character per byte.
 _IN_PATHS = _NO_CHARACTER.encode().decode("latin-1")
 
 
@@ -147,7 +146,7 @@ def _without(value: Any) -> Any:  # noqa: ANN401 - a text, or a file
 
 
 def keep_out_nul(app: Flask) -> None:
-    """Let an app look at nothing in addresses and forms that not every database can store."""
+    """Replace NUL characters, which not every database can store, in the app's URLs and forms."""
     app.request_class = _Request
     app.wsgi_app = _with_whole_paths(app.wsgi_app)  # type: ignore[method-assign,assignment]
 

@@ -1,6 +1,6 @@
-"""One line, and one count, for every request: what was asked, how it ended, how long it took.
+"""One log line and one count for every request: method, endpoint, status and duration.
 
-That the server is well is no line of its own.
+Successful health checks are not logged.
 """
 
 import logging
@@ -29,11 +29,11 @@ _NOWHERE = "none"
 
 
 def log_requests(app: Flask, metrics: Metrics | None) -> None:
-    """Log every request of the app, and count it where there are metrics.
+    """Log every request of the app, and count it if there are metrics.
 
     Args:
-        app: The app, before anything else looks at its requests.
-        metrics: The process's metrics; None where nobody asks for them.
+        app: The app, before other handlers are registered.
+        metrics: The process's metrics; None if metrics are off.
     """
     app.before_request(_begin)
     app.after_request(partial(_end, metrics))
@@ -48,7 +48,7 @@ def _begin() -> None:
 
 
 def new_request_id(environ: "WSGIEnvironment") -> str:
-    """Return the request's name in the log: the one a web server in front gave it, or a new one."""
+    """Return the request's id in the log: the one that a reverse proxy sent, or a new one."""
     sent_id = environ.get("HTTP_X_REQUEST_ID", "")
     return sent_id if _GIVEN_ID.fullmatch(sent_id) else secrets.token_hex(8)
 
@@ -56,12 +56,12 @@ def new_request_id(environ: "WSGIEnvironment") -> str:
 def _end(metrics: Metrics | None, response: Response) -> Response:
     environ = request.environ
     took_s = perf_counter() - environ[_BEGAN]
-    # The address holds the participant's token, so only the endpoint is named.
+    # The URL contains the participant's token, so only the endpoint is logged.
     endpoint, status = request.endpoint or _NOWHERE, response.status_code
     if not (response.is_json and status == HTTPStatus.OK):
-        # Nobody asks about an answer that was acknowledged, and each byte is sent for every one.
+        # Acknowledged answers need no request id, and omitting it saves bytes on each one.
         response.headers[REQUEST_ID] = environ[_ID]
-    # Anybody may ask whether the server is well, and monitors do every few seconds.
+    # Monitors call the health check every few seconds.
     asked_for_health = request.path == HEALTHZ and status == HTTPStatus.OK
     level = logging.DEBUG if asked_for_health else logging.INFO
     log_request(metrics, environ["REQUEST_METHOD"], endpoint, status, took_s, level)
@@ -76,7 +76,7 @@ def log_request(
     took_s: float,
     level: int = logging.INFO,
 ) -> None:
-    """Count a request that was answered, and write its line."""
+    """Count a completed request, and write its log line."""
     if metrics is not None:
         metrics.count_request(endpoint, status, took_s)
     fields = {
@@ -86,5 +86,5 @@ def log_request(
         "duration_ms": round(took_s * 1000, 2),
     }
     if _LOG.isEnabledFor(level):
-        # As the logger does, but for the search of who called it, which no line says.
+        # Like the logger itself, but without looking up the caller, which no line contains.
         _LOG.handle(_LOG.makeRecord(REQUESTS, level, "", 0, "request", (), None, extra=fields))

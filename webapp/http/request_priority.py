@@ -1,8 +1,7 @@
-"""Answers go before arrivals: other requests begin one by one, with a look at what came between.
+"""Prioritise answers: other requests start one at a time, and let pending answers go first.
 
-An arrival takes a process as long as ten answers, and nothing interrupts it. Where a hundred people
-come at the same moment, their requests are all there at once, and an answer that comes then would
-wait for every one of them.
+An arrival occupies a process for as long as ten answers, and nothing interrupts it. If a hundred
+participants arrive at the same moment, an answer that comes then would wait for all of them.
 """
 
 from collections.abc import Iterable
@@ -16,15 +15,15 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
 
 _ANSWERS = "/answers"
-# Long enough that the process's loop looks at its connections; with 0 it goes on at once.
+# Long enough for the event loop to read its connections; with 0, it would continue at once.
 _LOOK_AROUND_S = 1e-6
 
 
 def let_answers_pass(app: Flask) -> None:
-    """Let whatever is no answer wait until the process has read what came meanwhile.
+    """Delay requests other than answers until the process has read newly received requests.
 
-    Nothing is held while a request is answered: who waits, for the database or for a platform,
-    keeps nobody from beginning.
+    No lock is held while a request is processed: a request that waits for the database or a
+    platform does not keep others from starting.
     """
     inner, beginning = app.wsgi_app, Lock()
 

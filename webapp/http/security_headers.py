@@ -1,4 +1,4 @@
-"""The headers every response carries."""
+"""The security headers of every response."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
@@ -13,24 +13,24 @@ _CONTENT_SECURITY_POLICY = "; ".join(
         "default-src 'none'",
         "script-src 'self' {script}",
         "style-src 'self'",
-        # The pages' own empty icon is a data: address, which spares every participant a request.
+        # The pages' empty icon is a data: URL, which saves every participant a request.
         "img-src 'self' data:",
-        # A study's own font lies in its page.
+        # A study's own font is embedded in its page.
         "font-src 'self' data:",
         "connect-src 'self'",
         "base-uri 'none'",
     )
 )
 
-# Nothing here needs a sensor or a purse, and no page that is framed may ask for one.
+# No page needs sensors or payment features, and framed pages may not request them.
 PERMISSIONS = ", ".join(
     f"{name}=()"
     for name in ("camera", "display-capture", "geolocation", "microphone", "payment", "usb")
 )
 _OF_PAGES = ("text/javascript", "application/javascript", "text/css")
 _A_YEAR = "max-age=31536000"
-# A page that was made elsewhere and brings its own styles, shown to a reader. The browser runs
-# nothing in it, and treats it as of another site.
+# The policy for a page that was made elsewhere and has its own styles. The browser runs no scripts
+# in it, and treats it as a page of another site.
 PAGE_OF_ITS_OWN = "; ".join(
     (
         "sandbox allow-popups",
@@ -43,25 +43,25 @@ PAGE_OF_ITS_OWN = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-# Only the replies to these are ever kept where nothing says so.
+# Browsers cache only responses to these methods unless told otherwise.
 _KEPT = ("GET", "HEAD")
 
 
 def add_headers(
     app: Flask, frame_ancestors: str, platforms: Iterable[str], script: str, public_url: str = ""
 ) -> None:
-    """Make the app's pages load nothing from elsewhere and leave nothing behind.
+    """Keep the app's pages from loading foreign content, leaking URLs and being cached.
 
-    What programs get is shown nowhere and leads nowhere, so it goes without the headers of pages:
-    every answer is acknowledged by it.
+    Responses to programs (such as acknowledgements of answers) are never displayed, so they omit
+    the page headers.
 
     Args:
         app: The app.
-        frame_ancestors: The sites that may show its pages in a frame, as a policy writes them.
-        platforms: The sites of all recruiting platforms: they may frame what belongs to no run.
-        script: The only program that may stand in a page itself, by its hash.
-        public_url: Where the app is reached; behind a public address no platform on this machine
-            may frame anything, and one with https is never asked for by http again.
+        frame_ancestors: The sites that may frame its pages, in policy syntax.
+        platforms: The sites of all recruiting platforms: they may frame pages of no run.
+        script: The hash of the only inline script that pages may contain.
+        public_url: The app's public URL. With a public URL, no platform on this machine may frame
+            pages, and with https, browsers never use http again.
     """
     ancestors = tuple(frame_ancestors.split())
     fetched = _CONTENT_SECURITY_POLICY.format(script=script)
@@ -77,15 +77,15 @@ def add_headers(
 
 
 def open_to(sites: Iterable[str]) -> None:
-    """Let these sites, of the run's own platform and no other, frame the present response.
+    """Allow these sites, the current run's own platform, to frame the current response.
 
-    Finished participants are sent there too.
+    Finished participants are also sent to these sites.
     """
     g.platform_sites = tuple(_reachable(sites, public=current_app.extensions[_PUBLIC]))
 
 
 def _reachable(sites: Iterable[str], *, public: bool) -> Iterator[str]:
-    """Yield the sites that may be met: a stand-in on this machine only where the app is too."""
+    """Yield the reachable sites: sites on this machine only if the app is on this machine, too."""
     return (site for site in sites if not (public and is_loopback(site)))
 
 
@@ -93,7 +93,7 @@ def _policy(fetched: str, ancestors: tuple[str, ...], platforms: tuple[str, ...]
     own: str | None = g.get("own_policy")
     if own is not None:
         return own
-    # The researchers' pages, which nobody may frame: a click there may pay.
+    # Researcher pages must not be framed, because a click there may trigger a payment.
     if is_researcher_path(request.path):
         return f"{fetched}; form-action 'self'; frame-ancestors 'none'"
     sites = g.get("platform_sites")
@@ -111,15 +111,15 @@ def _with_headers(
 ) -> Response:
     response.headers.extend(always)
     if not response.is_json:
-        # A page's programs and style obey the page's own policy, and there are twenty of them.
+        # Scripts and styles are governed by the page's policy, and there are about twenty of them.
         if response.mimetype not in _OF_PAGES:
             response.headers["Content-Security-Policy"] = _policy(fetched, ancestors, platforms)
-        # Participants' tokens stand in the addresses, so no address may leave the site.
+        # URLs contain participants' tokens, so they must not leave the site as referrers.
         response.headers["Referrer-Policy"] = "no-referrer"
     if response.mimetype == "text/html":
-        # What is a page alone has a use for it.
+        # Only pages need this header.
         response.headers["Permissions-Policy"] = PERMISSIONS
     if request.method in _KEPT:
-        # Programs and styles say themselves how they may be kept; nothing else may be.
+        # Scripts and styles set their own caching; all other responses must not be cached.
         response.headers.setdefault("Cache-Control", "no-store")
     return response

@@ -1,4 +1,4 @@
-"""What ends by itself: leases, and identities on the day that a study names."""
+"""Jobs for deadlines: leases, and the erasure of identities on the day that a study names."""
 
 from sqlalchemy import select
 
@@ -18,10 +18,10 @@ _CLOSED = select(Run).where(Run.closed_at.is_not(None)).order_by(Run.id)
 
 
 def release_leases(services: Services) -> int:
-    """Free the places of every open run whose leases are over, and return how many those were."""
+    """Free places (participant slots) with an expired lease in open runs; return how many."""
     now = services.now()
     with reading(services.sessions) as session:
-        # Looking takes no lock, so answers wait for this job only when there is something to free.
+        # Reading takes no lock, so answers wait for this job only if there are places to free.
         waiting = [run.id for run in session.scalars(_OPEN) if any_expired(session, run, now)]
     freed = 0
     for run_id in waiting:
@@ -32,7 +32,7 @@ def release_leases(services: Services) -> int:
 
 
 def give_places_to_workers(services: Services) -> int:
-    """Give places of every open run to people at work beside them, and return how many."""
+    """Give free places of every open run to active participants without one; return how many."""
     now, holds = services.now(), services.settings.unanswered_places
     with reading(services.sessions) as session:
         runs = [r.id for r in session.scalars(_OPEN) if anybody_waits(session, r, holds, now)]
@@ -45,9 +45,9 @@ def give_places_to_workers(services: Services) -> int:
 
 
 def delete_addresses(services: Services) -> int:
-    """Delete digests of addresses when their time is over, and return how many.
+    """Delete expired digests of network addresses, and return how many.
 
-    Of arrivals that is an hour, of failed sign-ins a quarter of one.
+    Digests of arrivals expire after an hour, those of failed sign-ins after a quarter of an hour.
     """
     with services.sessions.begin() as session:
         guesses = delete_old_guesses(session, services.now())
@@ -58,7 +58,10 @@ _OPEN = select(Run).where(Run.closed_at.is_(None))
 
 
 def erase_due_identities(services: Services) -> int:
-    """Erase what identifies the people of every run whose day has come; return of how many."""
+    """Erase identifying data of every run whose erasure day has come.
+
+    Return how many participants.
+    """
     now, erased = services.now(), 0
     with reading(services.sessions) as session:
         due = []
@@ -66,14 +69,14 @@ def erase_due_identities(services: Services) -> int:
             try:
                 if is_due(run, services.study_of(session, run), now):
                     due.append(run.id)
-            except RunError:  # its study is lost, which its pages say
+            except RunError:  # its study's files are lost, as the run's pages report
                 continue
     for run_id in due:
         with services.sessions.begin() as session:
             run = session.scalars(select(Run).where(Run.id == run_id).with_for_update()).one()
             study = services.study_of(session, run)
             if not is_due(run, study, now):
-                continue  # opened again meanwhile
+                continue  # reopened meanwhile
             done = erase_identities(session, run, study, now)
             if done.people or not done.waiting:
                 after = {"people": str(done.people), "still to be paid": str(done.waiting)}
@@ -88,5 +91,5 @@ def erase_due_identities(services: Services) -> int:
 
 
 def empty_database_log(services: Services) -> bool:
-    """Empty SQLite's log, where a long reader kept what was erased; return whether it is empty."""
+    """Truncate SQLite's log, if a long read kept erased data in it; return whether it is empty."""
     return empty_log(services.engine)

@@ -1,4 +1,4 @@
-"""Telling researchers what happened to their runs."""
+"""Jobs that notify researchers about their runs."""
 
 import logging
 
@@ -25,13 +25,13 @@ _LOG = logging.getLogger("parallax.jobs")
 
 
 def tell_researchers(services: Services) -> None:
-    """Write down what happened, and send what is due."""
+    """Store new notices, and send the notices that are due."""
     write_notices(services)
     send_notices(services)
 
 
 def look_at_balances(services: Services) -> None:
-    """Write down for which open runs the platform's balance is lower than what is still due."""
+    """Store a notice for each open run whose platform balance is lower than what is still due."""
     wanted: dict[int, tuple[Run, list[int]]] = {}
     with reading(services.sessions) as session:
         for notification, user in watchers(session, Cause.BALANCE):
@@ -47,7 +47,7 @@ def look_at_balances(services: Services) -> None:
 
 def _is_low(services: Services, run: Run) -> bool:
     try:
-        # The live one too: its balance is read, and nothing is spent.
+        # Also for the live platform: the balance is only read, and nothing is spent.
         platform = open_platform(run.recruiter, services.settings, live=True)
         with reading(services.sessions) as session:
             where_it_is = published(session, run, platform.endpoint)
@@ -56,6 +56,6 @@ def _is_low(services: Services, run: Run) -> bool:
         refuse_other_purse(run, study, where_it_is, platform)
         return platform.balance_minor() < due_minor
     except ParallaxError as error:
-        # Whoever looks at *Recruitment* is told the same; here it is no news.
+        # *Recruitment* shows the same error on request; it is no reason for a notice.
         _LOG.info("the balance of run %s is not known: %s", run.ref, error)
         return False

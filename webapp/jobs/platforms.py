@@ -1,4 +1,4 @@
-"""Polling paying platforms, and finishing payments that were ordered."""
+"""Jobs that poll paying platforms, and finish payments that were ordered."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -21,7 +21,7 @@ from webapp.services import Services
 
 _LOG = logging.getLogger("parallax.jobs")
 
-# Refused ones are for a person to look at; the others may have been made, or not been tried.
+# Refused payments need a user's decision; these may have been made, or not been tried.
 _UNFINISHED = (
     PaymentState.INTENDED,
     PaymentState.CALLING,
@@ -31,10 +31,10 @@ _UNFINISHED = (
 
 
 def poll_platforms(services: Services) -> None:
-    """Bring what the platforms know of every open run into the database.
+    """Update every open run from its platform.
 
     Raises:
-        WebappError: Some run's platform could not be polled; the others were.
+        WebappError: A run's platform could not be polled; the other runs were.
     """
     open_runs = select(Run).join(Recruitment, Recruitment.run_id == Run.id)
     with reading(services.sessions) as session:
@@ -47,16 +47,16 @@ def poll_platforms(services: Services) -> None:
 
 
 def finish_payments(services: Services) -> None:
-    """Make the payments that somebody ordered and a crash or an outage left unmade.
+    """Make the payments that were ordered and then interrupted by a crash or an outage.
 
     Raises:
-        WebappError: Some run's platform could not be asked; the others were.
+        WebappError: A run's platform could not be asked; the other runs were.
     """
     left = select(Run, Payment.id).join(Payment, Payment.run_id == Run.id).order_by(Run.id)
     left = left.where(
         Payment.state.in_(_UNFINISHED),
         Payment.assignment.is_not(None),
-        # A younger one may be in the hands of the command that ordered it.
+        # A younger payment may still be in progress in the command that ordered it.
         Payment.made_at < services.now() - CLAIM_TIMEOUT,
     )
     with reading(services.sessions) as session:
@@ -75,7 +75,7 @@ def _for_each(
     problems = []
     for run in runs:
         try:
-            # Never live: what may spend real money is said on a command line, each time.
+            # Never live: spending real money must be allowed on the command line, each time.
             platform = open_platform(run.recruiter, services.settings)
             with reading(services.sessions) as session:
                 where_it_is = published(session, run, platform.endpoint)
@@ -84,7 +84,7 @@ def _for_each(
         except WebappError as error:
             problems.append(f"run {run.ref}: {error}")
         except Exception as error:
-            # One run's surprise must not keep the others from being polled and paid.
+            # An unexpected error of one run must not stop the other runs.
             _LOG.exception("the periodic work for a run's platform failed", extra={"job": run.ref})
             problems.append(f"run {run.ref}: {type(error).__name__}, see the log")
     if problems:

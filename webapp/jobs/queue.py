@@ -1,9 +1,8 @@
-"""The jobs' queue: any number of processes look after it, and one of them does each tick.
+"""The jobs' queue: any number of processes serve it, and one of them does each tick.
 
-Huey schedules, queues and runs; its queue lies in a file of the instance folder, or in tables of
-the shared PostgreSQL database. A tick is a job's number of periods since 1970. The process that
-first writes a tick's claim into huey's store puts the job in the queue; the process that takes it
-out runs it.
+Huey schedules, queues and executes; its queue is a file in the instance folder, or tables of the
+shared PostgreSQL database. A tick is a job's number of periods since 1970. The process that first
+writes a tick's claim into huey's store queues the job; the process that dequeues it executes it.
 """
 
 import logging
@@ -38,12 +37,12 @@ from webapp.services import Services
 
 @dataclass(frozen=True, slots=True)
 class PeriodicJob:
-    """A job for ever and ever.
+    """A periodic job.
 
     Attributes:
-        every_s: The length of its ticks in seconds, at least a minute: once in each it is done.
-        do: What is done. It may end at any point and begins anew at the next tick, so it must
-            leave nothing half done that it does not take up again.
+        every_s: The length of its ticks in seconds, at least a minute: the job runs once in each.
+        do: The work. It may stop at any point and starts over at the next tick, so it must leave
+            nothing half done that it does not resume.
     """
 
     every_s: int
@@ -67,28 +66,28 @@ PERIODIC: Mapping[str, PeriodicJob] = {
 
 
 _LOG = logging.getLogger("parallax.jobs")
-# How often a process looks for a tick that nobody has claimed; a divisor of 60.
+# How often a process looks for an unclaimed tick; a divisor of 60.
 _CHECK_S = 15
-# Less than gunicorn allows a worker without a sign of life.
+# Less than gunicorn's timeout for an unresponsive worker.
 _END_WITHIN_S = 20.0
 
 
 class _Consumer(Consumer):  # type: ignore[misc]
     def _create_scheduler(self) -> Scheduler:
         scheduler = super()._create_scheduler()
-        # Huey looks once a minute and would find each tick only when it is nearly over.
+        # Huey's default of once a minute would find each tick only when it is nearly over.
         scheduler.periodic_task_seconds = scheduler.interval
         return scheduler
 
 
 class _Embedded(_Consumer):
     def _set_signal_handlers(self) -> None:
-        # The process is the server's, and so are its signals.
+        # The process belongs to the server, and so do its signal handlers.
         return
 
 
 class Embedded:
-    """A queue looked after by threads of this process until it is told to end.
+    """A queue served by threads of this process until they are stopped.
 
     Args:
         queue: The queue.
@@ -99,7 +98,7 @@ class Embedded:
         self._consumer.start()
 
     def stop(self) -> None:
-        """Take up nothing new, and let a job at work end unless it takes long."""
+        """Start no new job, and wait for a running job unless it takes long."""
         self._consumer.stop(graceful=True)
 
 
@@ -109,12 +108,12 @@ def open_queue(
     metrics: Metrics | None = None,
     jobs: Mapping[str, PeriodicJob] = PERIODIC,
 ) -> Huey:
-    """Return the installation's queue, which knows its periodic jobs.
+    """Return the installation's queue with its periodic jobs.
 
     Args:
         services: The installation.
         folder: Its instance folder.
-        metrics: Where the jobs that ended are counted; None where nobody asks.
+        metrics: Counts finished jobs; None for no counting.
         jobs: The periodic jobs by name.
     """
     queue = open_store("parallax", services.engine, folder)
@@ -131,15 +130,15 @@ def open_queue(
 def do(
     name: str, job: PeriodicJob, services: Services, folder: Path, metrics: Metrics | None
 ) -> bool:
-    """Do a job unless it is being done elsewhere, and return whether it succeeded."""
+    """Run a job unless it is running elsewhere, and return whether it succeeded."""
     try:
         with exclusive(services.engine, folder, f"job_{name}") as free:
             if not free:
-                # Its last tick takes long; this one would do the same work.
+                # The previous tick still runs, and this one would do the same work.
                 _LOG.info("the job is still running", extra={"job": name})
                 return True
             job.do(services)
-            with suppress(OSError):  # a full disk, which other checks tell
+            with suppress(OSError):  # a full disk, which other checks report
                 _done_file(folder, name).touch()
     except Exception:
         _LOG.exception("job failed", extra={"job": name})
@@ -153,11 +152,11 @@ def do(
 
 
 def last_done(folder: Path, name: str) -> datetime | None:
-    """Return when a job last succeeded on this machine; None where it never did.
+    """Return when a job last succeeded on this machine; None if it never did.
 
     Args:
         folder: The instance folder.
-        name: The job's.
+        name: The job's name.
     """
     try:
         return datetime.fromtimestamp(_done_file(folder, name).stat().st_mtime, UTC)
@@ -172,22 +171,22 @@ def _done_file(folder: Path, name: str) -> Path:
 def _claim(
     store: BaseStorage, name: str, every_s: int, now: Callable[[], datetime], _by_huey: datetime
 ) -> bool:
-    """Return whether the present tick was still to be had and is this process's now."""
+    """Claim the present tick, and return whether this process got it."""
     number = int(now().timestamp()) // every_s
     try:
         if not store.put_if_empty(f"{name} {number}", b""):
             return False
         _forget_claims(store, name, number)
     except Exception:
-        # The next check, a few seconds from now, asks again.
+        # The next check, a few seconds from now, tries again.
         _LOG.exception("the jobs' queue cannot be used", extra={"job": name})
         return False
     return True
 
 
 def _forget_claims(store: BaseStorage, name: str, number: int) -> None:
-    # Clocks of several machines may differ by a tick. Claims far ahead are forgotten too: the
-    # clock was wrong when they were made, and the work must not wait until it says so again.
+    # Clocks of several machines may differ by a tick. Claims far in the future are also deleted:
+    # the clock was wrong when they were made, and the work must not wait until that time.
     for key in store.result_items():
         of, _, claimed = key.rpartition(" ")
         if of == name and abs(int(claimed) - number) > 1:
@@ -195,11 +194,11 @@ def _forget_claims(store: BaseStorage, name: str, number: int) -> None:
 
 
 def consume(queue: Huey, check_s: int = _CHECK_S) -> None:
-    """Look after a queue until the process is told to end; a job at work ends first.
+    """Serve a queue until the process is told to end; a running job ends first.
 
     Args:
         queue: The queue.
-        check_s: How often to look for a tick that nobody has claimed; a divisor of 60.
+        check_s: How often to look for an unclaimed tick; a divisor of 60.
     """
     _Consumer(queue, graceful_signal="TERM", **_options(check_s)).run()
 

@@ -1,4 +1,4 @@
-"""Reporting endings to platforms, apart from any request."""
+"""Jobs that report endings to platforms, outside requests."""
 
 import logging
 from collections.abc import Callable
@@ -23,10 +23,10 @@ _LOG = logging.getLogger("parallax.jobs")
 
 
 def send_reports(services: Services) -> None:
-    """Send every report whose time has come.
+    """Send every report that is due.
 
     Raises:
-        WebappError: Some could not be sent for a reason of the installation's own, such as a
+        WebappError: Some could not be sent because of a fault of the installation, such as a
             missing secret; the others were.
     """
     hold_what_may_be_told(services)
@@ -37,7 +37,7 @@ def send_reports(services: Services) -> None:
         except WebappError as error:
             problems[str(error)] = problems.get(str(error), 0) + 1
         except Exception as error:
-            # One report's surprise must not keep the others from being sent.
+            # An unexpected error of one report must not stop the others.
             _LOG.exception("a report could not be sent", extra={"job": "send_reports"})
             problems[f"{type(error).__name__}, see the log"] = 1
     if problems:
@@ -47,13 +47,13 @@ def send_reports(services: Services) -> None:
 
 
 def hold_what_may_be_told(services: Services) -> None:
-    """After a restore, hold every call that must not be repeated until a person decided."""
+    """After a restore, hold every call that must not be repeated for a researcher's decision."""
     with reading(services.sessions) as session:
         if not may_be_told(session.connection()):
             return
     with services.sessions.begin() as session:
         if not may_be_told(session.connection()):
-            return  # Another process was faster.
+            return  # Another process did it first.
         for run in session.scalars(select(Run).order_by(Run.id)).all():
             only_once = _only_once(services, session, run)
             if held := hold_reports(session, run, only_once, services.now()):
@@ -72,7 +72,8 @@ def _only_once(services: Services, session: Session, run: Run) -> Callable[[Endi
             return lambda _: False
         recruiter, study = services.recruiter(run.recruiter), services.study_of(session, run)
     except ParallaxError:
-        # What cannot be asked now may be of either kind; whoever pays is read before it is paid.
+        # The terms cannot be read now. Paying platforms are read before each payment, so only
+        # others are held.
         return lambda _: not pays
     assert isinstance(recruiter, ReportingRecruiter)
 

@@ -1,4 +1,4 @@
-"""Summarising sessions, by a process of its own: it judges every answer of a run."""
+"""Summarising sessions in a separate process, because it evaluates every answer of a run."""
 
 import time
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from webapp.runs.charts import charts_of
 from webapp.runs.summaries import batches, n_responses, store, summary_rows
 from webapp.services import Services
 
-# A run that is summarised all the time would keep a processor busy: at most a twentieth of it.
+# Limits the summaries of a busy run to a twentieth of a processor's time.
 _SHARE = 20
 
 
@@ -26,11 +26,11 @@ def summarise_runs(services: Services) -> None:
     """Summarise the sessions of every run with new answers, one run after the other.
 
     Raises:
-        WebappError: Some run's sessions could not be summarised; the others were.
+        WebappError: A run's sessions could not be summarised; the other runs were.
     """
     problems = []
     for ref in due(services):
-        # The server's own processes answer participants, one thread at a time.
+        # The server's own processes serve participants, one thread at a time.
         done = parallax(services.instance, "summarise", ref, limit_s=None)
         if not done.worked:
             problems.append(f"run {ref}: {done.text.strip()}")
@@ -39,7 +39,7 @@ def summarise_runs(services: Services) -> None:
 
 
 def due(services: Services) -> list[str]:
-    """Return the runs whose sessions changed since they were summarised, and have waited enough."""
+    """Return the runs whose sessions changed since the last summary and have waited long enough."""
     responses = (
         select(func.coalesce(func.sum(RunCount.n), 0))
         .where(RunCount.run_id == Run.id, RunCount.subject == RESPONSES)
@@ -63,10 +63,10 @@ def due(services: Services) -> list[str]:
 def summarise(
     sessions: Sessions, ref: str, study_of: Callable[[Session, Run], Study], now: datetime
 ) -> int:
-    """Summarise every session of a run that has an answer, and return how many those are.
+    """Summarise every session of a run that has an answer, and return how many.
 
     Args:
-        sessions: The database's.
+        sessions: The session factory.
         ref: The run's reference.
         study_of: Returns the run's study.
         now: The time.
@@ -84,8 +84,8 @@ def summarise(
         drawn = charts_of(session, run, study_of(session, run), now)
     with sessions.begin() as session:
         if _wishes(session, run) != wishes:
-            # Somebody had something erased, or its use stopped, meanwhile, and may be named by what
-            # was stored: the next minute's job begins anew.
+            # A participant's data were erased or restricted meanwhile and may be in the stored
+            # summaries: the job starts over a minute later.
             session.execute(delete(SessionSummary).where(SessionSummary.run_id == run.id))
             return len(rows)
         session.execute(delete(RunSummary).where(RunSummary.run_id == run.id))
@@ -98,7 +98,7 @@ def summarise(
 
 
 def _wishes(session: Session, run: Run) -> tuple[frozenset[int], int]:
-    """Return whose data are used for nothing, and how often somebody's were erased."""
+    """Return the participants whose data are restricted, and the number of erasures."""
     restricted = select(Participant.id).where(
         Participant.run_id == run.id, Participant.restricted_at.is_not(None)
     )

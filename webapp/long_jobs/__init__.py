@@ -1,1 +1,1 @@
-"""Long jobs that a researcher asks for on a page; each worker process does one at a time."""
+"""Long jobs that a researcher starts on a page; each worker process executes one at a time."""

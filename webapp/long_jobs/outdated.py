@@ -1,4 +1,4 @@
-"""Reports that stand on data which somebody took back: they are removed, never shown."""
+"""Outdated reports, based on data that were withdrawn since: they are removed, never shown."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,10 +17,10 @@ _LOST = "The server that made it has stopped. Make it again."
 
 
 def people_now(session: Session, run: Run) -> frozenset[str]:
-    """Return a mark of everybody of a run whose data may be used, as these are now.
+    """Return a mark for the present data of each participant whose data may be used.
 
-    Who stops and keeps their answers, or corrects one, has another mark than before; who erases
-    them, or lets them be used for nothing, has none.
+    Participants who withdraw without erasure, or correct an answer, get a different mark;
+    participants who erase or restrict their data get none.
     """
     events = select(Event.participant_id, Event.kind).join(
         Participant, Participant.id == Event.participant_id
@@ -48,7 +48,7 @@ def people_now(session: Session, run: Run) -> frozenset[str]:
 
 
 def note_people(services: Services, job_id: str) -> None:
-    """Keep whose data a job about a run may use: of everybody who is there when it begins."""
+    """Store the marks of the data that a job about a run may use, when the job begins."""
     jobs = Jobs(services.instance)
     with suppress(KeyError), reading(services.sessions) as session:
         subject = jobs.job(job_id).subject
@@ -63,13 +63,13 @@ def stands(
     job: Job,
     people_of: Callable[[Session, Run], frozenset[str]] = people_now,
 ) -> bool:
-    """Return whether everybody whose data a job used lets them be used still, as they were.
+    """Return whether all data that a job used are still usable and unchanged.
 
     Args:
         session: A reading session.
         jobs: The jobs of the installation.
         job: The job.
-        people_of: Returns the marks of a run's people.
+        people_of: Returns the marks of a run's participants.
     """
     if not job.uses_people or job.state is JobState.WAITING:
         return True
@@ -78,21 +78,21 @@ def stands(
     if run is None or used is None:
         return run is not None and not job.makes_report
     marks = people_of(session, run)
-    # Of who came between its beginning and the export, the reference alone is known.
+    # Of participants who came between the job's start and the export, only the reference is stored.
     return used <= marks | {mark.partition(" ")[0] for mark in marks}
 
 
 def remove_outdated_reports(services: Services) -> None:
-    """Remove every report that no longer stands, and what jobs left whose server died.
+    """Remove every outdated report, and the files of jobs whose server died.
 
-    One that is at work ends, and what it has written so far goes with it.
+    A running job of that kind is cancelled, and its files are removed.
     """
     jobs = Jobs(services.instance)
     for job in jobs.everything():
         if job.is_lost(services.now()):
             jobs.tidy(job.id)
             jobs.changed(job.id, state=JobState.FAILED, text=_LOST)
-    # A run has many reports, and perhaps very many people.
+    # A run has many reports, and possibly very many participants.
     once = cache(people_now)
     with reading(services.sessions) as session:
         outdated = [job.id for job in jobs.everything() if not stands(session, jobs, job, once)]

@@ -1,6 +1,6 @@
-"""What is known of long jobs: a folder each in the instance, which holds what they made as well.
+"""The records of long jobs: for each a folder in the instance, which also holds its results.
 
-A record is replaced as a whole, so a page reads the old one or the new one.
+A record is replaced as a whole, so that a page reads either the old or the new one.
 """
 
 import json
@@ -16,18 +16,18 @@ from pathlib import Path
 _JOB_ID = re.compile(r"[0-9a-f]{16}")
 _RECORD = "job.json"
 _CANCELLED = "cancelled"
-# Whose data it was made of, one a line.
+# The marks of the data it used, one per line.
 _PEOPLE = "people"
-# What a job makes lies below this name in its folder; everything else is removed at its end.
+# A job's results lie below this name in its folder; all other files are removed at its end.
 MADE = "report"
-# The run's answers lie here while a report is made of them.
+# The folder of the run's exported answers, while a report is made.
 EXPORTED = "run"
-# A job says twice a minute that it is alive; one that does not died with its server.
+# A running job updates its record twice a minute; a silent one died with its server.
 SILENT_AFTER = timedelta(minutes=2)
 
 
 class JobState(StrEnum):
-    """How far a job has come."""
+    """The state of a job."""
 
     WAITING = "waiting"
     WORKING = "working"
@@ -44,8 +44,8 @@ class Step:
     """One command of a job.
 
     Attributes:
-        says: What it does, for people.
-        arguments: Of ``parallax``; ``{folder}`` stands for the job's folder.
+        says: A description for readers.
+        arguments: The arguments of ``parallax``; ``{folder}`` is replaced by the job's folder.
     """
 
     says: str
@@ -54,18 +54,18 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Long work that somebody asked for.
+    """A long job.
 
     Attributes:
-        id: Random.
-        subject: What it is about: a run's reference.
-        title: What it makes, for people.
-        who: Who asked for it.
-        asked_at: When, in ISO 8601.
+        id: A random id.
+        subject: The subject: a run's reference.
+        title: A description of the result.
+        who: The user who requested it.
+        asked_at: The time of the request, in ISO 8601.
         steps: Its commands.
-        state: How far it has come.
-        at_step: The number of the step at work, from 0.
-        alive_at: When it last said that it is at work; empty before.
+        state: Its state.
+        at_step: The number of the current step, from 0.
+        alive_at: The time of its last sign of life; empty before it starts.
         text: Why it failed; empty otherwise.
     """
 
@@ -82,16 +82,16 @@ class Job:
 
     @property
     def makes_report(self) -> bool:
-        """Whether it leaves a report that can be read."""
+        """Whether its result is a report that can be read."""
         return bool(self.steps) and self.steps[-1].arguments[0] == "compare"
 
     @property
     def uses_people(self) -> bool:
-        """Whether it is about a run, whose people may take back their data."""
+        """Whether it uses a run, whose participants may withdraw their data."""
         return " " not in self.subject
 
     def is_lost(self, now: datetime) -> bool:
-        """Return whether the server that did it has died."""
+        """Return whether the server that ran it has died."""
         if self.state is not JobState.WORKING:
             return False
         return now - datetime.fromisoformat(self.alive_at) > SILENT_AFTER
@@ -101,14 +101,14 @@ class Jobs:
     """The long jobs of an installation.
 
     Args:
-        instance: Its folder.
+        instance: The instance folder.
     """
 
     def __init__(self, instance: Path) -> None:
         self._folder = instance / "long_jobs"
 
     def add(self, subject: str, title: str, who: str, now: datetime, steps: Sequence[Step]) -> Job:
-        """Write down a job; nothing of it is done yet."""
+        """Store a new job without starting it."""
         job_id, at = secrets.token_hex(8), now.isoformat()
         job = Job(job_id, subject, title, who, at, steps)
         self.folder(job.id).mkdir(parents=True)
@@ -120,14 +120,14 @@ class Jobs:
         return self._folder / job_id
 
     def keep(self, job: Job) -> None:
-        """Replace what is known of a job."""
+        """Replace the record of a job."""
         path = self.folder(job.id) / _RECORD
         temporary = path.with_suffix(".being_written")
         temporary.write_text(json.dumps(asdict(job)), encoding="utf-8", newline="\n")
         temporary.replace(path)
 
     def changed(self, job_id: str, **changes: str | int) -> Job:
-        """Change what is known of a job, and return it."""
+        """Change fields of a job's record, and return the job."""
         job = replace(self.job(job_id), **changes)  # type: ignore[arg-type]
         self.keep(job)
         return job
@@ -136,9 +136,9 @@ class Jobs:
         """Return a job.
 
         Raises:
-            KeyError: There is none.
+            KeyError: There is no such job.
         """
-        # It comes from addresses: of another shape, it might lead elsewhere or be no file's name.
+        # The id comes from an address: another format might lead to a different folder.
         if not _JOB_ID.fullmatch(job_id):
             raise KeyError(job_id)
         try:
@@ -150,12 +150,12 @@ class Jobs:
         return Job(**attributes | {"state": JobState(kept["state"])})
 
     def note_people(self, job_id: str, people: Iterable[str]) -> None:
-        """Keep whose data a job uses, besides those of whom it is known."""
+        """Add marks of data that a job uses to those already stored."""
         with (self.folder(job_id) / _PEOPLE).open("a", encoding="utf-8", newline="\n") as file:
             file.writelines(f"{ref}\n" for ref in people)
 
     def people(self, job_id: str) -> frozenset[str] | None:
-        """Return whose data a job uses; None where that was not kept."""
+        """Return the marks of the data that a job uses; None if none were stored."""
         try:
             kept = (self.folder(job_id) / _PEOPLE).read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -163,16 +163,16 @@ class Jobs:
         return frozenset(kept.splitlines())
 
     def about(self, subject: str) -> list[Job]:
-        """Return the jobs about something, the latest first."""
+        """Return the jobs of a subject, the latest first."""
         jobs = [job for job in self.everything() if job.subject == subject]
         return sorted(jobs, key=lambda job: job.asked_at, reverse=True)
 
     def remove(self, job_id: str) -> None:
-        """Remove a job and what it made."""
+        """Remove a job and its results."""
         shutil.rmtree(self.folder(job_id), ignore_errors=True)
 
     def tidy(self, job_id: str) -> None:
-        """Remove what a job needed and nobody reads, such as the run's answers."""
+        """Remove a job's intermediate files, such as the run's answers."""
         for path in self.folder(job_id).iterdir():
             if path.name in (MADE, _RECORD, _CANCELLED, _PEOPLE):
                 continue
@@ -186,11 +186,11 @@ class Jobs:
         for path in self._folder.glob(f"*/{_RECORD}"):
             try:
                 yield self.job(path.parent.name)
-            except KeyError:  # removed at this moment
+            except KeyError:  # just removed
                 continue
 
     def cancel(self, job_id: str) -> None:
-        """Ask a job to end."""
+        """Request that a job end."""
         (self.folder(job_id) / _CANCELLED).touch()
 
     def is_cancelled(self, job_id: str) -> bool:

@@ -1,4 +1,4 @@
-"""Long jobs: their own queue, and doing one, each command in a process that can be ended."""
+"""Long jobs: their queue, and executing a job with each command in a separate process."""
 
 import csv
 import os
@@ -21,10 +21,10 @@ from webapp.long_jobs.outdated import note_people
 from webapp.long_jobs.records import EXPORTED, Job, Jobs, JobState
 from webapp.services import Services
 
-# Participants' pages come first, on whatever processors there are.
+# Participants' pages have priority, on all processors.
 _NICE = 10
 _LOOK_EVERY_S = 1.0
-# Set when this process is about to end: what is at work then ends with it.
+# Set when this process is about to end: running commands are then ended too.
 leaving = threading.Event()
 _NAME = "parallax_long"
 
@@ -34,8 +34,8 @@ class LongQueue:
     """The queue of long jobs.
 
     Attributes:
-        huey: What a consumer looks after; it does one job at a time.
-        put: Puts a job into the queue, by its id.
+        huey: The queue for a consumer, which executes one job at a time.
+        put: Queues a job, by its id.
     """
 
     huey: Huey
@@ -43,11 +43,11 @@ class LongQueue:
 
 
 def do_job(instance: Path, job_id: str, now: Callable[[], datetime]) -> JobState:
-    """Do a job and keep how it ended; one that is no longer waiting is left alone.
+    """Execute a job and store its outcome; a job that is not waiting is left unchanged.
 
     Args:
         instance: The instance folder.
-        job_id: The job's.
+        job_id: The job's id.
         now: Returns the time.
     """
     jobs = Jobs(instance)
@@ -77,17 +77,17 @@ def _ended(jobs: Jobs, job: Job, state: JobState, text: str = "") -> JobState:
         jobs.changed(job.id, state=state, text=text)
         jobs.tidy(job.id)
     except (KeyError, FileNotFoundError):
-        # It was removed meanwhile; its command may have written something after that.
+        # It was removed meanwhile; its command may have written files after that.
         jobs.remove(job.id)
         return JobState.CANCELLED
     return state
 
 
 def _note_people(jobs: Jobs, job_id: str) -> bool:
-    """Keep who stands in the run that a step exported, and return whether one is exported.
+    """Store the participants of an exported run, and return whether a step exported one.
 
-    Somebody may have come since the job was asked for. A report of their answers must not outlive
-    their wish either.
+    Participants may have arrived since the job was requested, and a report must be removed if they
+    withdraw their data.
     """
     exported = jobs.folder(job_id) / EXPORTED / f"{RESPONSES.name}.csv"
     if not exported.is_file():
@@ -130,7 +130,7 @@ def _step(
 
 
 def _stand_back(pid: int) -> None:
-    with suppress(AttributeError, OSError):  # another system, or it has ended
+    with suppress(AttributeError, OSError):  # another system, or the process has ended
         os.setpriority(os.PRIO_PROCESS, pid, _NICE)
 
 

@@ -1,8 +1,8 @@
 """Sending notices by webhook and mail, and never into the server's own network.
 
-A name is resolved once, every address that it has must be a public one, and the connection goes to
-one of exactly these: the name is not resolved again. The certificate must
-be the name's. Redirects are not followed.
+A name is resolved once, and all its addresses must be public. The connection goes to exactly one of
+these addresses, without resolving the name again. The certificate must match the name. Redirects
+are not followed.
 """
 
 import smtplib
@@ -23,7 +23,7 @@ from webapp.errors import WebappError
 
 _PATIENCE_S = 10.0
 _PORT = 443
-# These embed an IPv4 address, which may be an inner one.
+# These networks embed an IPv4 address, which may be internal.
 _EMBEDDING_IPV4 = tuple(
     map(ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16"))
 )
@@ -31,7 +31,7 @@ Resolve = Callable[[str, int], Iterable[str]]
 
 
 class DeliveryError(WebappError):
-    """A notice did not arrive."""
+    """A notice was not delivered."""
 
 
 def is_outside(address: str) -> bool:
@@ -59,10 +59,10 @@ def resolved(host: str, port: int) -> list[str]:
 
 
 def checked_url(url: str) -> str:
-    """Return a webhook's address whose text is acceptable.
+    """Return a webhook's address if its syntax is acceptable.
 
     Raises:
-        DeliveryError: It is not.
+        DeliveryError: It is not acceptable.
     """
     try:
         parts = urlsplit(url)
@@ -91,20 +91,21 @@ def send_outside(
     """Send a JSON object by POST.
 
     Args:
-        url: Where to.
+        url: The destination.
         body: The object.
         resolve: Returns the IP addresses of a host.
-        secure: Whose certificates are trusted; None for those of the usual authorities.
+        secure: The TLS context; None for the usual certificate authorities.
 
     Raises:
-        DeliveryError: It leads into the network here, nobody answers, or the answer is no success.
+        DeliveryError: The address is in the local network, there is no answer, or the answer is not
+            a success.
     """
     parts = urlsplit(checked_url(url))
     host, port = str(parts.hostname), parts.port or _PORT
     try:
         addresses = list(resolve(host, port))
     except (OSError, UnicodeError) as error:
-        # Nobody can be asked for a name with an empty part, or with one of 64 letters.
+        # A name with an empty part, or with a part of 64 letters, cannot be resolved.
         why = getattr(error, "strerror", None) or "it is no name of a host"
         raise DeliveryError(f"the name {host} cannot be found: {why}") from error
     if not addresses or not all(map(is_outside, addresses)):
@@ -153,10 +154,10 @@ _LONGEST = 254
 
 
 def checked_mail(address: str) -> str:
-    """Return a mail address.
+    """Return a valid mail address.
 
     Raises:
-        DeliveryError: It is none.
+        DeliveryError: It is not valid.
     """
     try:
         parsed = Address(addr_spec=address)
@@ -172,13 +173,13 @@ def send_mail(settings: Settings, to: str, subject: str, text: str) -> None:
     """Send a mail.
 
     Args:
-        settings: They name the server.
+        settings: The settings, which name the mail server.
         to: The address.
         subject: One line.
         text: The mail.
 
     Raises:
-        DeliveryError: No server is named, or it did not take the mail.
+        DeliveryError: No server is configured, or it refused the mail.
     """
     if not settings.smtp_host:
         raise DeliveryError(
@@ -217,7 +218,7 @@ def _why(error: OSError) -> str:
 
 
 def _one_line(status: int, reply: bytes | str) -> str:
-    """Return a server's reply with its status, which says whether another try may help."""
+    """Return a server's reply with its status, which shows whether a retry may help."""
     text = reply.decode(errors="replace") if isinstance(reply, bytes) else reply
     return " ".join([str(status), *text.split()])
 

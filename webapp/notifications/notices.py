@@ -1,4 +1,4 @@
-"""Notices to researchers: what causes one, stored once, sent until it arrives or is given up."""
+"""Notices to researchers: their causes; each is stored once and retried until sent or given up."""
 
 import logging
 from collections.abc import Collection, Iterator
@@ -32,21 +32,21 @@ from webapp.runs.titles import titles_of
 from webapp.services import Services
 from webapp.sessions.lease import ACTIVE_STATES
 
-# A payment takes a moment, and the job that finishes payments runs every five minutes.
+# Payments take a moment, and the job that finishes payments runs every five minutes.
 _PAYMENT_WAITS = timedelta(minutes=30)
 # A new address gets no notices of older jobs.
 _LATEST_JOBS = timedelta(days=1)
 
 
 class Way(StrEnum):
-    """How a notice is sent."""
+    """The channel of a notice."""
 
     MAIL = "mail"
     WEBHOOK = "webhook"
 
 
 class Cause(StrEnum):
-    """What a notice may be about."""
+    """The cause of a notice."""
 
     COMPLETE = "complete"
     QUIET = "quiet"
@@ -66,12 +66,12 @@ CAUSE_LABELS: dict[Cause, str] = {
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Something that a notice is about.
+    """An event that causes a notice.
 
     Attributes:
         cause: Its cause.
-        about: A key of the event, so that nobody gets two notices of it.
-        text: What happened, in a sentence without the run's name.
+        about: A unique key of the event, so that each address gets one notice of it.
+        text: A sentence that describes it, without the run's name.
     """
 
     cause: Cause
@@ -87,14 +87,14 @@ def news_of_run(
     quiet_minutes: int,
     now: datetime,
 ) -> Iterator[News]:
-    """Yield the news of a run; a state that lasts is yielded again, under the same key.
+    """Yield the news of a run; a lasting state is yielded again, under the same key.
 
     Args:
         session: A reading session.
         run: The run.
-        jobs: The long jobs about it.
-        causes: What is asked for.
-        quiet_minutes: After how many minutes without an answer the run is quiet.
+        jobs: The run's long jobs.
+        causes: The wanted causes.
+        quiet_minutes: The number of minutes without an answer after which a run is quiet.
         now: The time.
     """
     if Cause.COMPLETE in causes:
@@ -108,7 +108,7 @@ def news_of_run(
 
 
 def low_balance(run: Run, now: datetime) -> News:
-    """Return the news, once a day, that the balance does not cover what is due."""
+    """Return the news that the balance does not cover what is due; its key changes daily."""
     return News(
         Cause.BALANCE,
         f"balance {run.ref} {now:%Y-%m-%d}",
@@ -127,13 +127,13 @@ def _complete(session: Session, run: Run) -> Iterator[News]:
     )
     places, finished = (counted.get(subject, 0) for subject in subjects)
     if places and finished >= places:
-        # With more places it can be complete once more.
+        # The key contains the places: after adding places, the run can become complete again.
         about = f"complete {run.ref} {places}"
         yield News(Cause.COMPLETE, about, f"All {places} places are finished.")
 
 
 def _quiet(session: Session, run: Run, minutes: int, now: datetime) -> Iterator[News]:
-    # Of those at work alone, who are few: a run may have millions of answers.
+    # Only the active participants are read, who are few: a run may have millions of answers.
     at_work = Participant.run_id == run.id, Participant.state.in_(ACTIVE_STATES)
     people, came = session.execute(
         select(func.count(), func.max(Participant.consented_at)).where(*at_work)
@@ -175,18 +175,18 @@ def _ended_jobs(jobs: Collection[Job], now: datetime) -> Iterator[News]:
 
 
 _LOG = logging.getLogger("parallax.notifications")
-# After the first try, the second, and so on; then it is given up.
+# The waits after each failed try; then the notice is given up.
 WAITS = tuple(timedelta(minutes=n) for n in (1, 5, 20, 60, 240))
 _AT_A_TIME = 50
 
 
 def causes_of(notification: Notification) -> frozenset[Cause]:
-    """Return the causes that somebody chose for an address."""
+    """Return the causes that a user selected for an address."""
     return frozenset(map(Cause, notification.causes.split()))
 
 
 def watchers(session: Session, cause: Cause | None = None) -> list[tuple[Notification, User]]:
-    """Return the addresses and their users; those of one cause, or all."""
+    """Return the addresses and their users, for one cause or for all."""
     rows = session.execute(
         select(Notification, User)
         .join(User, User.id == Notification.user_id)
@@ -197,13 +197,13 @@ def watchers(session: Session, cause: Cause | None = None) -> list[tuple[Notific
 
 
 def watched_runs(session: Session, user: User) -> list[Run]:
-    """Return the runs of which a user gets notices: runs with people that they may see."""
+    """Return the runs about which a user gets notices: visible, not simulated, not archived."""
     visible = Run.simulated.is_(False), Run.archived_at.is_(None), runs_seen_by(user)
     return list(session.scalars(select(Run).where(*visible).order_by(Run.id)))
 
 
 def write_notices(services: Services) -> int:
-    """Store a notice of everything new for every address; return how many are new."""
+    """Store a notice of each new event for every address; return the number of new notices."""
     with reading(services.sessions) as session:
         addresses = watchers(session)
         if not addresses:
@@ -228,7 +228,7 @@ def _news_of_user(
 
 
 def add_notices(services: Services, news: list[tuple[int, Run, News]]) -> int:
-    """Store the notices that are not stored yet; return how many those were.
+    """Store the notices that are not stored yet; return how many.
 
     Args:
         services: The installation.
@@ -252,13 +252,13 @@ def add_notices(services: Services, news: list[tuple[int, Run, News]]) -> int:
         try:
             with services.sessions.begin() as session:
                 session.add(notice)
-        except IntegrityError:  # another process was faster, or the address is gone
+        except IntegrityError:  # another process stored it first, or the address was removed
             continue
     return len(new)
 
 
 def send_notices(services: Services) -> int:
-    """Send every notice whose time has come, and return how many arrived."""
+    """Send every notice that is due, and return how many arrived."""
     now, arrived = services.now(), 0
     due = select(Notice.id).where(Notice.next_at <= now).order_by(Notice.next_at).limit(_AT_A_TIME)
     with reading(services.sessions) as session:
@@ -273,7 +273,7 @@ def _send(services: Services, id_: int) -> bool:
         notice = session.get(Notice, id_, with_for_update=True)
         if notice is None or notice.next_at is None or notice.next_at > services.now():
             return False
-        # Stored before the call, so that the try counts even if the process dies in it.
+        # Stored before the call, so that the try counts even if the process dies during the call.
         more = notice.tries < len(WAITS)
         notice.next_at = services.now() + WAITS[notice.tries] if more else None
         notice.tries += 1
@@ -302,7 +302,7 @@ def deliver(services: Services, way: Way, address: str, about: str, text: str) -
     """Send one notice to one address.
 
     Raises:
-        DeliveryError: It did not arrive.
+        DeliveryError: It was not delivered.
     """
     if way is Way.MAIL:
         subject = f"Parallax: {text.partition(chr(10))[0]}"

@@ -1,7 +1,6 @@
-"""What a run's participants are owed, with what they submitted and what they were paid.
+"""What a run's participants are owed, with their submissions and payments.
 
-Everyone who finished is owed the reward; whether the rules keep them in the analysis makes no
-difference to it.
+Every participant who finished is owed the reward, whether kept or excluded from the analysis.
 """
 
 from collections import defaultdict
@@ -33,17 +32,16 @@ from webapp.runs.unblind import is_blind
 
 @dataclass(frozen=True, slots=True)
 class PayeeAccount:
-    """A participant, what they did and what they got.
+    """A participant's work and payments.
 
     Attributes:
-        participant: Who.
-        finished: Whether they answered everything, be it after their place was given away.
-        kept: Whether they enter the analysis; None while no rule has decided.
-        correct_catch_trials: On how many catch trials they chose the expected option; None while
-            the run is blind, or they asked that their data not be used.
-        assignment: Their first assignment that the platform calls submitted or more; None while
-            there is none.
-        payments: Their part of the ledger, in the order it was written.
+        participant: The participant.
+        finished: Whether they answered everything, even if their place had been given away.
+        kept: Whether they enter the analysis; None before the verdict.
+        correct_catch_trials: The number of catch trials with the expected answer; None while the
+            run is blind, or if their data are restricted.
+        assignment: Their first assignment with the status submitted or later; None without one.
+        payments: Their lines of the ledger, in order of writing.
     """
 
     participant: Participant
@@ -55,7 +53,7 @@ class PayeeAccount:
 
     @property
     def finisher(self) -> BonusCandidate:
-        """The participant as bonus rules see one."""
+        """The participant in the form that bonus rules read."""
         kept = None if self.is_restricted else self.kept
         return BonusCandidate(self.participant.ref, kept, self.correct_catch_trials)
 
@@ -66,36 +64,36 @@ class PayeeAccount:
 
     @property
     def is_restricted(self) -> bool:
-        """Whether nothing may be decided by their answers, as they asked."""
+        """Whether no decision may use their answers, at their request."""
         return self.participant.restricted_at is not None
 
     @property
     def approved(self) -> bool:
-        """Whether the platform pays the reward, or has."""
+        """Whether the platform has paid or is about to pay the reward."""
         reward = self.payment(PaymentKind.REWARD)
         by_us = reward is not None and reward.state == PaymentState.DONE
         return by_us or (self.assignment is not None and self.assignment.status in PAID_STATUSES)
 
     @property
     def rejected(self) -> bool:
-        """Whether the platform was told to refuse the reward, or reports that it was refused."""
+        """Whether the platform was told to refuse the reward, or reports that it refused it."""
         at_the_platform = (
             self.assignment is not None and self.assignment.status == AssignmentStatus.REJECTED
         )
         line = self.payment(PaymentKind.REJECTION)
-        # A rejection that the platform refused to make takes nothing from anybody.
+        # A rejection that the platform refused has no effect on the reward.
         by_us = line is not None and line.state != PaymentState.REFUSED
         return at_the_platform or by_us
 
     @property
     def awaits_pay(self) -> bool:
-        """Whether they finished and submitted, and nobody decided about it or paid otherwise."""
+        """Whether they finished and submitted, and no decision or other payment was made."""
         decided = self.rejected or self.paid_assignment is not None
         return self.finished and self.assignment is not None and not decided
 
     @property
     def paid_assignment(self) -> str | None:
-        """The platform's id of the assignment that was paid, on which a bonus can be paid too.
+        """The platform's id of the paid assignment, on which a bonus can be paid as well.
 
         It is the submission of the study, or else that of a compensation; None while neither is
         paid.
@@ -109,18 +107,18 @@ class PayeeAccount:
 
 
 def names_of_account(account: PayeeAccount) -> frozenset[str]:
-    """Return what an account may be called: reference, code, or the platform's id of the work."""
+    """Return the names of an account: reference, code, and the platform's id of the assignment."""
     person, work = account.participant, account.assignment
     return frozenset((person.ref, person.code, *((work.platform_id,) if work else ())))
 
 
 def accounts(session: Session, run: Run, only: Sequence[int] | None = None) -> list[PayeeAccount]:
-    """Return the account of everybody who consented, in order of arrival.
+    """Return the account of every consenting participant, in order of arrival.
 
     Args:
         session: A reading session.
         run: The run.
-        only: The ids of some participants, of whom alone anything is read; None for all.
+        only: The ids of the only participants to read; None for all.
     """
     asked = (
         select(Participant, _answered_everything(), Verdict.kept)
@@ -140,7 +138,7 @@ def accounts(session: Session, run: Run, only: Sequence[int] | None = None) -> l
     return [
         PayeeAccount(
             participant=person,
-            finished=bool(finished),  # null where an ending is
+            finished=bool(finished),  # NULL without an ending
             kept=kept,
             correct_catch_trials=None
             if blind or person.restricted_at is not None
@@ -158,7 +156,7 @@ def _answered_everything() -> ColumnElement[bool]:
         Response.id.is_(None)
     )
     late = and_(Participant.state == State.ABANDONED, exists(trials), ~exists(unanswered))
-    # What was done before somebody withdrew is paid all the same, be it erased since.
+    # Work done before a withdrawal is paid, even if it was erased since.
     withdrawn = and_(
         Participant.state == State.WITHDRAWN,
         or_(
@@ -181,7 +179,7 @@ def _submitted(session: Session, run: Run, only: Sequence[int] | None) -> dict[i
         .where(~Assignment.worker_id.is_stand_in())
         .order_by(Assignment.submitted_at.desc(), Assignment.id.desc())
     ).all()
-    # The last that is put in wins, and rows come the latest first.
+    # Rows come latest first, so that the first assignment overwrites later ones.
     return {row.participant_id: row for row in rows if row.participant_id is not None}
 
 

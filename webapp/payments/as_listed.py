@@ -1,7 +1,7 @@
-"""What a platform lists of a payment: whether it was made, and what stands beside it.
+"""The platform's list of payments: whether a payment was made, and others on the same work.
 
 The ledger may be incomplete: a colleague paid by hand, or an older backup was restored. So the
-platform's list is read before each bonus, and what nobody decided about stops it.
+platform's list is read before each bonus, and a payment that no ledger line explains stops it.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from webapp.recruiters.statuses import PAID_STATUSES, AssignmentStatus
 
 _KINDS = (PaymentKind.BONUS, PaymentKind.COMPENSATION)
 
-# What stands as the answer of our own line where a person said that one paid by hand is it.
+# The answer stored in our line if a user declared that a payment by hand is this one.
 TAKEN_AS_PAID = "paid by hand"
 
 
@@ -40,9 +40,9 @@ class OtherLines:
     """The ledger's other bonuses on the same work.
 
     Attributes:
-        ours: The amounts of those that Parallax made.
-        by_hand: The amounts of those that were paid otherwise, and are written down.
-        in_doubt: The numbers of those that were ordered, and that nobody saw paid.
+        ours: The amounts of the bonuses that Parallax paid.
+        by_hand: The amounts of the recorded bonuses that were paid otherwise.
+        in_doubt: The ids of the bonuses that were ordered and not seen as paid.
     """
 
     ours: tuple[int, ...]
@@ -51,7 +51,7 @@ class OtherLines:
 
     @classmethod
     def of(cls, session: Session, payment: Payment) -> "OtherLines":
-        """Return what the ledger has beside a payment."""
+        """Return the ledger's other lines on the work of a payment."""
         lines = session.scalars(
             select(Payment)
             .where(Payment.run_id == payment.run_id, Payment.id != payment.id)
@@ -69,16 +69,16 @@ class OtherLines:
 def refuse_paid_elsewhere(
     payment: Payment, shown: Iterable[int], others: OtherLines, *, additional: bool
 ) -> None:
-    """Let a bonus pass only if everything that the platform shows beside it is accounted for.
+    """Check that the ledger accounts for every other bonus that the platform shows.
 
     Args:
         payment: The bonus that is about to be paid.
         shown: The amounts of the bonuses that the platform shows on the same work.
         others: The ledger's other lines on that work.
-        additional: Whether somebody decided to pay it beside what was paid by hand.
+        additional: Whether a user decided to pay it in addition to bonuses paid by hand.
 
     Raises:
-        PlatformError: Something is not; the words say what a person decides.
+        PlatformError: A bonus is unaccounted for; the message names the decision to make.
     """
     foreign = Counter(shown) - Counter(others.ours)
     unknown = foreign - Counter(others.by_hand)
@@ -111,12 +111,15 @@ def _decide(payment: Payment) -> str:
 
 
 def people_paid_by_hand(lines: Sequence[Payment]) -> frozenset[str]:
-    """Return the platform's ids of those who have a bonus that was paid by hand."""
+    """Return the platform ids of the workers with a bonus paid by hand."""
     return frozenset(line.worker_id for line in lines if is_by_hand(line))
 
 
 def is_bonus_of(platform: Platform, payment: Payment) -> bool:
-    """Return whether the platform pays this as a bonus; some pay compensation so too."""
+    """Return whether the platform pays this as a bonus.
+
+    Some platforms pay compensation this way.
+    """
     by_bonus = isinstance(platform, BonusesForAnybody)
     return payment.kind == PaymentKind.BONUS or (
         payment.kind == PaymentKind.COMPENSATION and by_bonus
@@ -147,10 +150,10 @@ def _bonuses_on(platform: Platform, payment: Payment, offer_id: str) -> list[Bon
 def refuse_beside_others(
     sessions: Sessions, platform: Platform, payment: Payment, *, additional: bool
 ) -> None:
-    """Let a bonus pass only if everything that the platform lists beside it is accounted for.
+    """Check that the ledger accounts for every other bonus that the platform lists.
 
     Raises:
-        PlatformError: Something is not, or the platform cannot be asked.
+        PlatformError: A bonus is unaccounted for, or the platform cannot be asked.
     """
     assert payment.assignment is not None
     listed = _bonuses_on(platform, payment, platform.submission(payment.assignment).offer_id)
@@ -158,7 +161,7 @@ def refuse_beside_others(
         others = OtherLines.of(session, payment)
         lines = session.scalars(select(Payment).where(Payment.run_id == payment.run_id)).all()
     marks = {mark(line) for line in lines}
-    # Those with a mark of ours are lines of their own, whether settled or not.
+    # Bonuses with our mark have lines of their own, settled or not.
     shown = [b.amount_minor for b in listed if not any(each in b.reason for each in marks)]
     refuse_paid_elsewhere(payment, shown, replace(others, ours=()), additional=additional)
 
@@ -167,7 +170,7 @@ def with_tokens(platform: Platform) -> TokenBonuses:
     """Return the platform as one that pays bonuses with tokens.
 
     Raises:
-        PlatformError: It pays none.
+        PlatformError: The platform pays none.
     """
     if not isinstance(platform, TokenBonuses):
         raise PlatformError("the platform pays no bonuses", where=platform.endpoint)
@@ -175,5 +178,5 @@ def with_tokens(platform: Platform) -> TokenBonuses:
 
 
 def mark(payment: Payment) -> str:
-    """Return what finds a bonus again in the platform's list, which knows no tokens."""
+    """Return the mark that identifies a bonus in the platform's list, which shows no tokens."""
     return mark_of(payment.token)

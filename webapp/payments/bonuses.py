@@ -1,4 +1,4 @@
-"""Bonuses: by the study's rule or by somebody's list, as entries of the ledger."""
+"""Bonuses by the study's rule or by a user's list, as entries of the ledger."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -14,14 +14,14 @@ from webapp.payments.run_payments import RunPayments, is_decided
 
 @dataclass(frozen=True, slots=True)
 class Bonuses:
-    """Bonuses that somebody asks for.
+    """Requested bonuses.
 
     Attributes:
-        entries: Those that can be paid.
+        entries: The bonuses that can be paid.
         waiting: How many must wait for the reward.
-        held: Whose are not paid because they had one by hand, which may be the same.
-        restricted: How many are not looked at, because they asked that their data not be used.
-        no_rule: Whether the study has no rule, so that nobody gets one by it.
+        held: Participants not paid because a bonus paid by hand may be the same one.
+        restricted: How many participants are skipped because their data are restricted.
+        no_rule: Whether the study has no bonus rule.
     """
 
     entries: list[Entry]
@@ -31,7 +31,7 @@ class Bonuses:
     no_rule: bool = False
 
     def notes(self, run_ref: str) -> list[str]:
-        """Return what is left out, a sentence each, and what to do about it."""
+        """Return sentences on what is left out, each with a remedy."""
         told = []
         if self.no_rule:
             told.append(
@@ -62,14 +62,14 @@ def bonuses_of_rule(run_payments: RunPayments, *, additional: bool = False) -> B
 
     Args:
         run_payments: The run.
-        additional: Whether those are paid too who had a bonus by hand.
+        additional: Whether to include participants who had a bonus by hand.
 
     Raises:
-        PaymentError: The rule depends on the exclusion, and somebody has no verdict yet.
+        PaymentError: The rule depends on the exclusion, and a participant has no verdict yet.
     """
     owed = run_payments.accounts()
     finished = [account for account in owed if account.finished]
-    # A bonus for everybody is decided by no answer.
+    # A bonus for everyone does not depend on answers.
     by_answers = run_payments.study.payment.bonus != "everyone"
     left = [each for each in finished if not (by_answers and each.is_restricted)]
     candidates = [account.finisher for account in left]
@@ -95,15 +95,15 @@ def _without_held(
 def listed_bonuses(
     run_payments: RunPayments, items: Sequence[PaymentItem], *, additional: bool
 ) -> Bonuses:
-    """Return the bonuses that somebody listed.
+    """Return the bonuses of a user's list.
 
     Args:
         run_payments: The run.
         items: The bonuses, of participants of the run.
-        additional: Whether one may be like one that was paid for another reason, or by hand.
+        additional: Whether a bonus may resemble one that was paid for another reason, or by hand.
 
     Raises:
-        PaymentError: One is like one that was paid for another reason, and may be the same.
+        PaymentError: A bonus resembles one that was paid for another reason, and may be the same.
     """
     entries, waiting = bonuses(run_payments.accounts(), items)
     if not additional:
@@ -114,7 +114,7 @@ def listed_bonuses(
 def bonuses(
     owed: Iterable[PayeeAccount], items: Iterable[PaymentItem]
 ) -> tuple[list[Entry], list[PaymentItem]]:
-    """Return the bonuses that can be paid, and those of people who were not paid at all yet.
+    """Return the payable bonuses, and those of participants who have not been paid at all yet.
 
     A bonus is paid on the assignment of the reward, or on that of the compensation.
     """
@@ -131,7 +131,7 @@ def bonuses(
 
 
 def _held(run_payments: RunPayments, entries: Sequence[Entry]) -> list[Entry]:
-    """Return the bonuses of people who had one by hand: it may be the same one."""
+    """Return the bonuses of participants with one paid by hand, which may be the same one."""
     lines = run_payments.ledger()
     by_hand = people_paid_by_hand(lines)
     return [
@@ -143,10 +143,10 @@ def _held(run_payments: RunPayments, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _refuse_look_alikes(run_payments: RunPayments, entries: Sequence[Entry]) -> None:
-    """Let pass only bonuses that are unlikely to be a second payment of an earlier one.
+    """Check that no bonus looks like a second payment of an earlier one.
 
     Raises:
-        PaymentError: Somebody had a bonus of the same amount for another reason.
+        PaymentError: A participant had a bonus of the same amount for another reason.
     """
     lines = run_payments.ledger()
     new = [entry for entry in entries if line_of(entry, run_payments.run.ref, lines) is None]
@@ -173,10 +173,10 @@ def _refuse_look_alikes(run_payments: RunPayments, entries: Sequence[Entry]) -> 
 
 
 def _refuse_two_alike(run_payments: RunPayments, new: Sequence[Entry]) -> None:
-    """Let pass only bonuses of which no two are the same amount for the same person.
+    """Check that no two bonuses have the same amount and participant.
 
     Raises:
-        PaymentError: Two are.
+        PaymentError: Two bonuses do.
     """
     first = dict[tuple[str, int], Entry]()
     for entry in new:

@@ -1,10 +1,10 @@
-"""Compensating people who worked and could not submit.
+"""Compensating participants who worked and could not submit.
 
-Where the platform pays bonuses on work that was not handed in, compensation is one. Elsewhere it
-is an offer that only they can take: of one place, behind a qualification that nobody else has.
-Taking it and submitting is all there is to do; its approval is the payment. The payment and the
-offer are committed under one token before the platform is asked for anything, so giving the command
-again goes on with what is there.
+If the platform pays bonuses on work that was not submitted, compensation is a bonus. Otherwise it
+is an offer for this participant alone: of one place, behind a qualification that nobody else has.
+The participant only has to accept and submit it; its approval is the payment. The payment and the
+offer are committed under one token before the platform is called, so repeating the command
+continues where it stopped.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from webapp.recruitment.publish import move_expiry, post_hit
 COMPENSATION = "compensation"
 _TO_TAKE = timedelta(days=30)
 _TO_SUBMIT = timedelta(hours=1)
-_UNTIL_PAID = timedelta(days=1)  # where nobody here approves it, the platform does
+_UNTIL_PAID = timedelta(days=1)  # if nothing here approves it, the platform does
 _NAMED_BY, _LONGEST_TITLE = 12, 128
 
 
@@ -43,19 +43,19 @@ def compensation(
     withdrawn: int = 0,
     assignment: str | None = None,
 ) -> Entry:
-    """Return what is to stand in the ledger for somebody who could not submit.
+    """Return the ledger entry for a worker who could not submit.
 
     Args:
-        account: The participant's; None for a worker who never became one.
-        worker_id: What the platform calls them.
-        amount_minor: How much.
-        reason: What they are told.
-        withdrawn: How many earlier offers to them were withdrawn.
-        assignment: The platform's id of what they could not hand in, where the platform pays
-            bonuses on that.
+        account: The participant's account; None for a worker who never became a participant.
+        worker_id: The platform's id of the worker.
+        amount_minor: The amount.
+        reason: The message to the worker.
+        withdrawn: How many earlier offers to the worker were withdrawn.
+        assignment: The platform's id of the unsubmitted assignment, if the platform pays bonuses on
+            such assignments.
 
     Raises:
-        PaymentError: They have submitted, so the reward or a bonus is the way.
+        PaymentError: The worker has submitted, so the reward or a bonus is the right payment.
     """
     if account is not None and account.assignment is not None:
         raise PaymentError(
@@ -73,7 +73,7 @@ def compensation(
 
 
 def unsubmitted(session: Session, run: Run, worker_id: str) -> str:
-    """Return the platform's id of what a worker had last and could not hand in.
+    """Return the platform's id of the worker's last assignment that was not submitted.
 
     Raises:
         PaymentError: The platform reported none.
@@ -103,23 +103,23 @@ def offer_compensation(
     *,
     also: Callable[[Session], None] | None = None,
 ) -> bool:
-    """Make the offer unless it is there, and return whether the platform told the worker of it.
+    """Offer compensation unless it is offered already; return whether the platform told the worker.
 
     Args:
-        sessions: The installation's.
-        platform: Where the worker is.
+        sessions: The installation's session factory.
+        platform: The worker's platform.
         run: The run they worked for.
         study: Its study, whose title the offer gets.
-        entry: What they get.
-        caps: The most that is paid.
+        entry: The entry of the compensation.
+        caps: The installation's limits of pay.
         link: The address of the page by which they submit.
         now: The clock.
-        also: What else the transaction that writes it down does.
+        also: Additional work for the transaction that records the payment.
 
     Raises:
-        PaymentError: It would be too much, or was offered with another amount before.
-        PlatformError: A call was refused or not answered; giving the command again goes on.
-        GateError: Nothing is paid until something is mended.
+        PaymentError: It exceeds a limit, or was offered with another amount before.
+        PlatformError: A call was refused or not answered; repeating the command continues.
+        GateError: A fault blocks payments until it is repaired.
     """
     with sessions.begin() as session:
         refuse(Operation.PAY, session.connection())
@@ -137,10 +137,10 @@ def offer_compensation(
 def offer_what_was_decided(
     sessions: Sessions, platform: Platform, run: Run, study: Study, link: str, now: Clock
 ) -> None:
-    """Make the offers that were written down, and that the platform never confirmed.
+    """Post the recorded offers that the platform never confirmed.
 
     Raises:
-        PlatformError: A call was refused or not answered; calling again goes on from there.
+        PlatformError: A call was refused or not answered; calling again continues from there.
     """
     with reading(sessions) as session:
         waiting = session.scalars(
@@ -155,7 +155,7 @@ def offer_what_was_decided(
 
 
 def taken_up(session: Session, run: Run) -> list[Payment]:
-    """Return the compensation that was taken up since it was last asked, now on its assignment."""
+    """Return newly accepted compensation, now with the id of its assignment."""
     rows = session.execute(
         select(Payment, Assignment.platform_id)
         .join(Hit, Hit.token == Payment.token)
@@ -218,6 +218,7 @@ def _tell(platform: Platform, payment: Payment, title: str) -> bool:
             " it and hand it in: that is all there is to do.",
         )
     except PlatformError:
-        # The platform writes only to those whose work it has seen; the offer stands all the same.
+        # The platform writes only to workers whose work it has seen; the offer is posted all the
+        # same.
         return False
     return payment.worker_id not in missed

@@ -1,4 +1,4 @@
-"""A request to compensate somebody or to take an offer back: whom it is about, what is stored."""
+"""A request to compensate a worker or to withdraw an offer: the payee, and the ledger entry."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -26,12 +26,12 @@ def payee(
 
     Args:
         run_payments: The run.
-        participant: A participant's reference or own code; None where the worker is given.
-        worker: What the platform calls them.
+        participant: A participant's reference or own code; None if the worker is given.
+        worker: The platform's id of the worker.
 
     Raises:
         UnknownNameError: There is no such participant.
-        RunError: No platform knows who they are.
+        RunError: The participant came from no platform.
     """
     accounts = run_payments.accounts()
     if participant is None:
@@ -39,7 +39,7 @@ def payee(
         return next(same, None), str(worker)
     named = (a for a in accounts if participant in (a.participant.ref, a.participant.code))
     if (account := next(named, None)) is None:
-        # A person's own code is a secret, so only references are offered.
+        # A participant's own code is a secret, so only references are suggested.
         refs = [account.participant.ref for account in accounts]
         raise unknown_name("participant", participant, refs)
     if account.participant.platform_id is None:
@@ -57,10 +57,10 @@ def compensation_entry(
     amount_minor: int,
     reason: str,
 ) -> Entry:
-    """Return what would be written down for somebody who could not submit.
+    """Return the ledger entry for a worker who could not submit.
 
     Raises:
-        PaymentError: They have submitted, or the platform knows of no assignment of theirs.
+        PaymentError: The worker has submitted, or the platform knows no assignment of theirs.
     """
     with reading(run_payments.sessions) as session:
         _, withdrawn = offers_to(session, run_payments.run, worker_id)
@@ -71,21 +71,21 @@ def compensation_entry(
 
 
 def by_bonus(run_payments: RunPayments) -> bool:
-    """Return whether the run's platform pays compensation as a bonus; else it is an offer."""
+    """Return whether the run's platform pays compensation as a bonus; otherwise it is an offer."""
     return isinstance(run_payments.platform, BonusesForAnybody)
 
 
 def withdraw_offer(
     run_payments: RunPayments, worker_id: str, amount_minor: int | None
 ) -> int | None:
-    """Take back the offer to a worker, unless it is of that amount.
+    """Withdraw the offer to a worker, unless it has that amount.
 
     Returns:
-        How much it was, in minor units; None where nothing was taken back.
+        The withdrawn amount, in minor units; None if nothing was withdrawn.
 
     Raises:
-        RunError: Nothing is offered to them, and no amount was named.
-        PaymentError: It was taken up, or is being taken up.
+        RunError: There is no offer, and no amount was given.
+        PaymentError: The offer was accepted, or is being accepted.
     """
     with reading(run_payments.sessions) as session:
         offer, _ = offers_to(session, run_payments.run, worker_id)
@@ -103,7 +103,7 @@ def withdraw_offer(
 
 
 def offers_to(session: Session, run: Run, worker_id: str) -> tuple[Payment | None, int]:
-    """Return the offer to a worker that stands, and how many earlier ones were withdrawn."""
+    """Return the present offer to a worker, and the number of earlier ones that were withdrawn."""
     lines = [
         line
         for line in payments_of(session, run)
@@ -114,17 +114,17 @@ def offers_to(session: Session, run: Run, worker_id: str) -> tuple[Payment | Non
 
 
 def withdraw(sessions: Sessions, platform: Platform, payment: Payment, now: Clock) -> None:
-    """Take back an offer of compensation that nobody has taken up.
+    """Withdraw an offer of compensation that nobody has accepted.
 
     Args:
-        sessions: The installation's.
-        platform: Where the offer is.
+        sessions: The installation's session factory.
+        platform: The offer's platform.
         payment: The offer's line in the ledger.
         now: The clock.
 
     Raises:
-        PaymentError: It was taken up, or is being taken up, or nobody knows whether it is posted.
-        PlatformError: The platform cannot be asked; withdrawing again goes on from there.
+        PaymentError: The offer was accepted, is being accepted, or may or may not be posted.
+        PlatformError: The platform cannot be asked; withdrawing again continues from there.
     """
     if payment.assignment is not None:
         raise _taken_up("it was accepted and submitted", "Pay more with: parallax bonus RUN --file")
@@ -135,7 +135,7 @@ def withdraw(sessions: Sessions, platform: Platform, payment: Payment, now: Cloc
             "it is not known whether the offer was posted", "First: parallax reconcile RUN --fix"
         )
     if hit.platform_id is not None:
-        # Ended first and counted then: whoever accepts it in between is seen in the count.
+        # Ended before counting, so that an acceptance in between is counted.
         move_expiry(sessions, platform, hit.platform_id, now())
         if platform.state(hit.platform_id).available == 0:
             raise _taken_up(

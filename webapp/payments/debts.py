@@ -1,4 +1,4 @@
-"""Whom a run still owes money: said before it is closed or archived, or a person forgotten."""
+"""A run's outstanding debts, shown before closing, archiving or erasing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ _MOST_NAMED = 20
 
 @dataclass(frozen=True, slots=True)
 class Debt:
-    """What one person is still owed.
+    """An amount that one participant is still owed.
 
     Attributes:
         run_ref: The run.
         payee: The participant's reference.
-        amount_minor: How much; None where the study's rule has not decided yet.
+        amount_minor: The amount; None while the study's rule is undecided.
         currency: The code of its currency.
     """
 
@@ -43,12 +43,12 @@ class Debt:
 def debts_of(session: Session, run: Run, only: Sequence[int] | None = None) -> list[Debt]:
     """Return what each participant of a published run is still owed, in order of arrival.
 
-    It is what the study's rule owes beyond what the ledger calls done, or what was promised and is
-    not paid, whichever is more.
+    The debt is the larger of two amounts: what the study's rule owes beyond the ledger's done
+    payments, and what was promised and is not paid.
 
     Args:
         session: An open session.
-        run: The run; one that was never published on a paying platform owes nobody.
+        run: The run; one that was never published on a paying platform has no debts.
         only: The ids of some participants; None for all.
     """
     if recruitment_of(session, run) is None:
@@ -71,13 +71,13 @@ def debts_of(session: Session, run: Run, only: Sequence[int] | None = None) -> l
 
 
 def owed_in_project(session: Session, project: Project) -> str:
-    """Return whom the runs of a project still owe what, as ``debts_in_words`` says it."""
+    """Return the debts of a project's runs, in the form of ``debts_in_words``."""
     runs = session.scalars(select(Run).where(Run.project_id == project.id).order_by(Run.id)).all()
     return debts_in_words([debt for run in runs for debt in debts_of(session, run)])
 
 
 def debts_in_words(debts: Sequence[Debt]) -> str:
-    """Return who is owed what, as a sentence without its full stop; empty where nobody is."""
+    """Return the debts as a sentence without its full stop; empty if there are none."""
     if not debts:
         return ""
     named = ", ".join(map(str, debts[:_MOST_NAMED]))

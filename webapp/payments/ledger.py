@@ -1,7 +1,7 @@
-"""The ledger: an entry, the line that holds it already, and the steps of a line.
+"""The ledger: entries, the lines that already hold them, and the steps of a line.
 
-A payment is recorded, taken in hand, and settled. The platform is called between the second and the
-third, by ``webapp.payments.pay``; each move is committed before the next one begins.
+A payment is recorded, claimed, and settled. ``webapp.payments.pay`` calls the platform between the
+claim and the settlement; each step is committed before the next one begins.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,10 +27,9 @@ from webapp.database.models import Payment, Run
 from webapp.gate.gate import refuse
 from webapp.gate.installation import Operation
 
-# Longer than any call takes with its retries: a payment in hand for longer was left by a process
-# that is gone.
+# Longer than any call takes with its retries: the process of an older claim is gone.
 CLAIM_TIMEOUT = timedelta(minutes=5)
-# How the serial of a bonus begins that was paid by hand on the platform.
+# The prefix of the serial of a bonus that was paid by hand on the platform.
 BY_HAND = "elsewhere\x1f"
 _MARK_LENGTH = 12
 _PAY_THE_REST = "Pay the difference as a separate bonus, with a file and another reason"
@@ -44,14 +43,15 @@ _REMEDIES: dict[tuple[str, bool], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is to be written down.
+    """A payment to record.
 
     Attributes:
-        item: What to pay, and why.
-        worker_id: What the platform calls the payee.
-        assignment: The platform's id of the assignment it is paid on; None while there is none.
-        participant_id: The participant's key; None for somebody who never became one.
-        category: Of a rejection, where the platform asks for one.
+        item: The payment and its reason.
+        worker_id: The platform's id of the payee.
+        assignment: The platform's id of the assignment on which it is paid; None while there is
+            none.
+        participant_id: The participant's key; None for a worker who never became a participant.
+        category: The category of a rejection, if the platform requires one.
     """
 
     item: PaymentItem
@@ -62,13 +62,12 @@ class Entry:
 
 
 def line_of(entry: Entry, run_ref: str, lines: Iterable[Payment]) -> Payment | None:
-    """Return the line of the ledger that is this entry's already; None where there is none.
+    """Return the line of the ledger that already holds an entry; None if there is none.
 
-    It is the line with the entry's token. It is also a line that only says the same in another
-    way: the reward or the rejection of the same submission, or a bonus of the same worker for the
-    same reason, be it spelled with other spaces or paid by hand on the platform. Or it is a bonus
-    that carries this entry's mark, and was read from the platform after an older backup was
-    restored: our own.
+    It is the line with the entry's token, or an equivalent line: the reward or the rejection of the
+    same submission, or a bonus of the same worker for the same reason, even with other spacing or
+    paid by hand on the platform. It may also be a bonus that carries this entry's mark, and was
+    read from the platform after an older backup was restored: one of our own.
     """
     lines = list(lines)
     token = entry.item.token(run_ref)
@@ -78,7 +77,7 @@ def line_of(entry: Entry, run_ref: str, lines: Iterable[Payment]) -> Payment | N
 
 
 def mark_of(token: str) -> str:
-    """Return what finds a bonus again in the platform's list, which knows no tokens."""
+    """Return the mark that identifies a bonus in the platform's list, which shows no tokens."""
     return f"[{token[:_MARK_LENGTH]}]"
 
 
@@ -101,10 +100,10 @@ def _says_the_same(line: Payment, entry: Entry) -> bool:
 
 
 def refuse_other_amounts(run: Run, entries: Sequence[Entry], lines: Iterable[Payment]) -> None:
-    """Let pass only entries that stand in the ledger with the same amount, or not at all.
+    """Check that no entry is in the ledger with another amount.
 
     Raises:
-        PaymentError: One was decided, or paid, with another amount.
+        PaymentError: An entry was decided, or paid, with another amount.
     """
     lines = list(lines)
     for entry in entries:
@@ -124,10 +123,10 @@ def refuse_other_amounts(run: Run, entries: Sequence[Entry], lines: Iterable[Pay
 
 @dataclass(frozen=True, slots=True)
 class ClaimedPayment:
-    """A payment in hand.
+    """A claimed payment.
 
     Attributes:
-        payment: The payment; nobody else makes it meanwhile.
+        payment: The payment; no other process makes it meanwhile.
         tried: Whether the platform was called for it before.
     """
 
@@ -138,19 +137,19 @@ class ClaimedPayment:
 def record_payments(
     session: Session, run: Run, entries: Sequence[Entry], caps: Caps | None, now: datetime
 ) -> list[Payment]:
-    """Return the payments of those entries, each written now unless it was before.
+    """Return the payments of the entries, recording those that are not in the ledger.
 
     Args:
         session: An open session that writes.
         run: The run.
-        entries: What is to stand in the ledger.
-        caps: The most that may stand there; None for what was paid already.
+        entries: The entries.
+        caps: The limits of pay; None for payments that were already made.
         now: The time.
 
     Raises:
-        PaymentError: They would be too much, or one was written down with another amount.
+        PaymentError: The payments exceed a limit, or one was recorded with another amount.
     """
-    # Two processes that intend the same payments at the same time do so one after the other.
+    # Serialises two processes that record the same payments at the same time.
     session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
     lines = payments_of(session, run)
     refuse_other_amounts(run, entries, lines)
@@ -167,7 +166,7 @@ def record_payments(
     ]
     for entry, line in zip(entries, payments, strict=True):
         if is_marked(line, token := entry.item.token(run.ref)):
-            # It was ours before an older backup was restored, and is so again.
+            # The line was ours before an older backup was restored, and becomes so again.
             line.token, line.reason, line.called_at = token, entry.item.reason, line.made_at
     session.add_all(payments)
     session.flush()
@@ -175,7 +174,7 @@ def record_payments(
 
 
 def payments_of(session: Session, run: Run, only: Sequence[int] | None = None) -> Sequence[Payment]:
-    """Return the run's ledger in the order it was written, whole or of some participants alone."""
+    """Return the run's ledger in order of writing, complete or of some participants only."""
     lines = select(Payment).where(Payment.run_id == run.id).order_by(Payment.id)
     if only is not None:
         lines = lines.where(Payment.participant_id.in_(only))
@@ -209,16 +208,16 @@ def _payment(run: Run, entry: Entry, now: datetime) -> Payment:
 
 
 def claim(sessions: Sessions, payment_id: int, now: datetime) -> ClaimedPayment | None:
-    """Return the payment, in this process's hand from now on, or None where it must not be made.
+    """Claim a payment for this process and return it; None if it must not be made.
 
-    None stands for: it is done or withdrawn, another process has it in hand, there is no
-    assignment yet to pay it on, or it is not in the database, which was put back since.
+    Reasons for None: it is done or withdrawn, another process has claimed it, its assignment is not
+    known yet, or it is missing in the database, which was restored since.
 
     Raises:
-        GateError: Nothing is paid until something is mended.
+        GateError: A fault blocks payments until it is repaired.
     """
     with sessions.begin() as session:
-        # Once more for each payment: another copy may have taken over the right to pay.
+        # Checked for each payment: another copy may have taken over the right to pay.
         refuse(Operation.PAY, session.connection())
         payment = session.scalars(
             select(Payment).where(Payment.id == payment_id).with_for_update()
@@ -235,7 +234,7 @@ def claim(sessions: Sessions, payment_id: int, now: datetime) -> ClaimedPayment 
 
 
 def is_settled(payment: Payment) -> bool:
-    """Return whether it is done or withdrawn, and stays so: nothing is called for it any more."""
+    """Return whether a payment is done or withdrawn, which is final: no more calls are made."""
     return payment.state in SETTLED_FOR_GOOD
 
 
@@ -251,7 +250,7 @@ def is_claimed(payment: Payment, now: datetime) -> bool:
 def settle(
     sessions: Sessions, payment_id: int, state: PaymentState, answer: str, now: datetime
 ) -> Payment:
-    """Store how the call ended, and return the payment; what is done stays done."""
+    """Store a call's outcome and return the payment; a done payment stays done."""
     with sessions.begin() as session:
         session.execute(
             update(Payment)

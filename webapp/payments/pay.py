@@ -1,10 +1,10 @@
-"""Paying: each payment is a committed row before the platform is called, and a settled one after.
+"""Paying: each payment is a committed row before the platform is called, and settled after.
 
-The platform is read before each call, the first one too: the ledger may come from an older backup,
-and a colleague may have paid by hand. What was made is not made again; what nobody here decided
-about stops the payment (``webapp.payments.as_listed``). The platform's token covers what its
-lists do not show yet; its lists cover what the token, after a day, forgot. Bonuses on platforms
-without tokens go another way: ``webapp.payments.two_steps``.
+The platform is read before each call, including the first: the ledger may come from an older
+backup, and a colleague may have paid by hand. A payment that was made is not repeated; an
+unexplained payment stops this one (``webapp.payments.as_listed``). The platform's token covers
+payments that its lists do not show yet; its lists cover payments whose token it forgot after a day.
+Bonuses on platforms without tokens are paid by ``webapp.payments.two_steps``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,11 +34,11 @@ from webapp.recruiters.statuses import PAID_STATUSES
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What a person allowed for one round of payments.
+    """A user's permissions for one round of payments.
 
     Attributes:
-        undo_rejections: To pay rewards for what was rejected before.
-        additional: To pay bonuses beside what was paid by hand.
+        undo_rejections: Pay rewards for submissions that were rejected before.
+        additional: Pay bonuses in addition to those paid by hand.
     """
 
     undo_rejections: bool
@@ -57,22 +57,22 @@ def pay_entries(
     additional: bool = False,
     also: Callable[[Session], None] | None = None,
 ) -> list[Payment]:
-    """Write the entries down, commit, make the payments, and return every one attempted.
+    """Record the entries, commit, make the payments, and return each attempted one.
 
     Args:
-        sessions: The installation's.
-        platform: Where the payees are.
+        sessions: The installation's session factory.
+        platform: The payees' platform.
         run: The run.
-        entries: What is to be paid.
-        caps: The most that may be paid.
+        entries: The payments.
+        caps: The limits of pay.
         now: The clock.
-        undo_rejections: Whether rewards may be paid for what was rejected before.
-        additional: Whether bonuses may be paid beside what was paid by hand.
-        also: What else the transaction that writes them down does.
+        undo_rejections: Whether rewards may be paid for submissions that were rejected before.
+        additional: Whether bonuses may be paid in addition to those paid by hand.
+        also: Additional work for the transaction that records the payments.
 
     Raises:
-        PaymentError: They would be too much, or one was written down with another amount before.
-        GateError: Nothing is paid until something is mended.
+        PaymentError: They exceed a limit, or one was recorded with another amount before.
+        GateError: A fault blocks payments until it is repaired.
     """
     with sessions.begin() as session:
         refuse(Operation.PAY, session.connection())
@@ -95,19 +95,20 @@ def pay(
     undo_rejections: bool = False,
     additional: bool = False,
 ) -> list[Payment]:
-    """Make the payments that are not made yet, and return every one that was attempted.
+    """Make the payments that are not made yet, and return each attempted one.
 
     Args:
-        sessions: The installation's.
-        platform: Where the payees are.
-        payments: The ids of payments that were written down and committed.
+        sessions: The installation's session factory.
+        platform: The payees' platform.
+        payments: The ids of recorded and committed payments.
         now: The clock.
-        undo_rejections: Whether rewards may be paid for what was rejected before. It is not
-            stored: paying again without it undoes nothing.
-        additional: Whether bonuses may be paid beside what was paid by hand; not stored either.
+        undo_rejections: Whether rewards may be paid for submissions that were rejected before. It
+            is not stored: paying again without it undoes nothing.
+        additional: Whether bonuses may be paid in addition to those paid by hand; not stored
+            either.
 
     Raises:
-        GateError: Nothing is paid until something is mended.
+        GateError: A fault blocks payments until it is repaired.
     """
     with reading(sessions) as session:
         refuse(Operation.PAY, session.connection())
@@ -154,7 +155,7 @@ def _attempt(
 
 
 def _is_too_late(platform: Platform, payment: Payment) -> bool:
-    """Return whether this rejects what the platform has approved, by itself or for somebody."""
+    """Return whether this rejects a submission that a user or the platform has approved."""
     if payment.kind != PaymentKind.REJECTION or payment.assignment is None:
         return False
     try:
@@ -164,7 +165,7 @@ def _is_too_late(platform: Platform, payment: Payment) -> bool:
 
 
 def _unnamed(error: PlatformError, payment: Payment) -> str:
-    # Answers are printed, and what is printed holds nobody's worker id.
+    # Answers are printed, and must not contain worker ids.
     said = str(error).replace(payment.worker_id, "(the worker)")
     return said.replace(payment.assignment, "(the work)") if payment.assignment else said
 

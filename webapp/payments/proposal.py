@@ -1,4 +1,4 @@
-"""What paying would do, for somebody to confirm; and what became of it."""
+"""A proposal of payments for a user to confirm, and its outcome."""
 
 import hashlib
 from collections import Counter
@@ -10,13 +10,13 @@ from webapp.payments.ledger import Entry
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What paying would do now.
+    """The payments that would be made now.
 
     Attributes:
-        entries: What is not done yet.
-        done: How many of those asked for were done before, with the same amounts.
-        amount_minor: What the payees get, in minor units of the currency.
-        with_fees_minor: The same with the platform's fees.
+        entries: The payments not done yet.
+        done: How many requested payments were done before, with the same amounts.
+        amount_minor: The total for the payees, in minor units of the currency.
+        with_fees_minor: The total with the platform's fees.
         currency: The code of the run's currency.
     """
 
@@ -28,7 +28,7 @@ class Proposal:
 
     @property
     def digest(self) -> str:
-        """What distinguishes this proposal from any other: who gets how much, and for what."""
+        """A digest of the payees, amounts and reasons, which identifies this proposal."""
         lines = sorted(
             "\x1f".join(
                 (e.item.payee, e.item.kind, str(e.item.amount_minor), e.item.reason, e.category)
@@ -38,18 +38,18 @@ class Proposal:
         return hashlib.sha256("\x1e".join((self.currency, *lines)).encode()).hexdigest()
 
     def order(self, *, undo_rejections: bool = False, additional: bool = False) -> str:
-        """What distinguishes it together with what it may do besides: two people ask for both."""
+        """A digest of the proposal and its permissions, which both of two users must request."""
         said = f"{self.digest} {undo_rejections} {additional}"
         return hashlib.sha256(said.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How far the payments of a proposal have come.
+    """The outcome of a proposal.
 
     Attributes:
-        states: How many are in which state.
-        answers: What the platform said of those that are not done.
+        states: The number of payments in each state.
+        answers: The platform's answers on payments that are not done.
     """
 
     states: Counter[str]
@@ -57,7 +57,7 @@ class Outcome:
 
     @property
     def undone(self) -> int:
-        """How many are not done."""
+        """The number of payments that are not done."""
         return sum(self.states.values()) - self.states[PaymentState.DONE]
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Rewards and rejections: what a run's submissions get, as entries of the ledger."""
+"""Rewards and rejections of a run's submissions, as entries of the ledger."""
 
 from collections.abc import Iterable, Sequence
 
@@ -25,17 +25,17 @@ THANKS = "Thank you for taking part."
 
 
 def all_rewards(run_payments: RunPayments) -> list[Entry]:
-    """Return the reward of everyone who finished and submitted, excluded or not."""
+    """Return the reward of each participant who finished and submitted, excluded or not."""
     return rewards(run_payments.accounts(), run_payments.study.reward_minor)
 
 
 def rewards_of(
     run_payments: RunPayments, who: Sequence[str], *, undo_rejection: bool = False
 ) -> list[Entry]:
-    """Return the reward of each of these participants or assignments, finished or not.
+    """Return the reward of each named participant or assignment, finished or not.
 
     Raises:
-        PaymentError: Somebody has submitted nothing, or was rejected.
+        PaymentError: One has no submission, or was rejected.
     """
     item = (PaymentKind.REWARD, run_payments.study.reward_minor, THANKS)
     owed = run_payments.accounts()
@@ -52,7 +52,8 @@ def rejection_of(run_payments: RunPayments, who: str, reason: str, category: str
     """Return the rejection of one submission.
 
     Raises:
-        PaymentError: There is none, it was approved, or the platform would not take the reason.
+        PaymentError: There is no submission, it was approved, or the platform would not accept the
+            reason.
     """
     reason = stated_reason(reason)
     refuse_rejection(run_payments.platform, reason, category)
@@ -71,10 +72,10 @@ def rejection_of(run_payments: RunPayments, who: str, reason: str, category: str
 
 
 def stated_reason(reason: str) -> str:
-    """Return a reason as it is stored and told.
+    """Return a reason in the form in which it is stored and sent.
 
     Raises:
-        PaymentError: There is none, or it is too long.
+        PaymentError: The reason is empty or too long.
     """
     plain = plain_reason(reason)
     if not 0 < len(plain) <= LONGEST_REASON:
@@ -86,10 +87,10 @@ def stated_reason(reason: str) -> str:
 
 
 def refuse_rejection(platform: Platform, reason: str, category: str) -> None:
-    """Let pass only a rejection that the platform would take.
+    """Check that the platform would accept a rejection.
 
     Raises:
-        PaymentError: The reason is too short, or the category is missing or none of its own.
+        PaymentError: The reason is too short, or the category is missing or unknown.
     """
     terms = platform.rejection_terms
     if len(reason) < terms.least_characters:
@@ -111,10 +112,10 @@ def refuse_rejection(platform: Platform, reason: str, category: str) -> None:
 
 
 def rewards(owed: Iterable[PayeeAccount], reward_minor: int) -> list[Entry]:
-    """Return the reward of everyone who finished and submitted.
+    """Return the reward of each participant who finished and submitted.
 
-    Not of those who were rejected, nor of those to whom compensation was offered in its place. What
-    the platform paid by itself stays the amount that it was.
+    Rejected participants are left out, as are those to whom compensation was offered instead. An
+    amount that the platform paid by itself stays unchanged.
     """
     return [
         _entry(
@@ -152,11 +153,11 @@ def review_decision(
     Args:
         session: An open session.
         run: The run.
-        owed: Its accounts.
+        owed: The run's accounts.
         who: A participant's reference, or the platform's id of the assignment.
         item: The kind, the amount in minor units, and the reason.
-        undo_rejection: Whether a reward may be paid for what was rejected before.
-        category: Of a rejection, where the platform asks for one.
+        undo_rejection: Whether a reward may be paid for a submission that was rejected before.
+        category: The category of a rejection, if the platform requires one.
 
     Raises:
         PaymentError: There is no such submission, or the opposite was decided before.
@@ -187,7 +188,7 @@ def _submission(
     for account in owed:
         if account.assignment and who in names_of_account(account):
             return account.participant.ref, account.assignment
-    # A second submission of somebody, or one of somebody who never consented.
+    # A participant's second submission, or one of a worker who never consented.
     other = session.scalar(
         select(Assignment).where(
             Assignment.run_id == run.id,

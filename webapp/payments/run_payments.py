@@ -1,7 +1,7 @@
-"""A run that pays: what a payment would do, and doing it, for the commands and the pages alike.
+"""A run that pays: proposing payments and making them, for the commands and the pages alike.
 
-What is asked for is first a proposal, which somebody confirms; carrying it out names the user in
-the audit log, in the transaction that stores the payments.
+A request first becomes a proposal, which a user confirms. Carrying it out records the user in the
+audit log, in the transaction that stores the payments.
 """
 
 from collections import Counter
@@ -49,15 +49,15 @@ from webapp.users.audit_log import record_act
 
 @dataclass(frozen=True, slots=True)
 class RunPayments:
-    """A run that pays: its records as the platform has them now, and the platform.
+    """A run that pays: its up-to-date records, and its platform.
 
     Attributes:
-        settings: The installation's.
-        sessions: Likewise.
+        settings: The installation's settings.
+        sessions: The installation's session factory.
         run: The run.
         study: Its study.
-        platform: Where its people are paid.
-        by: Who pays, for the audit log.
+        platform: The platform on which its participants are paid.
+        by: The user who pays, for the audit log.
         now: The clock.
     """
 
@@ -71,23 +71,23 @@ class RunPayments:
 
     @property
     def caps(self) -> Caps:
-        """The most that is paid, as the installation has it."""
+        """The installation's limits of pay."""
         return limits_of(self.settings, self.run.currency).caps
 
     def accounts(self) -> list[PayeeAccount]:
-        """Return what everybody did and got."""
+        """Return the account of each participant."""
         with reading(self.sessions) as session:
             return accounts(session, self.run)
 
     def proposal(self, entries: Sequence[Entry]) -> Proposal:
-        """Return what paying these entries would do now.
+        """Return the proposal of paying these entries now.
 
         Raises:
-            PaymentError: It would be too much, or was decided with another amount.
-            RunError: The balance is too small, or somebody changed the reward on the platform.
+            PaymentError: It exceeds a limit, or an entry was decided with another amount.
+            RunError: The balance is too small, or the reward was changed on the platform.
         """
         lines = self.ledger()
-        # What is paid is held against the amount that is asked for too.
+        # Done payments are also checked against the requested amounts.
         refuse_other_amounts(self.run, entries, lines)
         left = [
             entry
@@ -109,11 +109,11 @@ class RunPayments:
     def carry_out(
         self, proposal: Proposal, *, undo_rejections: bool = False, additional: bool = False
     ) -> Outcome:
-        """Pay what was proposed, and return how it ended; nothing is done twice.
+        """Pay a proposal and return the outcome; no payment is made twice.
 
         Raises:
-            PaymentError: It would be too much meanwhile, or was decided with another amount.
-            SecondPersonError: The study asks two people for payments, and one has asked.
+            PaymentError: It exceeds a limit by now, or an entry was decided with another amount.
+            SecondPersonError: The study requires two persons for payments, and this was the first.
         """
         order = proposal.order(undo_rejections=undo_rejections, additional=additional)
         first = self._first_of_two(proposal, order)
@@ -140,13 +140,13 @@ class RunPayments:
         """Offer the compensation of a proposal, and return whether the platform told the worker.
 
         Args:
-            proposal: Of one entry.
+            proposal: A proposal of one entry.
             link: The address of the page by which they submit.
 
         Raises:
-            PaymentError: It would be too much meanwhile, or was offered with another amount.
-            PlatformError: A call was refused or not answered; offering again goes on.
-            SecondPersonError: The study asks two people for payments, and one has asked.
+            PaymentError: It exceeds a limit by now, or was offered with another amount.
+            PlatformError: A call was refused or not answered; offering again continues.
+            SecondPersonError: The study requires two persons for payments, and this was the first.
         """
         order = proposal.order()
         first = self._first_of_two(proposal, order)
@@ -164,10 +164,10 @@ class RunPayments:
         )
 
     def pay_compensation(self) -> tuple[int, int]:
-        """Pay the compensation that was agreed to before, and handed in since.
+        """Pay the agreed compensation whose assignments have been submitted since.
 
         Returns:
-            How many of how many are paid.
+            How many were paid, and how many were attempted.
         """
         ids = [
             payment.id
@@ -183,14 +183,14 @@ class RunPayments:
             return payments_of(session, self.run)
 
     def note(self, act: str, **after: str) -> None:
-        """Write an act on this run's money in the audit log."""
+        """Record an act on this run's money in the audit log."""
         with self.sessions.begin() as session:
             record_act(session, self.by, act, self.now(), run_ref=self.run.ref, after=after)
 
     def _with_fees_minor(self, entries: Sequence[Entry]) -> int:
         audience = task_of(self.study, not_again=()).audience
         amounts = Counter(entry.item.amount_minor for entry in entries if entry.item.amount_minor)
-        # Offers that hold more places than this are never made.
+        # Offers are never made with more places than this.
         places = self.platform.most_places or 1
         charges = [Charge(amount_minor, times, places) for amount_minor, times in amounts.items()]
         fees_minor = self.platform.fees_minor(charges, audience) if charges else 0
@@ -200,7 +200,7 @@ class RunPayments:
         return in_words(amount_minor, self.run.currency)
 
     def _refuse_another_reward(self) -> None:
-        # An approval pays what the platform has, and the ledger would tell what the study has.
+        # An approval pays the platform's reward, but the ledger would record the study's.
         with reading(self.sessions) as session:
             offers = [hit.platform_id for hit in recruitment_hits(session, self.run)]
         for offer in filter(None, offers):
@@ -215,9 +215,10 @@ class RunPayments:
 
     def _refuse_too_much(self, entries: Sequence[Entry]) -> None:
         with self.sessions() as session:
-            # Tried, and never committed: what breaks a cap is told before anybody is asked.
+            # A trial that is never committed: exceeded limits are reported before the user is
+            # asked.
             record_payments(session, self.run, entries, self.caps, self.now())
-        # The platform set the rewards aside when the HITs were posted.
+        # The platform reserved the rewards when the HITs were posted.
         new = [entry for entry in entries if entry.item.kind != PaymentKind.REWARD]
         needed_minor = self._with_fees_minor(new)
         if needed_minor and needed_minor > (balance_minor := self.platform.balance_minor()):
@@ -262,16 +263,16 @@ def open_run_payments(
     """Return a run that pays, with its submissions as the platform has them now.
 
     Args:
-        settings: The installation's.
-        sessions: Likewise.
+        settings: The installation's settings.
+        sessions: The installation's session factory.
         run_ref: The run.
-        live: Whether somebody said that real money may be spent.
-        by: Who pays, for the audit log.
+        live: Whether the user allows spending real money.
+        by: The user who pays, for the audit log.
         now: The clock.
 
     Raises:
         UnknownNameError: There is no such run.
-        RunError: Its recruiter pays nobody, or it was published elsewhere or in other money.
+        RunError: Its recruiter pays nobody, or it was published elsewhere or in another currency.
         PlatformError: The platform cannot be asked.
     """
     with reading(sessions) as session:
@@ -291,6 +292,6 @@ def _is_done(payment: Payment) -> bool:
 
 
 def is_decided(payment: Payment) -> bool:
-    """Return whether nothing is left to pay: it is done, or was paid by hand in its place."""
+    """Return whether nothing is left to pay: it is done, or was replaced by a payment by hand."""
     by_hand = payment.kind == PaymentKind.BONUS and payment.state == PaymentState.WITHDRAWN
     return by_hand or _is_done(payment)

@@ -1,11 +1,11 @@
-"""Bonuses on platforms that would pay a second call again: set up, stored, ordered once, read.
+"""Bonuses on platforms that would pay a repeated call again: set up, store, order once, read.
 
-Each step is committed before the next. The platform is read before the order, and how many bonuses
-of the amount it shows is stored with it: the bonus is paid once it shows more. It is read once more
-when the order is committed, right before it is sent. A set-up that was lost with its answer is made
-anew, since it costs nothing. Once the order is sent the platform is only read, whatever became of
-the call: it is told to pay a set-up at most once. What it never shows is for a person to decide
-(``settle_by_hand``).
+Each step is committed before the next. Before the order, the platform is read, and the number of
+bonuses of this amount that it shows is stored: the bonus counts as paid once the platform shows
+more. The platform is read again after the order is committed, immediately before it is sent. A
+set-up whose answer was lost is made again, since it costs nothing. Once the order is sent the
+platform is only read, whatever the call's outcome: each set-up is ordered at most once. A bonus
+that the platform never shows is for a user to decide (``settle_by_hand``).
 """
 
 from collections import Counter
@@ -46,17 +46,17 @@ def pay_in_two_steps(
     """Continue one bonus from its last step; return its state and the platform's answer.
 
     Args:
-        sessions: The installation's.
-        platform: Where the payee is.
+        sessions: The installation's session factory.
+        platform: The payee's platform.
         bonuses: The same platform, as one that pays bonuses.
-        payment: The bonus, in this process's hand.
+        payment: The bonus, claimed by this process.
         now: The clock.
-        additional: Whether it may be paid beside what was paid by hand.
+        additional: Whether it may be paid in addition to a bonus paid by hand.
 
     Raises:
         PlatformUnreachable: The set-up was not answered, or the platform cannot be read.
-        PlatformError: It refused, or shows a bonus that nobody decided about: nothing was paid,
-            and the next attempt sets up anew.
+        PlatformError: The platform refused, or shows an unexplained bonus: nothing was paid, and
+            the next attempt makes a new set-up.
     """
     assert payment.assignment is not None
     if payment.ordered_at is None:
@@ -91,7 +91,7 @@ def _set_up(
 
 @dataclass(frozen=True, slots=True)
 class _Baseline:
-    """What stood there before the order: on the platform, and in the ledger."""
+    """The state before the order, on the platform and in the ledger."""
 
     shown: int
     others: OtherLines
@@ -114,7 +114,7 @@ def _baseline(
 
 
 def _is_to_order(sessions: Sessions, payment: Payment, before: _Baseline, now: Clock) -> bool:
-    """Commit that the platform is told to pay, and return whether nobody else did so before."""
+    """Commit the order of a payment, and return whether no other process ordered it before."""
     with sessions.begin() as session:
         session.execute(select(Run.id).where(Run.id == payment.run_id).with_for_update())
         if OtherLines.of(session, payment) != before.others:
@@ -133,10 +133,10 @@ def _is_to_order(sessions: Sessions, payment: Payment, before: _Baseline, now: C
 def _refuse_a_change(
     sessions: Sessions, bonuses: TwoStepBonuses, payment: Payment, before: _Baseline
 ) -> None:
-    """Read once more, right before the order is sent, and take it back where somebody else paid.
+    """Read the platform immediately before sending the order, and cancel it if the count changed.
 
     Raises:
-        PlatformError: The platform shows another number of them, or cannot be read.
+        PlatformError: The platform shows another number of bonuses, or cannot be read.
     """
     assert payment.assignment is not None
     try:
@@ -147,7 +147,7 @@ def _refuse_a_change(
                 remedy="Nothing was paid. Run parallax reconcile RUN --fix, then decide",
             )
     except PlatformError:
-        # The platform was not told yet, and this process alone would have told it.
+        # The platform has not been told yet, and only this process would have told it.
         _update(sessions, payment, ordered_at=None, shown_before=None)
         raise
 
@@ -157,10 +157,10 @@ def _settle_if_shown(
 ) -> bool:
     """Mark the bonus as done if the platform shows one more of its amount than before the order.
 
-    Of what was ordered before that number was stored, it must be one that is no other line's.
+    If the order predates the stored count, a shown bonus that belongs to no other line counts.
     """
     with sessions.begin() as session:
-        # Of two bonuses of one amount, only one may claim what is shown once.
+        # Of two bonuses of one amount, only one may claim a bonus that is shown once.
         session.execute(select(Run.id).where(Run.id == payment.run_id).with_for_update())
         before = session.scalar(select(Payment.shown_before).where(Payment.id == payment.id))
         others = session.scalars(
@@ -196,20 +196,19 @@ def settle_by_hand(
     is_paid: bool,
     looked_at: datetime | None = None,
 ) -> Payment:
-    """Settle a payment that the platform does not show, on the word of a person who looked there.
+    """Settle a payment that the platform does not show, as a user found on the platform's site.
 
     Args:
-        sessions: The installation's.
+        sessions: The installation's session factory.
         run: The run.
         payment_id: The payment's number.
         now: The clock.
-        is_paid: Whether it was paid; else the next attempt pays it anew. One that was refused,
-            because a bonus that was paid by hand may be the same, becomes that one.
-        looked_at: When the page was opened on which the person says so; None says that they
-            looked just now.
+        is_paid: Whether it was paid; if not, the next attempt pays it. A bonus that was refused
+            because one paid by hand may be the same is then identified with that one.
+        looked_at: When the user opened the page on which they answer; None for just now.
 
     Raises:
-        PaymentError: There is no such payment in doubt, or it was tried again since they looked.
+        PaymentError: No such payment is in doubt, or it was tried again since.
     """
     with sessions.begin() as session:
         if is_paid and (same := _take_as_paid(session, run, payment_id, now())) is not None:
@@ -228,7 +227,7 @@ def settle_by_hand(
             )
         tried_at = payment.ordered_at or payment.called_at
         if looked_at is not None and tried_at is not None and tried_at > looked_at:
-            # What they saw was the attempt before: it says nothing of this one.
+            # The user saw the previous attempt, which tells nothing about this one.
             raise PaymentError(
                 f"payment {payment_id} was tried again after this page was opened",
                 where=f"run {run.ref}",
@@ -242,11 +241,11 @@ def settle_by_hand(
 
 
 def _take_as_paid(session: Session, run: Run, payment_id: int, now: datetime) -> Payment | None:
-    """Let a bonus that was refused beside one of its amount, paid by hand, be that one.
+    """Identify a refused bonus with a bonus of the same amount that was paid by hand.
 
-    The line that had it until now gives way, so that the sum stays what was paid.
+    The line of the bonus paid by hand is withdrawn, so that the total stays what was paid.
     """
-    # Two who do so at once must not take one line twice.
+    # Two simultaneous decisions must not use the same line.
     session.execute(select(Run.id).where(Run.id == run.id).with_for_update())
     payment = session.scalar(
         select(Payment)
@@ -267,7 +266,7 @@ def _take_as_paid(session: Session, run: Run, payment_id: int, now: datetime) ->
     if same is None:
         return None
     same.state, same.answer = PaymentState.WITHDRAWN, f"is payment {payment.id}"
-    # Without a call of ours: what is done so was read from the platform.
+    # No call time: a done line without a call counts as read from the platform.
     payment.state, payment.answer = PaymentState.DONE, TAKEN_AS_PAID
     payment.called_at, payment.settled_at = None, now
     return payment

@@ -1,1 +1,1 @@
-"""Projects: whose runs are whose, what each member may do, and how much a project may use."""
+"""Projects: the owners of runs, members' rights, and limits of use."""

@@ -1,4 +1,4 @@
-"""How much a project uses, and the refusal of more: what one uses takes nothing from another."""
+"""The usage and the limits of projects, so that no project uses up another's share."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,18 +16,18 @@ from webapp.database.row_counts import participants_in
 from webapp.errors import RequestError
 from webapp.projects.projects import ProjectError
 
-# Longer than any job may take; the process of an older one was killed.
+# Longer than any job takes: the process of an older job was killed.
 _JOB_IS_DEAD_AFTER = timedelta(minutes=15)
 _MB = 1_000_000
 
 
 def held(session: Session, project_id: int) -> Project:
-    """Return a project whose use nobody else changes until the transaction is over."""
+    """Return a project, locked against changes of its usage until the transaction ends."""
     return session.scalars(select(Project).where(Project.id == project_id).with_for_update()).one()
 
 
 def refuse_another_run(session: Session, project: Project) -> None:
-    """Let pass only where the project may have another open run.
+    """Check that the project may have another open run.
 
     Args:
         session: An open session that holds the project's lock.
@@ -47,10 +47,10 @@ def refuse_another_run(session: Session, project: Project) -> None:
 
 
 def refuse_upload(project: Project, used_bytes: int, more_bytes: int) -> None:
-    """Let pass only where the project may store as many bytes more.
+    """Check that the project may store more bytes.
 
     Raises:
-        ProjectError: It may not.
+        ProjectError: The limit is reached.
     """
     if project.most_upload_mb and used_bytes + more_bytes > project.most_upload_mb * _MB:
         stored = f"{used_bytes / _MB:.1f} MB of uploaded studies, and this one has"
@@ -59,10 +59,10 @@ def refuse_upload(project: Project, used_bytes: int, more_bytes: int) -> None:
 
 
 def refuse_another_participant(session: Session, run: Run) -> None:
-    """Let pass only where one more person may be at work in the run's project.
+    """Check that one more participant may be active in the run's project.
 
     Raises:
-        RequestError: As many are at work as may be; they can come again.
+        RequestError: The limit is reached; the participant can come again later.
     """
     if run.project_id is None:
         return
@@ -77,15 +77,15 @@ def refuse_another_participant(session: Session, run: Run) -> None:
 
 @contextmanager
 def job_of(sessions: Sessions, project_id: int | None, now: datetime) -> Iterator[None]:
-    """Count long work of a project while it is done.
+    """Count a long job of a project while the block runs.
 
     Args:
-        sessions: The work is counted in transactions of its own.
-        project_id: The project; None for none, of which nothing is counted.
+        sessions: The job is counted in transactions of its own.
+        project_id: The project; None for none, for which nothing is counted.
         now: The time.
 
     Raises:
-        ProjectError: As much is being done as may be.
+        ProjectError: The project's limit of simultaneous jobs is reached.
     """
     if project_id is None:
         yield
@@ -115,13 +115,13 @@ def job_of(sessions: Sessions, project_id: int | None, now: datetime) -> Iterato
 
 
 def open_runs(session: Session, project: Project) -> int:
-    """Return how many runs of a project are open."""
+    """Return the number of open runs of a project."""
     of_it = Run.project_id == project.id, Run.closed_at.is_(None)
     return session.scalar(select(func.count()).select_from(Run).where(*of_it)) or 0
 
 
 def at_work(session: Session, project: Project) -> int:
-    """Return how many people are at work in the runs of a project."""
+    """Return the number of active participants in the runs of a project."""
     states = [participants_in(State.WORKING), participants_in(State.ANSWERED)]
     counted = (
         select(func.sum(RunCount.n))
@@ -132,7 +132,7 @@ def at_work(session: Session, project: Project) -> int:
 
 
 def jobs(session: Session, project: Project) -> int:
-    """Return how many checks, launches and reports of a project are being made."""
+    """Return how many checks, launches and reports of a project are in progress."""
     of_it = ProjectJob.project_id == project.id
     return session.scalar(select(func.count()).select_from(ProjectJob).where(of_it)) or 0
 

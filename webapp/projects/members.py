@@ -14,7 +14,7 @@ from webapp.projects.projects import ProjectError
 from webapp.projects.rights import ProjectRole
 from webapp.users.audit_log import record_act
 
-NOBODY = "none"  # the role of who is no member
+NOBODY = "none"  # the role of a user who is not a member
 
 
 def members(session: Session, project: Project) -> Sequence[tuple[User, ProjectRole]]:
@@ -38,20 +38,20 @@ def set_member(
     now: datetime,
     seen: str | None = None,
 ) -> None:
-    """Make somebody a member, change their role, or remove them.
+    """Add a member, change their role, or remove them.
 
     Args:
         session: An open session that writes, and holds the project's lock.
         project: The project.
-        user: Who.
-        role: Their role from now on; None to remove them.
-        by: Who changes it, for the audit log.
+        user: The user.
+        role: The new role; None to remove the member.
+        by: The user who makes the change, for the audit log.
         now: The time.
-        seen: The role that ``by`` saw when they decided; None where nobody saw any.
+        seen: The role that ``by`` saw when deciding; None if no role was shown.
 
     Raises:
-        ProjectError: Somebody else changed it meanwhile, no manager would be left, or who is to
-            be removed is no member.
+        ProjectError: The role was changed meanwhile, no manager would be left, or the user to
+            remove is not a member.
     """
     of_user = Membership.project_id == project.id, Membership.user_id == user.id
     membership = session.scalar(select(Membership).where(*of_user))
@@ -102,7 +102,7 @@ def _changed_meanwhile(project: Project, user: User, seen: str, now: str) -> Pro
 def _end_powers(
     session: Session, project: Project, user: User, now: datetime, *, removed: bool
 ) -> None:
-    """Remove the requests and, of a former member, the tokens that an earlier role allowed."""
+    """Remove the requests and, of a removed member, the tokens that an earlier role allowed."""
     runs = select(Run.id).where(Run.project_id == project.id)
     session.execute(delete(AskedAct).where(AskedAct.who == user.name, AskedAct.run_id.in_(runs)))
     if removed:
@@ -147,7 +147,7 @@ def invite(session: Session, project: Project, role: ProjectRole, *, by: str, no
 
 
 def open_invitations(session: Session, project: Project, now: datetime) -> Sequence[Invitation]:
-    """Return the invitations that nobody has used yet, the latest first."""
+    """Return the unused invitations, the latest first."""
     return session.scalars(
         select(Invitation)
         .where(Invitation.project_id == project.id, Invitation.used_at.is_(None))
@@ -159,7 +159,7 @@ def open_invitations(session: Session, project: Project, now: datetime) -> Seque
 def take_invitation_back(
     session: Session, project: Project, number: int, *, by: str, now: datetime
 ) -> None:
-    """End an invitation that nobody has used yet; one that is used or unknown stays as it is."""
+    """Revoke an unused invitation; a used or unknown one is left unchanged."""
     named = Invitation.id == number, Invitation.project_id == project.id
     invitation = session.scalar(select(Invitation).where(*named, Invitation.used_at.is_(None)))
     if invitation is not None:
@@ -169,10 +169,10 @@ def take_invitation_back(
 
 
 def invited_to(session: Session, code: str, now: datetime) -> tuple[Project, Invitation]:
-    """Return the project and invitation of a code, locked so that nobody else uses it meanwhile.
+    """Return the project and invitation of a code, locked against another use.
 
     Raises:
-        RequestError: It is no code, was used or taken back, or is too old.
+        RequestError: The code is invalid, used, revoked or expired.
     """
     row = session.execute(
         select(Project, Invitation)
@@ -193,10 +193,10 @@ def invited_to(session: Session, code: str, now: datetime) -> tuple[Project, Inv
 
 
 def accept(session: Session, code: str, user: User, now: datetime) -> Project:
-    """Make a user a member by a code, which is then used up.
+    """Make a user a member by an invitation code, which is then used up.
 
     Raises:
-        RequestError: The code invites to nothing, or they are a member already.
+        RequestError: The code is not valid, or the user is a member already.
     """
     project, invitation = invited_to(session, code, now)
     of_user = Membership.project_id == project.id, Membership.user_id == user.id

@@ -1,4 +1,4 @@
-"""The projects of an installation, and who may do what in them."""
+"""The projects of an installation, and users' rights in them."""
 
 import re
 from collections.abc import Sequence
@@ -24,19 +24,20 @@ from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,63}", re.ASCII)
-# Enough for a laboratory, and no more than a twentieth of what a server of docs/scale.md carries.
+# Enough for a laboratory, and no more than a twentieth of the load that a server of docs/scale.md
+# supports.
 LIMITS = {"most_runs": 20, "most_participants": 500, "most_upload_mb": 500, "most_jobs": 2}
 
 
 class ProjectError(WebappError):
-    """A project or its members cannot be changed like that."""
+    """A change of a project or its members is not possible."""
 
 
 def add_project(session: Session, name: str, *, by: str, now: datetime) -> Project:
-    """Make a project, with the limits that every new one has.
+    """Create a project, with the default limits.
 
     Raises:
-        ProjectError: The name cannot be one, or is taken.
+        ProjectError: The name is not valid, or is taken.
     """
     if not _NAME.fullmatch(name):
         raise ProjectError(
@@ -59,12 +60,12 @@ def named_project(session: Session, name: str, *, change: bool = False) -> Proje
 
     Args:
         session: An open session.
-        name: The project's.
+        name: The project's name.
         change: Whether to lock it, because it or its members are about to change.
 
     Raises:
-        ProjectError: There is no project at all.
-        UnknownNameError: There is none of that name; the message lists the known ones.
+        ProjectError: There are no projects.
+        UnknownNameError: There is no such project; the message lists the known ones.
     """
     named = select(Project).where(Project.name == name)
     project = session.scalar(named.with_for_update() if change else named)
@@ -83,8 +84,8 @@ def open_project(session: Session, name: str, *, change: bool = False) -> Projec
     """Return the project of that name, which has not ended.
 
     Raises:
-        ProjectError: It has ended, or there is no project at all.
-        UnknownNameError: There is none of that name.
+        ProjectError: The project has ended, or there are no projects.
+        UnknownNameError: There is no such project.
     """
     project = named_project(session, name, change=change)
     if project.ended_at is not None:
@@ -97,10 +98,10 @@ def open_project(session: Session, name: str, *, change: bool = False) -> Projec
 def set_limits(
     session: Session, project: Project, limits: dict[str, int], *, by: str, now: datetime
 ) -> None:
-    """Change how much a project may use; what it uses already stays.
+    """Change a project's limits; usage above a new limit stays.
 
     Raises:
-        ProjectError: A limit is no whole number from 0 to a million.
+        ProjectError: A limit is not a whole number from 0 to a million.
     """
     for name, value in limits.items():
         if name not in LIMITS or not 0 <= value <= 1_000_000:
@@ -115,10 +116,10 @@ def set_limits(
 
 
 def end_project(session: Session, project: Project, *, by: str, now: datetime) -> None:
-    """Take a project away from its members; its runs and their data stay, for owners alone.
+    """End a project: its members lose access; its runs and data stay, visible only to owners.
 
     Raises:
-        ProjectError: A run of it is open, or people are at work.
+        ProjectError: A run of it is open, or participants are active.
     """
     in_project = Run.project_id == project.id
     open_runs = session.scalars(select(Run.ref).where(in_project, Run.closed_at.is_(None))).all()
@@ -145,12 +146,12 @@ def end_project(session: Session, project: Project, *, by: str, now: datetime) -
 
 
 def name_of_project(session: Session, run: Run) -> str:
-    """Return the name of a run's project; empty where it belongs to none."""
+    """Return the name of a run's project; empty if it belongs to none."""
     return "" if run.project_id is None else session.get_one(Project, run.project_id).name
 
 
 def rights_in(session: Session, user: User, project_id: int | None) -> frozenset[Right]:
-    """Return a user's rights in a project; None stands for runs of no project."""
+    """Return a user's rights in a project; None stands for runs without a project."""
     if user.role == Role.OWNER:
         return ALL
     if project_id is None:
@@ -172,7 +173,7 @@ def projects_of(session: Session, user: User) -> Sequence[Project]:
 
 
 def runs_seen_by(user: User) -> ColumnElement[bool]:
-    """Return which runs a user sees, as a condition on ``Run``."""
+    """Return a condition on ``Run`` for the runs that a user sees."""
     if user.role == Role.OWNER:
         return true()
     in_projects = Run.project_id.in_(select(Project.id).where(_seen_by(user)))

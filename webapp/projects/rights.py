@@ -1,4 +1,4 @@
-"""What somebody may do in a project, by their role there; and what a token's scopes stand for."""
+"""The rights of each role in a project, and the rights of each scope of a token."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -7,11 +7,11 @@ from webapp.users.roles import Role
 
 
 class Right(StrEnum):
-    """What may be done with the runs of a project."""
+    """A right to act on the runs of a project."""
 
     SEE = "see"  # the runs, their progress, participants and money
     EXPORT = "export"  # tables and reports
-    REVIEW = "review"  # decide about participants and what they ask for
+    REVIEW = "review"  # decide about participants and their requests
     CONDUCT = "conduct"  # launch, open, close, grow, pause, write to participants
     UNBLIND = "unblind"
     PAY = "pay"  # publish, pay, reject, reconcile
@@ -29,7 +29,7 @@ class ProjectRole(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a token may be used for."""
+    """A permitted use of a token."""
 
     READ = "read"
     EXPORT = "export"
@@ -46,7 +46,7 @@ RIGHTS_OF: Mapping[ProjectRole, frozenset[Right]] = {
     ProjectRole.EXPERIMENTER: ALL - {Right.PAY, Right.MANAGE},
     ProjectRole.MANAGER: ALL,
 }
-# With the runs that belong to no project.
+# The rights of each role for runs that belong to no project.
 RIGHTS_IN_COMMON: Mapping[Role, frozenset[Right]] = {
     Role.MEMBER: frozenset(),
     Role.VIEWER: _SEE,
@@ -62,5 +62,5 @@ NEEDED_BY: Mapping[Scope, Right] = {
 
 
 def lowest_in_common(right: Right) -> Role:
-    """Return the lowest role that has a right with the runs that belong to no project."""
+    """Return the lowest role that has a right for runs that belong to no project."""
     return next(role for role in Role if right in RIGHTS_IN_COMMON[role])

@@ -1,4 +1,4 @@
-"""Tokens of programs: each may do what its scopes say, and never more than its user may."""
+"""Tokens of programs: each grants its scopes, and never more rights than its user has."""
 
 import hashlib
 import re
@@ -35,10 +35,10 @@ def make_token(
 
     Args:
         session: An open session that writes.
-        user: Whose it is.
-        label: What it is for.
-        scopes: What it may be used for.
-        days: After how many days it ends.
+        user: The token's user.
+        label: A label that states its purpose.
+        scopes: The permitted uses.
+        days: The number of days after which it expires.
         now: The time.
         project: The only project in which it may be used; None for all of its user's.
 
@@ -83,10 +83,10 @@ def tokens_of(session: Session, user: User) -> Sequence[ApiToken]:
 
 
 def revoke(session: Session, user: User, number: int, *, by: str, now: datetime) -> None:
-    """End a token of a user.
+    """Revoke a token of a user.
 
     Raises:
-        ProjectError: They have none of that number.
+        ProjectError: The user has no such token.
     """
     token = session.scalar(
         select(ApiToken).where(ApiToken.id == number, ApiToken.user_id == user.id)
@@ -103,7 +103,7 @@ def revoke(session: Session, user: User, number: int, *, by: str, now: datetime)
 
 
 def user_of_token(session: Session, token: str, now: datetime) -> tuple[User, ApiToken] | None:
-    """Return the user and the row of a token; None where it is not valid."""
+    """Return the user and the row of a token; None if it is not valid."""
     row = session.execute(
         select(User, ApiToken)
         .join(ApiToken, ApiToken.user_id == User.id)
@@ -116,7 +116,7 @@ def user_of_token(session: Session, token: str, now: datetime) -> tuple[User, Ap
 
 
 def note_use(sessions: Sessions, token: ApiToken, now: datetime) -> None:
-    """Store that a token is in use, once in a few minutes."""
+    """Store the token's last use, at most once in a few minutes."""
     if token.used_at is None or now - token.used_at > _SEEN_EVERY:
         with sessions.begin() as session:
             session.execute(update(ApiToken).where(ApiToken.id == token.id).values(used_at=now))

@@ -1,7 +1,7 @@
-"""The researcher's pages: watch runs, look at participants, and act on them.
+"""The researcher's pages: watching runs, reading about participants, and acting on them.
 
-Every route says which role it needs (``access.allowed``); a route that says nothing is refused,
-and a test reads the table of all routes against all roles.
+Every route declares the role it needs (``access.allowed``). A route without a declaration is
+refused, and a test checks the table of all routes against all roles.
 """
 
 from flask import Blueprint, Flask
@@ -69,7 +69,7 @@ _PAGES = (
 
 
 def register_researcher_pages(app: Flask) -> None:
-    """Add the pages that researchers meet."""
+    """Add the researchers' pages to the app."""
     for pages in _PAGES:
         app.register_blueprint(guarded(pages), url_prefix=RESEARCHER_PATH)
     app.register_blueprint(api, url_prefix=f"{RESEARCHER_PATH}/api")

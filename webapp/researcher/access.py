@@ -1,6 +1,6 @@
-"""Access to researcher pages: roles, rights in projects, the session's cookie and form tokens.
+"""Access to researcher pages: roles, rights in projects, the session cookie and form tokens.
 
-A user who may not see a run or a project gets the same answer as for one that does not exist.
+A run or a project that a user may not see gives the same answer as one that does not exist.
 """
 
 import hmac
@@ -41,10 +41,12 @@ def allowed(
     """Declare the role or right that a view needs.
 
     Args:
-        needed: A role in the installation, or a right in the project that the request is about;
-            None where the view is open to everybody, signed in or not.
-        largest_body: How many bytes may be sent to it; None for what all pages take.
-        before_second_factor: Whether it is open to users who must first set up a second factor.
+        needed: A role in the installation, or a right in the request's project; None if the view is
+            open to everybody, signed in or not.
+        largest_body: The view's limit of the request body in bytes; None for the limit of all
+            pages.
+        before_second_factor: Whether the view is open to users who have yet to set up a required
+            second factor.
     """
 
     def mark(view: View) -> View:
@@ -57,10 +59,10 @@ def allowed(
 
 
 def needed_of(endpoint: str) -> Role | Right | None:
-    """Return what a view needs, None where everybody may see it.
+    """Return the role or right that a view needs, None if the view is open to everybody.
 
     Raises:
-        KeyError: The view does not say.
+        KeyError: The view has no declaration.
     """
     view = current_app.view_functions[endpoint]
     if not hasattr(view, "needed"):
@@ -70,7 +72,7 @@ def needed_of(endpoint: str) -> Role | Right | None:
 
 
 def guarded(pages: Blueprint) -> Blueprint:
-    """Return the pages, with a check of every request to them."""
+    """Return the blueprint, with an access check before every request to it."""
     if not pages._got_registered_once:
         pages.before_request(_let_in)
         pages.context_processor(template_globals)
@@ -85,7 +87,7 @@ def current_user() -> User:
 
 
 def may_still_see() -> bool:
-    """Return whether the user who watches a run is still signed in and may still see it."""
+    """Return whether the user watching a run is still signed in and allowed to see the run."""
     signed_in_user = _session_of(request.cookies.get(COOKIE, ""))
     try:
         if signed_in_user is not None:
@@ -122,7 +124,7 @@ def _let_in() -> ResponseReturnValue | None:
 
 
 def _to_second_factor(user: User) -> ResponseReturnValue | None:
-    """Redirect a user who needs a second factor and has none to the page where it is set up."""
+    """Redirect a user who lacks a required second factor to the page where it is set up."""
     services = current_services()
     view: Any = current_app.view_functions[request.endpoint or ""]
     needed = Needed(services.settings.second_factor).concerns(user)
@@ -153,7 +155,7 @@ def _session_of(token: str) -> tuple[User, SignIn] | None:
 
 
 def _refuse_foreign_form(token: str) -> None:
-    # The app has refused requests from other sites; without a session there is nothing to misuse.
+    # The app has refused requests from other sites; without a session there is nothing to protect.
     sent = request.form.get("form_token", "").encode("utf-8", "replace")
     if token and not hmac.compare_digest(form_token(token).encode(), sent):
         raise RequestError(
@@ -168,7 +170,10 @@ def _way_back() -> str:
 
 
 def safe_way_back(address: str) -> str:
-    """Return the page to open after signing in: a researcher page, whatever the link says."""
+    """Return the page to open after signing in.
+
+    Always a researcher page, whatever the link names.
+    """
     is_ours = (
         address.startswith(f"{RESEARCHER_PATH}/") and "\\" not in address and "//" not in address
     )
@@ -176,7 +181,7 @@ def safe_way_back(address: str) -> str:
 
 
 def with_cookie(response: Response, token: str) -> Response:
-    """Return the response, with the cookie that keeps somebody signed in."""
+    """Return the response with the cookie that keeps the user signed in."""
     response.set_cookie(
         COOKIE,
         token,
@@ -189,7 +194,7 @@ def with_cookie(response: Response, token: str) -> Response:
 
 
 def without_cookie(response: Response) -> Response:
-    """Return the response, which ends the cookie."""
+    """Return the response with the cookie deleted."""
     response.delete_cookie(COOKIE, path=RESEARCHER_PATH, httponly=True, samesite="Lax")
     return response
 
@@ -198,15 +203,15 @@ NO_RUN = "There is no study at this address. Please check the link you were give
 
 
 def refuse_outside(user: User, needed: Right, only: int | None = None) -> None:
-    """Refuse a user without the right, and note all rights that they have in the project.
+    """Refuse a user who lacks a right, and store the user's rights in the project for the request.
 
     Args:
-        user: Who is signed in, or whose token it is.
+        user: The signed-in user, or the owner of the token.
         needed: The right that the view needs.
         only: The project to which a token is bound; None for any.
 
     Raises:
-        RequestError: They may not see it, or may not do this.
+        RequestError: The user may not see the project, or lacks the right.
     """
     with reading(current_services().sessions) as session:
         project_id = _project_of_request(session)
@@ -237,13 +242,13 @@ def not_allowed(user: User, needed: Role) -> RequestError:
 
 
 def present_project() -> int | None:
-    """Return the project that the request is about; None where it is about none."""
+    """Return the id of the request's project; None if it has none."""
     project_id: int | None = g.get("project_id")
     return project_id
 
 
 def _project_of_request(session: Session) -> int | None:
-    """Return the project of the run, or the project, that the request names."""
+    """Return the id of the project that the request names, or of the run that it names."""
     names = request.view_args or {}
     if "ref" in names:
         run = session.execute(select(Run.project_id).where(Run.ref == names["ref"])).first()
@@ -264,7 +269,7 @@ def _nothing_there() -> RequestError:
         return RequestError(NO_RUN, status=404, code="unknown_run")
     name = (request.view_args or {}).get("project", request.values.get("project", ""))
     if not name:
-        # What belongs to no project is open to roles of the installation alone.
+        # Objects without a project are open only to roles of the installation.
         return not_allowed(g.user, Role.VIEWER)
     return RequestError(
         "There is no project at this address, or you are no member of it.",

@@ -1,4 +1,4 @@
-"""The accounts of an installation, for its owners: made, changed, and let in again."""
+"""The accounts of an installation, for its owners: creating, changing and restoring access."""
 
 import secrets
 
@@ -27,7 +27,7 @@ account_pages = Blueprint("accounts", __name__)
 @account_pages.get("/accounts")
 @allowed(Role.OWNER)
 def show() -> str:
-    """Show every account, when it was last used, and whether it has a second factor."""
+    """Show every account, its last use, and whether it has a second factor."""
     last = select(SignIn.user_id, func.max(SignIn.seen_at)).group_by(SignIn.user_id)
     with_factor = select(SecondFactor.user_id).where(SecondFactor.confirmed_at.is_not(None))
     with reading(current_services().sessions) as session:
@@ -42,10 +42,10 @@ def show() -> str:
 @account_pages.post("/accounts/add")
 @allowed(Role.OWNER)
 def add() -> ResponseReturnValue:
-    """Make an account, and show a link by which its user sets a password, once."""
+    """Create an account, and show once a link for its user to set a password."""
     services, by, form = current_services(), current_user().name, request.form
     elsewhere = bool(form.get("elsewhere"))
-    # Nobody knows this one: the link is the only way in.
+    # A random password that nobody knows: the link is the only way in.
     hashed = "" if elsewhere else hash_password(secrets.token_urlsafe(32))
     with services.sessions.begin() as session:
         try:
@@ -61,7 +61,7 @@ def add() -> ResponseReturnValue:
 @account_pages.post("/accounts/change")
 @allowed(Role.OWNER)
 def change() -> ResponseReturnValue:
-    """Give somebody else another role, disable the account, or let its user in again."""
+    """Change another user's role, or disable or re-enable their account."""
     services, by, act = current_services(), current_user().name, request.form.get("act", "")
     with services.sessions.begin() as session:
         user = _named(session)
@@ -84,7 +84,7 @@ def change() -> ResponseReturnValue:
 @account_pages.post("/accounts/password-link")
 @allowed(Role.OWNER)
 def make_password_link() -> ResponseReturnValue:
-    """Show a link by which somebody may give themselves a new password, once."""
+    """Show once a link by which a user can set a new password."""
     services = current_services()
     with services.sessions.begin() as session:
         user = _named(session)
@@ -98,7 +98,7 @@ def make_password_link() -> ResponseReturnValue:
 @account_pages.post("/accounts/sign-out")
 @allowed(Role.OWNER)
 def sign_out() -> ResponseReturnValue:
-    """End every session of somebody."""
+    """End every session of a user."""
     services, by = current_services(), current_user().name
     with services.sessions.begin() as session:
         user = _named(session)
@@ -110,7 +110,7 @@ def sign_out() -> ResponseReturnValue:
 @account_pages.post("/accounts/remove-second-factor")
 @allowed(Role.OWNER)
 def remove_factor() -> ResponseReturnValue:
-    """Take away the second factor of somebody who lost it and their recovery codes."""
+    """Remove the second factor of a user who lost it and their recovery codes."""
     services, by = current_services(), current_user().name
     with services.sessions.begin() as session:
         user = _named(session)

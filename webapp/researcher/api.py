@@ -1,7 +1,7 @@
-"""What programs ask for with a token: progress, decisions, money and exports, as JSON or zip.
+"""The API for programs with a token: progress, decisions, money and exports, as JSON or zip.
 
-A browser's cookie opens nothing here, so no other site can make a browser ask; and a token opens
-nothing else.
+A browser's cookie is not accepted here, so other sites cannot misuse a browser. A token is accepted
+only here.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 def scoped(scope: Scope) -> Callable[[View], View]:
-    """Say which scope of a token a view needs."""
+    """Declare which scope of a token a view needs."""
 
     def mark(view: View) -> View:
         view.scope = scope  # type: ignore[attr-defined]
@@ -47,7 +47,7 @@ def scoped(scope: Scope) -> Callable[[View], View]:
 @api.get("/runs")
 @scoped(Scope.READ)
 def runs() -> ResponseReturnValue:
-    """List the runs that the token's user sees, within the token's project."""
+    """Return the runs visible to the token's user, within the token's project."""
     token: ApiToken = g.token
     seen = runs_seen_by(g.user)
     if token.project_id is not None:
@@ -59,7 +59,7 @@ def runs() -> ResponseReturnValue:
 @api.get("/runs/<ref>")
 @scoped(Scope.READ)
 def run(ref: str) -> ResponseReturnValue:
-    """Say how far a run has come."""
+    """Return a run's progress."""
     with reading(current_services().sessions) as session:
         [of_run] = progress(session, Run.ref == ref)
     return jsonify(_as_json(of_run))
@@ -68,7 +68,7 @@ def run(ref: str) -> ResponseReturnValue:
 @api.get("/runs/<ref>/decisions")
 @scoped(Scope.REVIEW)
 def decisions(ref: str) -> ResponseReturnValue:
-    """Say who was kept and who excluded, and by which rule."""
+    """Return which participants were kept and which excluded, with the rules that applied."""
     with reading(current_services().sessions) as session:
         run = find_run(session, ref)
         study = current_services().study_of(session, run)
@@ -102,7 +102,7 @@ def apply_rules(ref: str) -> ResponseReturnValue:
 @api.get("/runs/<ref>/money")
 @scoped(Scope.MONEY)
 def money(ref: str) -> ResponseReturnValue:
-    """Say what each participant is owed and was paid, in minor units; no platform is called."""
+    """Return the amounts owed and paid to each participant, in minor units; no platform call."""
     services = current_services()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
@@ -120,7 +120,7 @@ def money(ref: str) -> ResponseReturnValue:
 @api.post("/runs/<ref>/export")
 @scoped(Scope.EXPORT)
 def export(ref: str) -> ResponseReturnValue:
-    """Send everything that the run has gathered as one zip file."""
+    """Send all data of the run as one zip file."""
     return run_archive(ref, by=_by())
 
 
@@ -157,7 +157,7 @@ def _let_in() -> None:
 
 @api.errorhandler(ParallaxError)
 def refuse(error: ParallaxError) -> ResponseReturnValue:
-    """Say in a paragraph why nothing was done."""
+    """Return the error as JSON: its code, and a message that explains it."""
     if isinstance(error, RequestError):
         return jsonify(error={"code": error.code, "message": error.problem}), error.status
     return jsonify(error={"code": "refused", "message": str(error)}), 409

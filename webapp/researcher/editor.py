@@ -1,4 +1,4 @@
-"""The editor of a study: its texts, how they look, and what the checks find."""
+"""The editor of a study: its texts, their preview, and the findings of the checks."""
 
 import csv
 from pathlib import Path
@@ -38,7 +38,7 @@ _SHOWN = 100_000
 @editor_pages.get("/studies/edit")
 @allowed(Right.CONDUCT)
 def show() -> str:
-    """Show one text of a study in a field, and all others beside it."""
+    """Show one text of a study in a field, with a list of its other texts."""
     called, name = request.args.get("study", ""), request.args.get("text", "study.toml")
     text = read_text(own_study(instance_folder(), present_project(), called), name)
     return _page(called, name, text, digest_of_text(text))
@@ -47,7 +47,7 @@ def show() -> str:
 @editor_pages.post("/studies/edit")
 @allowed(Right.CONDUCT)
 def save() -> ResponseReturnValue:
-    """Store a text, unless somebody else did meanwhile: then both texts are shown."""
+    """Store a text, unless another user stored one meanwhile: then both texts are shown."""
     form = request.form
     called, name, text = form.get("study", ""), form.get("text", ""), form.get("content", "")
     folder, engine = (
@@ -68,7 +68,7 @@ def save() -> ResponseReturnValue:
 @editor_pages.post("/studies/look")
 @allowed(Right.CONDUCT)
 def look() -> ResponseReturnValue:
-    """Return how a text that is being typed would look; nothing is stored."""
+    """Return a preview of an edited text; nothing is stored."""
     name, text = request.form.get("text", ""), request.form.get("content", "")
     return str(_looks(name, text.replace("\r\n", "\n")))
 
@@ -76,7 +76,7 @@ def look() -> ResponseReturnValue:
 @editor_pages.post("/studies/findings")
 @allowed(Right.CONDUCT)
 def findings() -> ResponseReturnValue:
-    """Return what the checks find in what is stored, by a process of its own."""
+    """Return the findings of the checks on the stored study, run in a separate process."""
     called = request.form.get("study", "")
     folder = own_study(instance_folder(), present_project(), called)
     with counted_job():
@@ -110,7 +110,7 @@ def _page(called: str, name: str, text: str, seen: str, stored: str | None = Non
 
 
 def _looks(name: str, text: str) -> Markup:
-    """Return a text as participants see it, as a table, or the place of a mistake in TOML."""
+    """Return a text as participants see it, as a table, or the position of an error in TOML."""
     suffix = Path(name).suffix
     if len(text) > _SHOWN:
         return _paragraph("The text is too long to be shown while it is typed.")

@@ -1,4 +1,4 @@
-"""Replaying one or two sessions as a film: what was on the screen, and when."""
+"""Replay one or two sessions as a film of the screens over time."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -28,7 +28,7 @@ film_pages = Blueprint("film", __name__)
 @film_pages.get("/runs/<ref>/film")
 @allowed(Right.SEE)
 def show(ref: str) -> ResponseReturnValue:
-    """Show the films of one or two participants, whom the address names: ``who``, ``beside``."""
+    """Show the films of the one or two participants whom the query names: ``who``, ``beside``."""
     who, beside = request.args.get("who", ""), request.args.get("beside", "").strip()
     services = current_services()
     with reading(services.sessions) as session:
@@ -50,7 +50,7 @@ def show(ref: str) -> ResponseReturnValue:
 
 
 def _words() -> dict[str, str]:
-    """Return the texts of the page's script, by its names for them."""
+    """Return the texts of the page's script, by their names in the script."""
     return {
         "play": "Play",
         "pause": "Pause",
@@ -93,7 +93,7 @@ def _began(record: Record) -> datetime:
 
 
 def _onset(answered: AnsweredTrial) -> datetime:
-    """Return when a trial appeared: its answer's arrival, less waiting and reaction times."""
+    """Return the onset of a trial: its answer's arrival minus waiting and reaction times."""
     response = answered.response
     assert response is not None
     spent_ms = (response.rt_ms or 0.0) + (response.waited_ms or 0.0)
@@ -101,7 +101,7 @@ def _onset(answered: AnsweredTrial) -> datetime:
 
 
 def _scene(study: Study, answered: AnsweredTrial, first: datetime) -> dict[str, Any]:
-    """Return what one trial showed, its begin and end in seconds of the film, and the answer."""
+    """Return a trial's screen, its start and end in seconds of the film, and the answer."""
     trial, response = answered.trial, answered.response
     assert response is not None
     texts = shown_trial(study, trial.position, answered.item.item, trial.good_side, trial.options)

@@ -1,4 +1,4 @@
-"""The installation, for its owners: findings of the doctor, settings, backups, the audit log."""
+"""Pages for owners: findings of the doctor, settings, backups, the audit log."""
 
 import json
 from collections import Counter
@@ -20,7 +20,7 @@ from webapp.users.audit_log import audit_entries, first_broken, record_act
 from webapp.users.roles import Role
 
 installation_pages = Blueprint("installation", __name__)
-# No run is called so: whom a backup is about may take nothing of it back.
+# Not a valid run reference, so that erasing a run's data never removes these jobs.
 _BACKUPS = "backups of the installation"
 _FOLDER, _KEPT = "room_backups", "7"
 
@@ -31,7 +31,7 @@ def show() -> str:
     """Show every finding of ``parallax doctor``, faults first.
 
     Raises:
-        RequestError: The checks could not be made.
+        RequestError: The checks could not be carried out.
     """
     check = parallax(Path(current_app.instance_path), "doctor", "--json")
     if not check.worked:
@@ -50,7 +50,7 @@ def show() -> str:
 @installation_pages.get("/settings")
 @allowed(Role.OWNER)
 def show_settings() -> str:
-    """Show every setting, those that are secrets as stars."""
+    """Show every setting, with secrets masked."""
     rows = shown_settings(Path(current_app.instance_path))
     return render_template("researcher/settings.html", rows=rows)
 
@@ -58,7 +58,7 @@ def show_settings() -> str:
 @installation_pages.get("/backups")
 @allowed(Role.OWNER)
 def show_backups() -> str:
-    """Show the backups that were made on this page, and the jobs that make one."""
+    """Show the backups that were made on this page, and the backup jobs."""
     jobs = jobs_here().about(_BACKUPS)
     return render_template(
         "researcher/backups.html",
@@ -74,11 +74,11 @@ def show_backups() -> str:
 @installation_pages.post("/backups")
 @allowed(Role.OWNER)
 def back_up() -> ResponseReturnValue:
-    """Put a backup into the queue, in the installation's folder, unless one is waiting."""
+    """Queue a backup into the installation's folder, unless one is waiting."""
     services, jobs, who = current_services(), jobs_here(), current_user().name
     if all(job.state in OVER for job in jobs.about(_BACKUPS)):
         for job in jobs.about(_BACKUPS):
-            jobs.remove(job.id)  # what they made lies elsewhere
+            jobs.remove(job.id)  # the backups themselves lie elsewhere
         _folder().mkdir(mode=0o700, exist_ok=True)
         command = ("db", "backup", "--keep", _KEPT, "--", str(_folder()))
         steps = [Step("writing the backup and reading it back", command)]
@@ -101,7 +101,7 @@ _COLUMNS = ("number", "at", "who", "act", "run_ref", "before", "after", "previou
 @audit_pages.get("/audit")
 @allowed(Role.OWNER)
 def show_log() -> str:
-    """Show every act, the latest first, and whether the chain is whole."""
+    """Show every entry of the audit log, the latest first, and whether the chain is intact."""
     with reading(current_services().sessions) as session:
         entries, broken = list(audit_entries(session))[::-1], first_broken(session)
     return render_template("researcher/audit.html", entries=entries, broken=broken)
@@ -125,7 +125,7 @@ def _cell(value: object) -> object:
 @audit_pages.get("/audit.json")
 @allowed(Role.OWNER)
 def download_json() -> Response:
-    """Send the whole log as JSON, with what each entry's hash is made of."""
+    """Send the whole log as JSON, with the fields that each entry's hash covers."""
     with reading(current_services().sessions) as session:
         entries = [
             {column: getattr(entry, column) for column in _COLUMNS}

@@ -1,4 +1,4 @@
-"""Launching a study from the browser: choose or upload it, read what its checks say, confirm."""
+"""Launching a study from the browser: choose or upload it, read its checks, confirm."""
 
 import re
 from collections.abc import Mapping
@@ -62,7 +62,7 @@ def upload() -> ResponseReturnValue:
 @launch_pages.get("/launch/check")
 @allowed(Right.CONDUCT)
 def check() -> str:
-    """Show what launching the study would find, and what the study looks like."""
+    """Show the findings of the launch checks, and a preview of the study."""
     study, folder, seed, recruiter = _asked(request.args)
     with counted_job():
         done = parallax(instance_folder(), "study", "check", "--show", "--seed", seed, "--", folder)
@@ -81,7 +81,7 @@ def check() -> str:
 @launch_pages.post("/launch")
 @allowed(Right.CONDUCT)
 def launch() -> ResponseReturnValue:
-    """Launch the study, unless its checks find a mistake."""
+    """Launch the study, unless its checks find an error."""
     study, folder, seed, recruiter = _asked(request.form)
     options = ["--seed", seed, "--recruiter", recruiter]
     if request.form.get("simulated"):
@@ -114,7 +114,7 @@ def launch() -> ResponseReturnValue:
 
 
 def _asked(form: Mapping[str, str]) -> tuple[str, str, str, str]:
-    """Return the study's name and folder, the seed and the recruiter that a form asks for."""
+    """Return the study's name and folder, the seed and the recruiter from the form."""
     study, seed = form.get("study", ""), form.get("seed", "").strip()
     recruiter, studies = form.get("recruiter", ""), launchable_studies()
     problem = ""
@@ -131,6 +131,6 @@ def _asked(form: Mapping[str, str]) -> tuple[str, str, str, str]:
 
 @launch_pages.errorhandler(ProjectError)
 def refuse(error: ProjectError) -> ResponseReturnValue:
-    """Show the paragraph: the project may not use more."""
+    """Show the message that the project's limit is reached."""
     page = render_template("researcher/launch_refused.html", study=project_name(), text=str(error))
     return page, 409

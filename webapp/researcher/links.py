@@ -1,4 +1,4 @@
-"""The page of a run's links and access codes: make them, end them, see who came by each."""
+"""The page of a run's links and access codes: creating, ending, listing their participants."""
 
 import segno
 from flask import Blueprint, redirect, render_template, request, url_for
@@ -43,14 +43,14 @@ _COLUMNS = ("label", "kind", "list", "link", "code", "came")
 @link_pages.get("/runs/<ref>/links")
 @allowed(Right.CONDUCT)
 def show(ref: str) -> str:
-    """Show a page of the run's links and codes, and who came by them."""
+    """Show a page of the run's links and codes, with the participants of each."""
     return _page(ref)
 
 
 @link_pages.post("/runs/<ref>/links")
 @allowed(Right.CONDUCT)
 def make(ref: str) -> ResponseReturnValue:
-    """Make links or codes; from then on nobody takes part without one."""
+    """Create links or codes; from then on the run requires one."""
     kind, list_ = request.form.get("kind", ""), request.form.get("list", "")
     number = 1 if kind == MULTI else whole_number(request.form.get("number", ""), 6)
     if kind not in _KINDS or number < 1:
@@ -77,7 +77,7 @@ def make(ref: str) -> ResponseReturnValue:
 @link_pages.post("/runs/<ref>/links/end")
 @allowed(Right.CONDUCT)
 def end(ref: str) -> Response:
-    """End a link for newcomers; participants who came by it go on."""
+    """Close a link to new participants; participants who arrived by it can go on."""
 
     def work(session: Session) -> None:
         run, token = find_run(session, ref), request.form.get("link", "")
@@ -109,7 +109,7 @@ def table(ref: str) -> Response:
 @link_pages.post("/runs/<ref>/links/whose")
 @allowed(Right.CONDUCT)
 def whose(ref: str) -> str:
-    """Show which participant got each of the completion codes that were typed."""
+    """Show which participant received each of the typed completion codes."""
     codes, services = request.form.get("codes", "").split()[:_MOST_CODES], current_services()
     with reading(services.sessions) as session:
         people = people_of_codes(session, find_run(session, ref), codes, services.tokens)
@@ -122,7 +122,7 @@ def whose(ref: str) -> str:
 
 @link_pages.errorhandler(ParallaxError)
 def refuse(error: ParallaxError) -> ResponseReturnValue:
-    """Show the paragraph on the page of links."""
+    """Show the error's message on the page of links."""
     return _page((request.view_args or {})["ref"], problem=str(error)), 409
 
 

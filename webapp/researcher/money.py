@@ -1,4 +1,4 @@
-"""The page of a run's money: what is owed and paid, paying after a confirmation, reconciling."""
+"""The page of a run's money: owed and paid amounts, confirmed payments, reconciling."""
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -39,7 +39,7 @@ from webapp.sessions.lookup import find_run
 
 money_pages = Blueprint("money", __name__)
 
-# What can be asked for: for everybody, and for one person.
+# The payments a form can ask for: for all participants, and for one.
 FOR_ALL = {
     "approve": "Approve everyone who finished and submitted",
     "bonus_rule": "Pay the bonuses of the study's rule",
@@ -55,16 +55,16 @@ FOR_ONE = {
 
 @dataclass(frozen=True, slots=True)
 class MoneyForm:
-    """What the form of a payment asks for.
+    """The fields of the payment form.
 
     Attributes:
         act: A key of ``FOR_ALL`` or ``FOR_ONE``.
         who: A participant's reference or code, or the platform's id of an assignment.
-        amount: How much, as it was typed, in the run's currency.
-        reason: What the payee reads.
-        category: Of a rejection, where the platform asks for one.
-        additional: "yes" where a bonus may be like another one.
-        live: "yes" where real money may be spent.
+        amount: The typed amount, in the run's currency.
+        reason: The message to the payee.
+        category: The category of a rejection, if the platform requires one.
+        additional: "yes" if a bonus may resemble another one.
+        live: "yes" if real money may be spent.
     """
 
     act: str = ""
@@ -77,14 +77,14 @@ class MoneyForm:
 
     @classmethod
     def from_form(cls) -> "MoneyForm":
-        """Read the present request's form."""
+        """Read the current request's form."""
         return cls(**{name: request.form.get(name, "").strip() for name in cls.__slots__})
 
     def entries(self, payments: RunPayments) -> tuple[list[Entry], list[str]]:
         """Return the entries for the ledger, and notes on the bonuses that are left out.
 
         Raises:
-            ParallaxError: It cannot be paid like that.
+            ParallaxError: The payment is not possible.
         """
         if self.act == "approve":
             return all_rewards(payments), []
@@ -108,7 +108,7 @@ class MoneyForm:
         if self.act == "compensate":
             return [compensation_entry(payments, account, worker_id, amount_minor, reason)], []
         assert account is not None
-        # The serial of a file's bonus: the same bonus by a file or by this form is one.
+        # The same serial as in a bonus file, so that a bonus given both ways is paid once.
         item = PaymentItem(
             account.participant.ref, PaymentKind.BONUS, amount_minor, reason, f"file\x1f{reason}"
         )
@@ -119,14 +119,14 @@ class MoneyForm:
 @money_pages.get("/runs/<ref>/money")
 @allowed(Right.SEE)
 def show(ref: str) -> str:
-    """Show what everybody is owed and got; no platform is called."""
+    """Show what each participant is owed and was paid; no platform is called."""
     return _page(ref)
 
 
 @money_pages.post("/runs/<ref>/money/check")
 @allowed(Right.PAY)
 def check(ref: str) -> str:
-    """Show what would be paid, for somebody to confirm."""
+    """Show the proposed payments for confirmation."""
     form = MoneyForm.from_form()
     payments = _open(ref, form)
     entries, notes = form.entries(payments)
@@ -136,7 +136,7 @@ def check(ref: str) -> str:
 @money_pages.post("/runs/<ref>/money/pay")
 @allowed(Right.PAY)
 def carry_out(ref: str) -> ResponseReturnValue:
-    """Pay what was confirmed, if it is still the same."""
+    """Make the confirmed payments, if the proposal is still the same."""
     form = MoneyForm.from_form()
     payments = _open(ref, form)
     entries, notes = form.entries(payments)
@@ -160,19 +160,19 @@ def carry_out(ref: str) -> ResponseReturnValue:
 
 @money_pages.errorhandler(ParallaxError)
 def refuse(error: ParallaxError) -> ResponseReturnValue:
-    """Show the paragraph on the run's page of money."""
+    """Show the error's message on the run's page of money."""
     return _page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
 def compensation_link(ref: str) -> str:
-    """Return the address of the page by which compensation is taken up."""
+    """Return the address of the page on which compensation is accepted."""
     return f"{current_services().settings.link_base}/run/{ref}/compensation"
 
 
 def _open(ref: str, form: MoneyForm) -> RunPayments:
     services = current_services()
     with reading(services.sessions) as session:
-        find_run(session, ref)  # refuses an unknown run
+        find_run(session, ref)  # raises for an unknown run
     return open_run_payments(
         services.settings,
         services.sessions,
@@ -221,7 +221,7 @@ _ACTS_OF_MONEY = (
     "discrepancies mended",
 )
 _LATEST = 20
-# Beyond, there is an outage, and reconciling is what helps.
+# More than this is an outage, to be fixed by reconciling.
 _MOST_UNSETTLED = 100
 
 
@@ -255,8 +255,9 @@ def _facts(ref: str) -> dict[str, object]:
 
 
 def _ids(session: Session, run: Run, begin: int) -> list[int]:
-    """Return the ids of the people of a page, and of one more where there is another page."""
-    # People who declined are left out afterwards: a join for each would make later pages slow.
+    """Return the ids of a page's participants, plus one more if there is another page."""
+    # Participants who declined are filtered afterwards: a join for each would slow down later
+    # pages.
     everybody = select(Participant.id).where(Participant.run_id == run.id)
     order = everybody.order_by(Participant.id).offset(begin).limit(ON_A_PAGE + 1)
     return list(session.scalars(order))
@@ -268,7 +269,7 @@ def _of_strangers(session: Session, run: Run) -> list[Payment]:
 
 
 def _unsettled(session: Session, run: Run) -> tuple[list[Payment], int]:
-    """Return the first payments that are not done, and how many there are."""
+    """Return the first payments that are not done, and the number of all of them."""
     waits = Payment.run_id == run.id, Payment.state.not_in(SETTLED_FOR_GOOD)
     first = select(Payment).where(*waits).order_by(Payment.id).limit(_MOST_UNSETTLED)
     n = session.scalar(select(func.count()).select_from(Payment).where(*waits)) or 0
@@ -282,7 +283,7 @@ def _refs(session: Session, lines: list[Payment]) -> dict[int, str]:
 
 
 def _acts(session: Session, ref: str) -> list[AuditEntry]:
-    """Return the latest acts that concern the run's money, the latest first."""
+    """Return the latest audit entries on the run's money, the latest first."""
     of_money = AuditEntry.run_ref == ref, AuditEntry.act.in_(_ACTS_OF_MONEY)
     latest = select(AuditEntry).where(*of_money).order_by(AuditEntry.number.desc())
     return list(session.scalars(latest.limit(_LATEST)))
@@ -312,7 +313,7 @@ def look(ref: str) -> str:
 @reconciling_pages.post("/runs/<ref>/reconcile/fix")
 @allowed(Right.PAY)
 def fix(ref: str) -> ResponseReturnValue:
-    """Mend the discrepancies that are safe to mend, and show the others."""
+    """Fix the discrepancies that are safe to fix, and show the others."""
     payments = _open(ref, MoneyForm.from_form())
     snapshot = _snapshot(payments)
     safe = [discrepancy for discrepancy in discrepancies(snapshot) if discrepancy.safe]
@@ -335,7 +336,7 @@ def fix(ref: str) -> ResponseReturnValue:
 @reconciling_pages.post("/runs/<ref>/money/settle")
 @allowed(Right.PAY)
 def settle(ref: str) -> ResponseReturnValue:
-    """Record whether a payment in doubt was made, as a user saw on the platform's own site."""
+    """Record whether a doubtful payment was made, as the user saw on the platform's own site."""
     payments, form = _open(ref, MoneyForm.from_form()), request.form
     number, seen = whole_number(form.get("payment", ""), _DIGITS), form.get("seen", "")
     if seen not in ("paid", "not paid"):

@@ -1,4 +1,4 @@
-"""The page of a user's notifications: addresses, and what is sent to each."""
+"""The page of a user's notifications: addresses, and the notices sent to each."""
 
 from urllib.parse import urlsplit
 
@@ -29,14 +29,14 @@ _SHOWN = 20
 @notification_pages.get("/notifications")
 @allowed(Role.MEMBER)
 def show_all() -> str:
-    """Show the addresses, what is sent to each, and the latest notices."""
+    """Show the user's addresses, the notices sent to each, and the latest notices."""
     return _page()
 
 
 @notification_pages.post("/notifications")
 @allowed(Role.MEMBER)
 def add() -> ResponseReturnValue:
-    """Add an address, as the form says."""
+    """Add the address from the form."""
     services, user, address = current_services(), current_user(), _typed_address()
     way = Way.WEBHOOK if "://" in address else Way.MAIL
     causes = [cause for cause in Cause if cause in request.form.getlist("cause")]
@@ -85,7 +85,7 @@ def try_out() -> ResponseReturnValue:
 @notification_pages.post("/notifications/remove")
 @allowed(Role.MEMBER)
 def take_away() -> ResponseReturnValue:
-    """Remove an address, and what was told there."""
+    """Remove an address and its stored notices."""
     with current_services().sessions.begin() as session:
         notification = _mine(session)
         _note(session, "notification removed", Way(notification.way), notification.address)
@@ -96,14 +96,14 @@ def take_away() -> ResponseReturnValue:
 
 @notification_pages.errorhandler(DeliveryError)
 def refuse(error: DeliveryError) -> ResponseReturnValue:
-    """Show the paragraph above the list."""
+    """Show the error's message above the list."""
     return _page(str(error)), 400
 
 
 def shown_address(notification: Notification) -> str:
-    """Return an address as pages and the audit log show it: of a webhook the host alone.
+    """Return an address as pages and the audit log show it; of a webhook, only the host.
 
-    Its path is as good as a password.
+    A webhook's path is as secret as a password.
     """
     return _shown(Way(notification.way), notification.address)
 
@@ -120,7 +120,7 @@ def _typed_address() -> str:
 
 
 def _mine(session: Session) -> Notification:
-    """Return the user's own notification that the form names."""
+    """Return the notification, owned by the user, that the form names."""
     number = whole_number(request.form.get("number", ""), _DIGITS)
     notification = session.get(Notification, number)
     if notification is None or notification.user_id != current_user().id:
@@ -129,7 +129,7 @@ def _mine(session: Session) -> Notification:
 
 
 def _note(session: Session, act: str, way: Way, address: str) -> None:
-    # Of a mail address the domain: the log is never erased.
+    # Of a mail address, only the domain is logged, because the log is never erased.
     where = address.rpartition("@")[2] if way is Way.MAIL else _shown(way, address)
     now = current_services().now()
     record_act(session, current_user().name, act, now, after={"way": way, "where": where})

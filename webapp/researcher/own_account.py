@@ -41,14 +41,14 @@ _DIGITS = 8
 @token_pages.get("/tokens")
 @allowed(Role.MEMBER)
 def show_all() -> str:
-    """List the user's own tokens."""
+    """List the user's tokens."""
     return _token_page()
 
 
 @token_pages.post("/tokens")
 @allowed(Role.MEMBER)
 def add() -> str:
-    """Make a token and show it, once."""
+    """Create a token and show it once."""
     services, name = current_services(), request.form.get("project", "")
     scopes = {scope for scope in Scope if scope in request.form.getlist("scope")}
     label = request.form.get("label", "").strip()
@@ -66,7 +66,7 @@ def add() -> str:
 @token_pages.post("/tokens/revoke")
 @allowed(Role.MEMBER)
 def end() -> ResponseReturnValue:
-    """End a token."""
+    """Revoke a token."""
     services, user = current_services(), current_user()
     number = whole_number(request.form.get("number", ""), _DIGITS, otherwise=-1)
     with services.sessions.begin() as session:
@@ -76,7 +76,7 @@ def end() -> ResponseReturnValue:
 
 @token_pages.errorhandler(ProjectError)
 def refuse(error: ProjectError) -> ResponseReturnValue:
-    """Show the paragraph above the list."""
+    """Show the error's message above the list."""
     return _token_page(str(error)), 409
 
 
@@ -109,7 +109,7 @@ def show() -> str:
 @password_pages.post("/password")
 @allowed(Role.MEMBER)
 def change() -> ResponseReturnValue:
-    """Store a new password, and sign out everywhere else."""
+    """Store a new password, and sign the user out everywhere else."""
     services, user = current_services(), current_user()
     if not is_own_password(user, request.form.get("password", "")):
         return _password_form(problem="The present password is not right."), 401
@@ -124,18 +124,18 @@ def change() -> ResponseReturnValue:
     return render_template("researcher/password.html", done=True, shortest=SHORTEST_PASSWORD)
 
 
-# The token is in the query, which the web servers of docs/serving.md write into no log.
+# The token is in the query, which the web servers of docs/serving.md keep out of their logs.
 @password_pages.get("/new-password")
 @allowed(None)
 def show_link() -> str:
-    """Show the form of a link for a new password; looking does not use it up."""
+    """Show the form of a password link; showing it does not use up the link."""
     return _password_link_form(request.args.get("token", ""))
 
 
 @password_pages.post("/new-password")
 @allowed(None)
 def take_link() -> ResponseReturnValue:
-    """Store the new password of the user whom a link is for."""
+    """Store a new password by a password link."""
     services, token = current_services(), request.form.get("token", "")
     with reading(services.sessions) as session:
         user_of_password_link(session, token, services.now())
@@ -194,7 +194,7 @@ def show_factor() -> str:
 @second_factor_pages.post("/second-factor/begin")
 @allowed(Role.MEMBER, before_second_factor=True)
 def start() -> ResponseReturnValue:
-    """Make a secret, which becomes valid when a first code confirms it."""
+    """Create a secret, which becomes valid when a first code confirms it."""
     services, user = current_services(), current_user()
     if not is_own_password(user, request.form.get("password", "")):
         return _factor_page(problem="The password is not right."), 401
@@ -206,7 +206,7 @@ def start() -> ResponseReturnValue:
 @second_factor_pages.post("/second-factor/confirm")
 @allowed(Role.MEMBER, before_second_factor=True)
 def finish() -> ResponseReturnValue:
-    """Take the first code, and show the recovery codes."""
+    """Verify the first code, and show the recovery codes."""
     code, codes = request.form.get("code", ""), list[str]()
 
     def work(session: Session, user: User, now: datetime) -> None:
@@ -218,7 +218,7 @@ def finish() -> ResponseReturnValue:
 @second_factor_pages.post("/second-factor/recovery-codes")
 @allowed(Role.MEMBER)
 def make_codes() -> ResponseReturnValue:
-    """Show new recovery codes in the place of the earlier ones."""
+    """Replace the recovery codes and show the new ones."""
     code, codes = request.form.get("code", ""), list[str]()
 
     def work(session: Session, user: User, now: datetime) -> None:
@@ -230,7 +230,7 @@ def make_codes() -> ResponseReturnValue:
 @second_factor_pages.post("/second-factor/remove")
 @allowed(Role.MEMBER)
 def take_away() -> ResponseReturnValue:
-    """Remove the user's second factor, with one of its codes."""
+    """Remove the user's second factor, after one of its codes."""
     code = request.form.get("code", "")
 
     def work(session: Session, user: User, now: datetime) -> None:

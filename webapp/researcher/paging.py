@@ -1,4 +1,4 @@
-"""Which page of a long list the address asks for, and whole numbers as they are typed."""
+"""Paging of long lists by the address, and parsing of typed whole numbers."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,16 @@ _DIGITS = 6
 
 
 def page_asked_for() -> int:
-    """Return the number of the page, from 1; the first where the address names no page."""
+    """Return the page number in the address, from 1; 1 if there is none."""
     page = request.args.get("page", "")
     return max(1, whole_number(page, _DIGITS))
 
 
 def page_of(name: str, rows: Sequence[object]) -> dict[str, object]:
-    """Return what a template needs of the page of a list that the address asks for.
+    """Return the template variables for the requested page of a list.
 
     Args:
-        name: What the template calls the rows.
+        name: The template's name for the rows.
         rows: The rows of all pages.
     """
     page = page_asked_for()
@@ -28,9 +28,9 @@ def page_of(name: str, rows: Sequence[object]) -> dict[str, object]:
 
 
 def whole_number(typed: str, n_digits: int, otherwise: int = 0) -> int:
-    """Return a number of at most so many digits, or another one where the text is none.
+    """Return a number with a limited count of digits, or a default if the text is not one.
 
-    The digits are counted first: Python reads no number of thousands of them.
+    The digits are counted first: Python refuses to read numbers of thousands of digits.
     """
     good = typed.isascii() and typed.isdigit() and len(typed) <= n_digits
     return int(typed) if good else otherwise

@@ -45,7 +45,7 @@ from webapp.users.audit_log import record_act
 
 participant_pages = Blueprint("participants", __name__)
 
-# What the table can be sorted by; the first is the default.
+# The sort keys of the table; the first is the default.
 SORTS: dict[str, str] = {
     "arrival": "arrival",
     "list": "list",
@@ -67,7 +67,7 @@ _OF_ANSWERS = frozenset({"rt", "fast", "side", "hidden", "waited"})
 @participant_pages.get("/runs/<ref>/participants")
 @allowed(Right.SEE)
 def show_all(ref: str) -> str:
-    """Show a page of a run's participants, filtered and sorted as the address says."""
+    """Show a page of a run's participants, filtered and sorted by the query."""
     with reading(current_services().sessions) as session:
         run = find_run(session, ref)
         blind = is_blind(session, run)
@@ -107,7 +107,7 @@ def _as_shown(study: Study, answered: AnsweredTrial) -> ShownTrial:
 
 
 def _answer(study: Study, answered: AnsweredTrial) -> str:
-    """Return what a participant answered, in words; empty where they did not answer."""
+    """Return a participant's answer in words; empty without an answer."""
     if not answered.response:
         return ""
     return response_of(study).said(arrangement_of(answered.trial), given_of(answered.response))
@@ -122,12 +122,12 @@ def _text_of_any_side(trial: ShownTrial, side: Side) -> str | None:
 
 def _flags(run: Run, judged: Judged | None) -> list[str]:
     texts = [] if judged is None else flag_texts(run, judged.certificate)
-    # Each begins with the flag's name; a figure may follow.
+    # Each text begins with the flag's name; a figure may follow.
     return [re.sub(r"^\w+", lambda name: name[0].replace("_", " "), text) for text in texts]
 
 
 def _query(sorts: Mapping[str, str]) -> Wanted:
-    """Read filters and order from the address; unknown ones are left out."""
+    """Read filters and order from the query; unknown values are ignored."""
     state, sort = request.args.get("state", ""), request.args.get("sort", "")
     return Wanted(
         state=State(state) if state in set(State) else None,
@@ -142,7 +142,7 @@ def _query(sorts: Mapping[str, str]) -> Wanted:
 @participant_pages.get("/runs/<ref>/participants/<participant_ref>")
 @allowed(Right.SEE)
 def show(ref: str, participant_ref: str) -> ResponseReturnValue:
-    """Show what one participant saw and did, trial by trial."""
+    """Show one participant's trials and answers."""
     services = current_services()
     with reading(services.sessions) as session:
         run = find_run(session, ref)
@@ -185,14 +185,14 @@ _SHORTEST_REASON = 10
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/restrict")
 @allowed(Right.REVIEW)
 def keep_unused(ref: str, participant_ref: str) -> Response:
-    """Restrict somebody's data: they are stored and not used."""
+    """Restrict a participant's data: they stay stored and are not used."""
     return _used(ref, participant_ref, restrict, "data restricted")
 
 
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/release")
 @allowed(Right.REVIEW)
 def use_again(ref: str, participant_ref: str) -> Response:
-    """Lift the restriction of somebody's data, after they were told."""
+    """Lift the restriction of a participant's data, after the participant was informed."""
     return _used(ref, participant_ref, release, "data used again")
 
 
@@ -214,7 +214,7 @@ def _used(
 @rights_of_people_pages.post("/runs/<ref>/participants/<participant_ref>/correct")
 @allowed(Right.REVIEW)
 def correct_answer(ref: str, participant_ref: str) -> Response:
-    """Correct one of somebody's answers to a question."""
+    """Correct one of a participant's answers to a question."""
     reason, services = _reason(), current_services()
     field, value = request.form.get("field", ""), request.form.get("value", "")
 
@@ -290,7 +290,7 @@ _NOTE_DIGITS = 12
 @note_pages.post("/runs/<ref>/notes")
 @allowed(Right.REVIEW)
 def add(ref: str) -> Response:
-    """Write a note or tags about the run, or about one of its people."""
+    """Write a note or tags about the run, or about one of its participants."""
     text, tags = request.form.get("text", ""), request.form.get("tags", "")
 
     def change(session: Session, run: Run, person: Participant | None) -> None:

@@ -1,4 +1,4 @@
-"""The page of a study's power, simulated by long jobs."""
+"""The page of a study's power, which long jobs simulate."""
 
 from pathlib import Path
 
@@ -23,14 +23,14 @@ _SMALLEST, _LARGEST = 0.01, 0.5
 @power_pages.get("/studies/power")
 @allowed(Right.CONDUCT)
 def show() -> str:
-    """Show what was simulated of a study, and ask for more."""
+    """Show a study's simulations, and the form for another."""
     return _page(_study(request.args.get("study", "")))
 
 
 @power_pages.post("/studies/power")
 @allowed(Right.CONDUCT)
 def ask() -> ResponseReturnValue:
-    """Put the simulation of a study into the queue."""
+    """Queue a simulation of a study."""
     form, called = request.form, _study(request.form.get("study", ""))
     per_list, simulations = _numbers(form.get("per_list", "")), form.get("simulations", "")
     difference = form.get("difference", "").strip()
@@ -54,7 +54,7 @@ def ask() -> ResponseReturnValue:
 @power_pages.post("/studies/power/cancel")
 @allowed(Right.CONDUCT)
 def cancel() -> ResponseReturnValue:
-    """End a simulation, or delete one that is over."""
+    """Cancel a simulation, or delete a finished one."""
     called = _study(request.form.get("study", ""))
     jobs, job = jobs_here(), _job(called, request.form.get("job", ""))
     if job.state in OVER or job.is_lost(current_services().now()):
@@ -94,7 +94,7 @@ def _study(called: str) -> str:
 
 
 def _subject(called: str) -> str:
-    """Return the subject of a study's jobs, which differs between projects."""
+    """Return the subject of a study's jobs, which is unique to its project."""
     return f"power {present_project() or 0} {called}"
 
 

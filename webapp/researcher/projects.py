@@ -1,4 +1,4 @@
-"""The pages of projects: members, invitations, limits, and joining with a code."""
+"""The pages of projects: members, invitations, limits, and joining by a code."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -58,7 +58,7 @@ def show_all() -> str:
 @project_pages.post("/projects")
 @allowed(Role.OWNER)
 def add() -> ResponseReturnValue:
-    """Make a project."""
+    """Create a project."""
     services, name = current_services(), request.form.get("name", "").strip()
     try:
         with services.sessions.begin() as session:
@@ -71,14 +71,14 @@ def add() -> ResponseReturnValue:
 @project_pages.get("/projects/<project>")
 @allowed(Right.SEE)
 def show(project: str) -> str:
-    """Show a project's members, and how much it uses."""
+    """Show a project's members, and its usage."""
     return _project_page(project)
 
 
 @project_pages.post("/projects/<project>/members")
 @allowed(Right.MANAGE)
 def change_member(project: str) -> Response:
-    """Add a user who has an account, change a member's role, or remove them."""
+    """Add a user who has an account, change a member's role, or remove a member."""
     name, typed = request.form.get("name", "").strip(), request.form.get("role", "")
     seen = request.form.get("seen")
 
@@ -95,7 +95,7 @@ def change_member(project: str) -> Response:
 @project_pages.post("/projects/<project>/invitations")
 @allowed(Right.MANAGE)
 def invite_someone(project: str) -> str:
-    """Make an invitation and show its code, once."""
+    """Create an invitation and show its code once."""
     role, services = _role(request.form.get("role", "")), current_services()
     with services.sessions.begin() as session:
         opened = open_project(session, project, change=True)
@@ -109,7 +109,7 @@ def invite_someone(project: str) -> str:
 @project_pages.post("/projects/<project>/invitations/end")
 @allowed(Right.MANAGE)
 def uninvite(project: str) -> Response:
-    """Take back an invitation that nobody has used."""
+    """Revoke an unused invitation."""
     number = whole_number(request.form.get("number", ""), _DIGITS, otherwise=-1)
 
     def change(session: Session) -> None:
@@ -123,7 +123,7 @@ def uninvite(project: str) -> Response:
 @project_pages.post("/projects/<project>/limits")
 @allowed(Role.OWNER)
 def limit(project: str) -> Response:
-    """Change how much a project may use."""
+    """Change a project's limits."""
     new_limits = {
         name: whole_number(request.form.get(name, ""), _DIGITS, otherwise=-1) for name in LIMITS
     }
@@ -139,7 +139,7 @@ def limit(project: str) -> Response:
 @project_pages.post("/projects/<project>/end")
 @allowed(Role.OWNER)
 def end(project: str) -> Response:
-    """Take a project away from its members."""
+    """End a project: its members lose access."""
     if not request.form.get("although_owed"):
         with reading(current_services().sessions) as session:
             owed = owed_in_project(session, named_project(session, project))
@@ -158,7 +158,7 @@ def end(project: str) -> Response:
 
 @project_pages.errorhandler(ParallaxError)
 def refuse(error: ParallaxError) -> ResponseReturnValue:
-    """Show the paragraph on the project's own page, or on the list of them."""
+    """Show the error's message on the project's own page, or on the list of projects."""
     with reading(current_services().sessions) as session:
         visible = {project.name for project in projects_of(session, current_user())}
     name, problem = (request.view_args or {}).get("project", ""), str(error)
@@ -167,7 +167,7 @@ def refuse(error: ParallaxError) -> ResponseReturnValue:
 
 def _account(session: Session, name: str) -> User:
     user = session.scalar(select(User).where(User.name == name))
-    if user is None:  # only owners see the names of other accounts
+    if user is None:  # Only owners see the names of other accounts.
         raise ProjectError(
             f'there is no user "{name}"',
             expected="the exact name with which somebody signs in",
@@ -188,7 +188,7 @@ def _changed(project: str, change: Callable[[Session], None]) -> Response:
     in_transaction(current_services().sessions, change)
     with reading(current_services().sessions) as session:
         visible = {each.name for each in projects_of(session, current_user())}
-    # Managers who removed themselves see the list of their other projects.
+    # Managers who removed themselves are sent to the list of their other projects.
     page = url_for("projects.show", project=project)
     return redirect(page if project in visible else url_for("projects.show_all"), 303)
 
@@ -218,7 +218,7 @@ def _project_page(name: str, problem: str = "") -> str:
 
 
 def _used(session: Session, project: Project) -> list[tuple[str, str, int, str]]:
-    """Return for each limit its field, its label, its value and what is used."""
+    """Return the field, label, value and usage of each limit."""
     stored = uploaded_bytes(uploads_of(Path(current_app.instance_path), project.id)) / 1_000_000
     used = {
         "most_runs": ("open runs", f"{limits.open_runs(session, project)}"),
@@ -235,14 +235,14 @@ joining_pages = Blueprint("joining", __name__)
 @joining_pages.get("/join")
 @allowed(None)
 def ask() -> str:
-    """Ask for the code."""
+    """Show the form for an invitation code."""
     return _join_form()
 
 
 @joining_pages.post("/join")
 @allowed(None)
 def join() -> ResponseReturnValue:
-    """Make the user who has the code a member."""
+    """Make the user with the code a member of its project."""
     services, code = current_services(), request.form.get("code", "")
     try:
         if g.user is not None:
@@ -257,7 +257,7 @@ def join() -> ResponseReturnValue:
 
 
 def _join_newly(code: str) -> ResponseReturnValue:
-    """Make an account and its membership, both or neither."""
+    """Create an account and its membership in one transaction."""
     services, name = current_services(), request.form.get("name", "").strip()
     if _signs_in_elsewhere():
         raise RequestError(
@@ -269,7 +269,7 @@ def _join_newly(code: str) -> ResponseReturnValue:
     with reading(services.sessions) as session:
         _, invitation = invited_to(session, code, services.now())
         by = f"{name} (invited by {invitation.made_by})"
-    # Hashing takes memory and time, so the code is checked first.
+    # The code is checked first, because hashing takes memory and time.
     hashed = hash_password(request.form.get("password", ""))
     with services.sessions.begin() as session:
         now = services.now()

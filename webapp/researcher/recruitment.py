@@ -1,4 +1,4 @@
-"""A run on its platform: how offers fill; pause, extend, publish, write to participants."""
+"""A run on its platform: progress of offers; pausing, extending, publishing, messages."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -46,7 +46,7 @@ _DIGITS = 6
 @recruitment_pages.post("/runs/<ref>/recruitment")
 @allowed(Right.CONDUCT)
 def look(ref: str) -> ResponseReturnValue:
-    """Ask the platform how far the run's offers have come."""
+    """Read the progress of the run's offers from the platform."""
     run, platform = _opened(ref)
     services = current_services()
     with reading(services.sessions) as session:
@@ -72,7 +72,7 @@ def look(ref: str) -> ResponseReturnValue:
 @recruitment_pages.post("/runs/<ref>/recruitment/pause")
 @allowed(Right.CONDUCT)
 def hold(ref: str) -> ResponseReturnValue:
-    """Hide the run's offers from newcomers; participants who have begun can finish."""
+    """Hide the run's offers from new participants; participants who have begun can finish."""
     sessions, now = current_services().sessions, current_services().now()
     return _moved(
         ref, "recruitment paused", lambda platform: pause(sessions, platform, ref, now), {}
@@ -82,7 +82,7 @@ def hold(ref: str) -> ResponseReturnValue:
 @recruitment_pages.post("/runs/<ref>/recruitment/extend")
 @allowed(Right.CONDUCT)
 def go_on(ref: str) -> ResponseReturnValue:
-    """Keep the run's open offers available for more hours from now."""
+    """Keep the run's open offers available for more hours, counted from now."""
     hours = whole_number(request.form.get("hours", ""), _DIGITS)
     if not 1 <= hours <= _MOST_HOURS:
         raise RequestError("The hours must be a whole number.", status=400, code="bad_hours")
@@ -99,7 +99,7 @@ def go_on(ref: str) -> ResponseReturnValue:
 @recruitment_pages.post("/runs/<ref>/recruitment/write")
 @allowed(Right.CONDUCT)
 def write(ref: str) -> ResponseReturnValue:
-    """Write to the run's participants on their platform, after a confirmation."""
+    """Send a message to the run's participants on their platform, after a confirmation."""
     run, platform = _opened(ref)
     text = checked_text(request.form.get("text", ""))
     try:
@@ -113,7 +113,7 @@ def write(ref: str) -> ResponseReturnValue:
     with reading(current_services().sessions) as session:
         by_offer = recipients(session, ref, whom)
     number = sum(map(len, by_offer.values()))
-    # The number is confirmed; if people took part meanwhile, the page is shown again.
+    # The user confirms the number of recipients; if it changed, the page is shown again.
     if request.form.get("agreed", "") != str(number):
         facts = {"run": run, "live": _live(), "whom": whom, "text": text, "number": number}
         return render_template("researcher/write_confirm.html", **facts)
@@ -125,7 +125,7 @@ def write(ref: str) -> ResponseReturnValue:
 @recruitment_pages.post("/runs/<ref>/recruitment/plan")
 @allowed(Right.PAY)
 def plan(ref: str) -> str:
-    """Show what publishing the run's open places would cost."""
+    """Show the cost of publishing the run's open places."""
     run, platform = _opened(ref)
     return _confirm(run, platform, _drafted(run, platform))
 
@@ -133,7 +133,7 @@ def plan(ref: str) -> str:
 @recruitment_pages.post("/runs/<ref>/recruitment/publish")
 @allowed(Right.PAY)
 def carry_out(ref: str) -> ResponseReturnValue:
-    """Publish what was confirmed, if it is still the same."""
+    """Publish the confirmed plan, if it is still the same."""
     run, platform = _opened(ref)
     drafted, services = _drafted(run, platform), current_services()
     if digest_of(drafted, platform) != request.form.get("agreed", ""):
@@ -148,7 +148,7 @@ def carry_out(ref: str) -> ResponseReturnValue:
 
 @recruitment_pages.errorhandler(ParallaxError)
 def refuse(error: ParallaxError) -> ResponseReturnValue:
-    """Show the paragraph on the run's own page."""
+    """Show the error's message on the run's own page."""
     return run_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 

@@ -1,4 +1,4 @@
-"""The page of a run's reports, which long jobs make; reading and sharing them; the jobs' queue."""
+"""The page of a run's reports: long jobs make them, users read and share them; the job queue."""
 
 import hmac
 import secrets
@@ -43,14 +43,14 @@ _QUEUE = "parallax_long_queue"
 @reports_pages.get("/runs/<ref>/reports")
 @allowed(Right.EXPORT)
 def show_all(ref: str) -> str:
-    """Show the reports of a run, the jobs that make some, and the models for a new one."""
+    """Show a run's reports, the jobs that make reports, and the models for a new one."""
     return _page(ref)
 
 
 @reports_pages.post("/runs/<ref>/reports")
 @allowed(Right.EXPORT, largest_body=LARGEST_SCORES_BYTES)
 def make(ref: str) -> ResponseReturnValue:
-    """Put the export, the scoring and the comparison of a run into the queue."""
+    """Queue a run's export, scoring and comparison."""
     services, jobs = current_services(), jobs_here()
     with reading(services.sessions) as session:
         refuse_blind(session, find_run(session, ref))
@@ -72,7 +72,7 @@ def make(ref: str) -> ResponseReturnValue:
 @reports_pages.post("/runs/<ref>/reports/cancel")
 @allowed(Right.EXPORT)
 def cancel(ref: str) -> Response:
-    """Cancel the job of a report and remove what it has written."""
+    """Cancel a report's job and remove its files."""
     jobs, job = jobs_here(), report_job(ref, request.form.get("report", ""))
     jobs.cancel(job.id)
     if job.state is JobState.WAITING or job.is_lost(current_services().now()):
@@ -83,7 +83,7 @@ def cancel(ref: str) -> Response:
 @reports_pages.post("/runs/<ref>/reports/delete")
 @allowed(Right.EXPORT)
 def delete(ref: str) -> Response:
-    """Delete a report that is made or failed, with its links."""
+    """Delete a finished or failed report, with its links."""
     job = report_job(ref, request.form.get("report", ""))
     jobs_here().remove(job.id)
     note_of_report(ref, "report deleted", report=job.id)
@@ -92,15 +92,15 @@ def delete(ref: str) -> Response:
 
 @reports_pages.errorhandler(RunError)
 def refuse(error: RunError) -> ResponseReturnValue:
-    """Show the paragraph on the run's page: the run is blind."""
+    """Show on the run's page that the run is blind."""
     return run_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
 def refuse_too_many(ref: str) -> None:
-    """Refuse another job of a run for which several wait.
+    """Refuse another job for a run with several waiting jobs.
 
     Raises:
-        RequestError: Several wait.
+        RequestError: Several jobs wait.
     """
     waiting = [job for job in jobs_here().about(ref) if job.state not in OVER]
     if len(waiting) >= _MOST_WAITING:
@@ -113,7 +113,7 @@ def refuse_too_many(ref: str) -> None:
 
 
 def installed_models() -> list[str]:
-    """Return the models that the installation has: folders below ``models`` of the instance."""
+    """Return the installed models: the folders below ``models`` of the instance."""
     return sorted(path.parent.name for path in (_instance() / "models").glob("*/config.json"))
 
 
@@ -164,8 +164,8 @@ def _page(ref: str, link: str = "") -> str:
 
 def queue_of_jobs() -> "LongQueue":
     """Return the queue of long jobs."""
-    # Not above: the queue's library imports PostgreSQL's driver, which must not happen before a
-    # worker's requests take turns (gevent), or they would all wait with the first that waits.
+    # Imported late: the queue's library imports PostgreSQL's driver. Under gevent, that import must
+    # follow the worker's patching, or one waiting request would block all others.
     from webapp.long_jobs.work import open_long_queue
 
     extensions = current_app.extensions
@@ -184,7 +184,7 @@ def jobs_here() -> Jobs:
 
 
 def report_job(ref: str, job_id: str) -> Job:
-    """Return a report of a run.
+    """Return a report's job of a run.
 
     Raises:
         RequestError: The run has no such report.
@@ -202,7 +202,7 @@ def made_report(job: Job) -> Path:
     """Return the folder of a report.
 
     Raises:
-        RequestError: It is not made.
+        RequestError: The report is not finished.
     """
     folder = jobs_here().folder(job.id) / MADE
     if job.state is not JobState.DONE or not folder.is_dir():
@@ -213,11 +213,11 @@ def made_report(job: Job) -> Path:
 def refuse_unreadable(job: Job) -> None:
     """Refuse a report that may not be read now.
 
-    A report that uses data which somebody has since withdrawn or corrected is removed. A report of
-    a run that is blind again, because an older backup was restored, stays and is not shown.
+    A report based on data that have since been withdrawn or corrected is removed. A report of a run
+    that became blind again, because an older backup was restored, is kept but not shown.
 
     Raises:
-        RequestError: It may not be read.
+        RequestError: The report may not be read.
     """
     with reading(current_services().sessions) as session:
         if job.uses_people and is_blind(session, find_run(session, job.subject)):
@@ -238,7 +238,7 @@ def refuse_unreadable(job: Job) -> None:
 
 
 def note_of_report(ref: str, act: str, **after: str) -> None:
-    """Write an act on a report into the audit log."""
+    """Record an act on a report in the audit log."""
     services = current_services()
     with services.sessions.begin() as session:
         record_act(session, current_user().name, act, services.now(), run_ref=ref, after=after)
@@ -250,7 +250,7 @@ reading_pages = Blueprint("report_pages", __name__)
 @reading_pages.get("/runs/<ref>/reports/read")
 @allowed(Right.EXPORT)
 def read(ref: str) -> Response:
-    """Show a report as a page of its own."""
+    """Show a report on a separate page."""
     return _report(report_job(ref, request.args.get("report", "")))
 
 
@@ -269,7 +269,7 @@ def download(ref: str) -> ResponseReturnValue:
 @reading_pages.post("/runs/<ref>/reports/share")
 @allowed(Right.EXPORT)
 def share(ref: str) -> ResponseReturnValue:
-    """Make a link by which anybody can read a report, and show it once."""
+    """Create a public link to a report, and show the link once."""
     job = report_job(ref, request.form.get("report", ""))
     made_report(job)
     secret = make_report_link(jobs_here().folder(job.id))
@@ -292,7 +292,7 @@ def unshare(ref: str) -> Response:
 @reading_pages.get("/shared")
 @allowed(None)
 def read_shared() -> Response:
-    """Show a report to anybody who has its link."""
+    """Show a report to a visitor with its link."""
     jobs = jobs_here()
     try:
         job = jobs.job(request.args.get("report", ""))
@@ -315,19 +315,19 @@ def _report(job: Job) -> Response:
     return Response(html, mimetype="text/html")
 
 
-# In the folder of a report that was shared: a digest of its link's secret.
+# The file in a shared report's folder with the digest of its link's secret.
 _LINK_FILE = "shared"
 
 
 def make_report_link(folder: Path) -> str:
-    """Make the secret of a report's link, which ends the one before, and return it."""
+    """Create the secret of a report's link and return it; an earlier link ends."""
     secret = secrets.token_urlsafe(24)
     (folder / _LINK_FILE).write_text(_digest_of_link(secret), encoding="ascii", newline="\n")
     return secret
 
 
 def has_link(folder: Path, secret: str | None = None) -> bool:
-    """Return whether a report has a link, and one with this secret where a secret is given."""
+    """Return whether a report has a link; with ``secret``, whether the link has that secret."""
     try:
         digest = (folder / _LINK_FILE).read_text(encoding="ascii")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The page of a run: its charts, and the part that updates while people take part."""
+"""The page of a run: its charts, and the part that updates live."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -36,17 +36,18 @@ from webapp.sessions.consent_texts import consent_texts
 from webapp.sessions.lookup import find_run
 
 live_pages = Blueprint("live", __name__)
-# In the one process that answers researchers.
+# Within the one process that serves researchers.
 WATCHERS = 40
 _EVERY_S = 3.0
-# A server learns only by writing that a browser has gone, and then frees its slot.
+# A server notices only by writing that a browser has disconnected, and then frees its slot.
 _PING_EVERY_S = 1.0
-_PING = ":\n\n"  # a comment, which a browser passes over
-# The browser reconnects by itself, so that a worker that shuts down never waits long for it.
+_PING = ":\n\n"  # a comment, which browsers ignore
+# The stream ends after this many rounds; the browser reconnects, so no worker's shutdown waits
+# long.
 _ROUNDS = 7
 _PARTS = "parallax_live_parts"
 _watcher_slots = BoundedSemaphore(WATCHERS)
-# By run: when the part was made, and its HTML.
+# By run: the time at which the part was made, and its HTML.
 _Parts = dict[str, tuple[float, str]]
 
 
@@ -55,8 +56,9 @@ def run_page(ref: str, problem: str = "", asked: str = "") -> str:
 
     Args:
         ref: The run's reference.
-        problem: Why a request was refused; empty on a plain visit.
-        asked: The act that may be asked for again although people are owed money; else empty.
+        problem: The reason why a request was refused; empty on a plain visit.
+        asked: The act that the user may confirm although participants are still owed money; else
+            empty.
     """
     facts = _facts(ref)
     services, run = current_services(), facts["run"]
@@ -73,7 +75,7 @@ def _utc(seconds: float) -> datetime:
 
 
 def live_part(ref: str) -> str:
-    """Return the part of a run's page that changes while people take part."""
+    """Return the part of a run's page that updates live."""
     return render_template("researcher/run_live.html", **_facts(ref))
 
 
@@ -106,7 +108,7 @@ def _facts(ref: str) -> dict[str, object]:
 @live_pages.get("/runs/<ref>/live")
 @allowed(Right.SEE)
 def watch(ref: str) -> ResponseReturnValue:
-    """Send the live part now, and again whenever it has changed."""
+    """Stream the live part now, and again at each change."""
     if not _watcher_slots.acquire(blocking=False):
         raise RequestError(
             "Too many pages are watching runs at the moment, so this page does not update by "
@@ -115,19 +117,19 @@ def watch(ref: str) -> ResponseReturnValue:
             code="too_many_watchers",
         )
     try:
-        first = live_part(ref)  # a fault is answered before the stream begins
+        first = live_part(ref)  # an error is answered before the stream begins
     except BaseException:
         _watcher_slots.release()
         raise
     parts: _Parts = current_app.extensions.setdefault(_PARTS, {})
-    # Each part has a request context of its own, so no database session stays open in between.
+    # Each update has its own request context, so no database session stays open in between.
     still_in = copy_current_request_context(may_still_see)
     make = copy_current_request_context(live_part)
-    # After an act, the page must not show a part that was made before it.
+    # Replaces the cached part, so that after an act the page never shows an older one.
     parts[ref] = time.monotonic(), first
     events = _events(ref, parts, make, still_in)
     response = Response(events, mimetype="text/event-stream")
-    # Called also where the browser went away before the first event.
+    # Called also if the browser disconnected before the first event.
     response.call_on_close(_watcher_slots.release)
     response.headers["X-Accel-Buffering"] = "no"
     return response
@@ -175,7 +177,7 @@ def show(ref: str) -> ResponseReturnValue:
 
 
 def charts_shown(session: Session, run: Run) -> tuple[dict[str, Chart], datetime | None]:
-    """Return the charts of a run that the user may see, and when their answers were counted."""
+    """Return the run's charts that the user may see, and the time at which they were computed."""
     charts, at = charts_seen(session, run)
     return {name: _shown(chart) for name, chart in charts.items()}, at
 

@@ -72,7 +72,7 @@ def show(ref: str) -> str:
 @run_pages.post("/runs/<ref>/close")
 @allowed(Right.CONDUCT)
 def close(ref: str) -> ResponseReturnValue:
-    """Close a run for newcomers."""
+    """Close a run to new participants."""
     if owed := _owed(ref):
         return run_page(ref, owed, asked="runs.close"), 409
 
@@ -87,7 +87,7 @@ def close(ref: str) -> ResponseReturnValue:
 @run_pages.post("/runs/<ref>/open")
 @allowed(Right.CONDUCT)
 def open_again(ref: str) -> Response:
-    """Open a run again."""
+    """Reopen a run."""
 
     def change(session: Session) -> None:
         run = find_run(session, ref)
@@ -141,7 +141,7 @@ def download(ref: str) -> ResponseReturnValue:
 @run_pages.errorhandler(RunError)
 @run_pages.errorhandler(ProjectError)
 def refuse(error: WebappError) -> ResponseReturnValue:
-    """Show the paragraph on the run's own page."""
+    """Show the error's message on the run's own page."""
     return run_page((request.view_args or {})["ref"], problem=str(error)), 409
 
 
@@ -159,7 +159,7 @@ def decide(ref: str, *, by: str) -> Exclusion:
 
 
 def run_archive(ref: str, *, by: str) -> Response:
-    """Return the export of a run as one zip file, and log who got it."""
+    """Return a run's export as one zip file, and log who received it."""
     services = current_services()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / f"run-{ref}"
@@ -178,7 +178,7 @@ def run_archive(ref: str, *, by: str) -> Response:
 
 
 def _owed(ref: str) -> str:
-    """Return whom a run still owes what, unless the form says that it is known."""
+    """Return the run's outstanding debts in words; empty if the form confirms knowing them."""
     if request.form.get("although_owed"):
         return ""
     with reading(current_services().sessions) as session:
@@ -199,14 +199,14 @@ def _note(session: Session, run: Run, act: str, *, was: str = "", **after: str) 
 
 rehearsing_pages = Blueprint("rehearsing", __name__)
 _MOST_PROGRAMS = 1_000
-# Programs are quick; more at a time would keep people waiting.
+# Programs answer fast; more at a time would slow down participants.
 _AT_A_TIME = "2"
 
 
 @rehearsing_pages.post("/runs/<ref>/rehearsal")
 @allowed(Right.CONDUCT)
 def rehearse(ref: str) -> ResponseReturnValue:
-    """Send programs through the pages of a simulated run."""
+    """Let programs take part through the pages of a simulated run."""
     services = current_services()
     people = whole_number(request.form.get("people", ""), 4)
     with reading(services.sessions) as session:
@@ -240,7 +240,7 @@ archive_pages = Blueprint("archive", __name__)
 @archive_pages.post("/runs/<ref>/archive")
 @allowed(Right.CONDUCT)
 def put_in(ref: str) -> ResponseReturnValue:
-    """Put a closed run into the archive."""
+    """Archive a closed run."""
     if owed := _owed(ref):
         return run_page(ref, owed, asked="archive.put_in"), 409
     return _moved(ref, into=True)
@@ -249,7 +249,7 @@ def put_in(ref: str) -> ResponseReturnValue:
 @archive_pages.post("/runs/<ref>/archive/out")
 @allowed(Right.CONDUCT)
 def take_out(ref: str) -> Response:
-    """List a run again."""
+    """Take a run out of the archive."""
     return _moved(ref, into=False)
 
 

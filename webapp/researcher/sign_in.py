@@ -1,4 +1,4 @@
-"""Signing in: by password and second factor, by the institution, and the list of open sessions."""
+"""Signing in: by password and second factor, by the institution; the list of open sessions."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -59,7 +59,7 @@ def show() -> str:
 @sign_in_pages.post("/sign-in")
 @allowed(None)
 def enter() -> ResponseReturnValue:
-    """Sign somebody in, ask for their second factor, or say that a name or password is wrong."""
+    """Sign a user in, ask for the second factor, or report a wrong name or password."""
     services, name = current_services(), request.form.get("name", "").strip()
     way_back, password = request.form.get("next", ""), request.form.get("password", "")
     now = services.now()
@@ -80,7 +80,7 @@ def enter() -> ResponseReturnValue:
 @sign_in_pages.post("/sign-out")
 @allowed(Role.MEMBER, before_second_factor=True)
 def leave() -> ResponseReturnValue:
-    """Sign out here."""
+    """Sign out in this browser."""
     services, token = current_services(), request.cookies.get(COOKIE, "")
     in_transaction(services.sessions, lambda session: sign_out(session, token, services.now()))
     return without_cookie(redirect(url_for("sign_in.show"), 303))
@@ -139,12 +139,12 @@ code_pages = Blueprint("code", __name__)
 
 _CODE_COOKIE, _CODE_STEP_S = "parallax_half_way", 600
 _SIGN_IN_PATH = f"{RESEARCHER_PATH}/sign-in"
-# The attempts of a provider begin with a random text, so never with this.
+# A provider's attempts begin with a random text, so never with this.
 _CODE_STEP = "second factor"
 
 
 def ask_for_code(user: User, way_back: str) -> ResponseReturnValue:
-    """Redirect a browser whose user gave the right password to the page that asks for the code."""
+    """Redirect a browser to the page for the code, after the right password."""
     response = make_response(redirect(url_for("code.show_code"), 303))
     attempt = "\x1f".join((_CODE_STEP, str(user.id), _of_password(user), way_back))
     response.set_cookie(
@@ -162,7 +162,7 @@ def ask_for_code(user: User, way_back: str) -> ResponseReturnValue:
 @code_pages.get("/sign-in/code")
 @allowed(None)
 def show_code() -> ResponseReturnValue:
-    """Ask for the code."""
+    """Show the form for the code."""
     if _user_at_code() is None:
         return redirect(url_for("sign_in.show"), 303)
     return render_template("researcher/code.html")
@@ -171,7 +171,7 @@ def show_code() -> ResponseReturnValue:
 @code_pages.post("/sign-in/code")
 @allowed(None)
 def enter_code() -> ResponseReturnValue:
-    """Sign in the user whose password and code are right."""
+    """Sign in the user after the right password and code."""
     waiting = _user_at_code()
     if waiting is None:
         return redirect(url_for("sign_in.show"), 303)
@@ -193,7 +193,7 @@ def enter_code() -> ResponseReturnValue:
 
 
 def _user_at_code() -> tuple[User, str] | None:
-    """Return the user who gave the right password in this browser, and the page they wanted."""
+    """Return the user who typed the right password in this browser, and the requested page."""
     services = current_services()
     try:
         attempt = services.tokens.read_attempt(request.cookies.get(_CODE_COOKIE, ""), _CODE_STEP_S)
@@ -210,7 +210,7 @@ def _user_at_code() -> tuple[User, str] | None:
 
 
 def _of_password(user: User) -> str:
-    """Return a digest of the password, so that a change of it ends the step."""
+    """Return a digest of the password, so that changing the password invalidates the step."""
     return digest_of(user.password_hash)
 
 
@@ -218,10 +218,10 @@ _FAMILIES = ("Firefox", "Edg", "OPR", "Chrome", "Safari")
 
 
 def guess_of(name: str) -> Guess:
-    """Return what an attempt at somebody's password is counted by.
+    """Return the keys by which an attempt at a user's password is counted.
 
-    A browser in which they were signed in before is counted by itself, so that strangers who guess
-    never lock it out.
+    A browser in which the user was signed in before has a counter of its own, so that strangers'
+    guesses cannot lock the user out there.
     """
     services = current_services()
     digest = services.tokens.digest
@@ -232,10 +232,10 @@ def guess_of(name: str) -> Guess:
 
 
 def with_code_counted(user: User, work: Callable[[Session, User, datetime], object]) -> None:
-    """Do something that takes a code of the second factor; the attempt is counted first.
+    """Run an operation that checks a second-factor code, after counting the attempt.
 
     Raises:
-        RequestError: The code is not right, or too many wrong ones came before.
+        RequestError: The code is wrong, or there were too many wrong ones before.
     """
     services, now = current_services(), current_services().now()
     digest = services.tokens.digest
@@ -281,7 +281,7 @@ _ATTEMPT_COOKIE, _ATTEMPT_S = "parallax_attempt", 600
 @elsewhere_pages.get("/sign-in/provider")
 @allowed(None)
 def ask() -> ResponseReturnValue:
-    """Send the browser to the provider."""
+    """Redirect the browser to the provider."""
     services, attempt = current_services(), Attempt.begin()
     provider = services.provider()
     response = make_response(redirect(provider.address(attempt, _back()), 303))
@@ -339,7 +339,7 @@ def enter_by_header() -> ResponseReturnValue:
 
 
 def named_by_header() -> str:
-    """Return the user whom the reverse proxy names; empty where no trusted proxy names one."""
+    """Return the user name from the reverse proxy's header; empty unless a trusted proxy set it."""
     services = current_services()
     header = services.settings.sign_in_header
     if not header or not services.addresses.is_from_proxy(request.environ):

@@ -1,4 +1,4 @@
-"""Studies in the browser: made from a table, copied, edited, tried and deleted."""
+"""Studies in the browser: created from a table, copied, edited, tried and deleted."""
 
 import secrets
 import shutil
@@ -47,14 +47,14 @@ _LONGEST_NAME = 64
 @study_pages.get("/studies")
 @allowed(Right.CONDUCT)
 def show_all() -> Response:
-    """List the studies that can be edited, and the ways to a new one."""
+    """List the editable studies, and the ways to create one."""
     return _page()
 
 
 @study_pages.post("/studies/new")
 @allowed(Right.CONDUCT, largest_body=LARGEST_ZIP_BYTES)
 def new() -> ResponseReturnValue:
-    """Make a study from a table of items, whole or not at all, and show what was derived."""
+    """Create a study from a table of items, completely or not at all, and show what was derived."""
     form, file = request.form, request.files.get("table")
     suffix = Path(file.filename or "").suffix.lower() if file else ""
     if file is None or suffix not in _TABLES:
@@ -71,7 +71,7 @@ def new() -> ResponseReturnValue:
             for line in form.get("columns", "").splitlines()[:_MOST_COLUMNS]:
                 options += [f"--column={line.strip()}"] if line.strip() else []
             done = parallax(instance_folder(), "study", "new", *options, "--", str(folder))
-            # The table is ours under another name; the page says what the researcher calls it.
+            # The table has a temporary name; the page shows the name of the researcher's file.
             text = done.text.replace(str(table), file.filename or "").replace(
                 f"{folder.parent}/", ""
             )
@@ -88,7 +88,7 @@ def new() -> ResponseReturnValue:
 @study_pages.post("/studies/copy")
 @allowed(Right.CONDUCT)
 def copy() -> ResponseReturnValue:
-    """Copy a built-in or an own study under a new name."""
+    """Copy a built-in or editable study under a new name."""
     called = request.form.get("study", "")
     source = source_of(instance_folder(), present_project(), called)
     n_bytes = sum(path.stat().st_size for path in source.rglob("*") if path.is_file())
@@ -102,7 +102,7 @@ def copy() -> ResponseReturnValue:
 @study_pages.post("/studies/delete")
 @allowed(Right.CONDUCT)
 def delete() -> ResponseReturnValue:
-    """Delete an own study's folder; its runs keep the copy that they were launched with."""
+    """Delete an editable study's folder; its runs keep the copy with which they were launched."""
     called = request.form.get("study", "")
     folder = own_study(instance_folder(), present_project(), called)
     if not request.form.get("sure"):
@@ -122,7 +122,7 @@ def delete() -> ResponseReturnValue:
 @study_pages.get("/studies/download")
 @allowed(Right.CONDUCT)
 def download() -> ResponseReturnValue:
-    """Send an own study as a zip file, as it can be uploaded again."""
+    """Send an editable study as a zip file that can be uploaded again."""
     folder = own_study(instance_folder(), present_project(), request.args.get("study", ""))
     name = f"{folder.name}.zip"
     archive = zipped(folder)
@@ -131,17 +131,17 @@ def download() -> ResponseReturnValue:
 
 @study_pages.errorhandler(StudyError)
 def refuse(error: StudyError) -> ResponseReturnValue:
-    """Show the paragraph on the page of studies."""
+    """Show the error's message on the page of studies."""
     return _page(str(error), 400)
 
 
 class _NotMadeError(Exception):
-    """A command found what is wrong with a table."""
+    """The command that makes a study found errors in a table."""
 
 
 @study_pages.errorhandler(_NotMadeError)
 def refuse_table(error: _NotMadeError) -> ResponseReturnValue:
-    """Show everything that is wrong with a table; nothing of it is kept."""
+    """Show all errors in a table; nothing of it is stored."""
     return _page(str(error).strip(), 409)
 
 
@@ -160,7 +160,7 @@ def _page(problem: str = "", status: int = 200) -> Response:
 
 @contextmanager
 def _new_folder(name: str, n_bytes: int) -> Iterator[Path]:
-    """Yield where a new study is written; nothing of it is left where that fails."""
+    """Yield a folder for a new study, which is removed on failure."""
     name = name.strip()
     study_name(Path("/") / name.replace("/", " "))
     if len(name) > _LONGEST_NAME:

@@ -1,4 +1,4 @@
-"""Where the studies of the present request lie: in its project, or in none."""
+"""The folders of the current request's studies: those of its project, or of none."""
 
 import errno
 import io
@@ -34,17 +34,17 @@ def instance_folder() -> Path:
 
 
 def uploads_folder() -> Path:
-    """Return the folder of the studies of the present project, or of none."""
+    """Return the folder of the current project's studies, or of studies without a project."""
     return uploads_of(instance_folder(), present_project())
 
 
 def launchable_studies() -> dict[str, str]:
-    """Return what can be launched here, by what the pages call it."""
+    """Return the launchable studies, by their names on the pages."""
     return known_studies(instance_folder(), present_project())
 
 
 def project_name() -> str:
-    """Return the name of the project that the request is about; empty for none."""
+    """Return the name of the request's project; empty for none."""
     project_id = present_project()
     if project_id is None:
         return ""
@@ -53,28 +53,28 @@ def project_name() -> str:
 
 
 def in_project(**after: str) -> dict[str, str]:
-    """Return what the audit log keeps, with the project where there is one."""
+    """Return values for the audit log, with the project if there is one."""
     return after | ({"project": project} if (project := project_name()) else {})
 
 
 def log_act(act: str, **after: str) -> None:
-    """Note in the audit log what was done with a study."""
+    """Record an act on a study in the audit log."""
     services = current_services()
     with services.sessions.begin() as session:
         record_act(session, current_user().name, act, services.now(), after=in_project(**after))
 
 
 def counted_job() -> AbstractContextManager[None]:
-    """Count long work of the present project while it is done."""
+    """Return a context that counts a long job of the current project while it runs."""
     services = current_services()
     return job_of(services.sessions, present_project(), services.now())
 
 
 def refuse_large(more_bytes: int) -> None:
-    """Let pass only where the present project may store as many bytes more.
+    """Check that the current project may store more bytes.
 
     Raises:
-        ProjectError: It may not.
+        ProjectError: The project's limit is reached.
     """
     project_id = present_project()
     if project_id is None:
@@ -89,7 +89,7 @@ _LARGEST_STUDY_BYTES = 60 * 1024 * 1024
 _MOST_FILES = 500
 _NAME = re.compile(r"[A-Za-z0-9][\w-]{0,63}", re.ASCII)
 _FOLDER = "studies"
-# What reading a damaged or hostile archive ends in, by the kind of its compression.
+# The exceptions that reading a damaged or hostile archive raises, depending on its compression.
 _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -105,14 +105,14 @@ _UNREADABLE = (
 
 
 def known_studies(instance: Path, project_id: int | None = None) -> dict[str, str]:
-    """Return what can be launched: the built-in studies and the uploaded ones.
+    """Return the launchable studies: built-in and uploaded ones.
 
     Args:
         instance: The instance folder.
-        project_id: The project, which has uploads of its own; None for what belongs to none.
+        project_id: The project, which has its own uploads; None for uploads without a project.
 
     Returns:
-        The name or the folder of each by what the pages call it.
+        The name or folder of each study, by its name on the pages.
     """
     uploaded = sorted(uploads_of(instance, project_id).glob(f"*/*/{STUDY_FILE}"))
     own = {f"{path.parent.name} ({path.parent.parent.name})": str(path.parent) for path in uploaded}
@@ -120,32 +120,32 @@ def known_studies(instance: Path, project_id: int | None = None) -> dict[str, st
 
 
 def uploads_of(instance: Path, project_id: int | None) -> Path:
-    """Return the folder of the studies that were uploaded in a project, or in none."""
+    """Return the folder of a project's uploaded studies, or of uploads without a project."""
     if project_id is None:
         return instance / _FOLDER
     return instance / "projects" / str(project_id) / _FOLDER
 
 
 def uploaded_bytes(folder: Path) -> int:
-    """Return how large all the files of a folder are, however deep they lie."""
+    """Return the total size of all files in a folder and its subfolders."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def store_upload(
     uploads: Path, content: bytes, check_size: Callable[[int], None] = lambda _: None
 ) -> str:
-    """Store the study folder of a zip file, whole or not at all.
+    """Store the study folder of a zip file, completely or not at all.
 
     Args:
         uploads: The folder of the uploaded studies.
         content: The zip file.
-        check_size: Called with the size of the unpacked study; raises where that is too much.
+        check_size: Called with the size of the unpacked study; raises if it is too large.
 
     Returns:
-        What the pages call it.
+        The study's name on the pages.
 
     Raises:
-        RequestError: It is no zip file of one study folder, or too large.
+        RequestError: The file is not a zip file of one study folder, or is too large.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -191,7 +191,7 @@ def _files(archive: zipfile.ZipFile) -> dict[PurePosixPath, bytes]:
             )
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise _refused(f"The zip file holds a link: {entry.filename!r}.")
-        # What the file says of its own size may be a lie, so one byte more is asked for.
+        # The entry's declared size may be false, so one byte more is read.
         with archive.open(entry) as stream:
             data = stream.read(left + 1)
         left -= len(data)
@@ -216,7 +216,7 @@ def _refused(problem: str) -> RequestError:
 
 
 def zipped(folder: Path) -> io.BytesIO:
-    """Return a zip file of a folder and all that is in it, under the folder's name."""
+    """Return a zip file of a folder with all its contents, under the folder's name."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zip_file:
         for path in sorted(folder.rglob("*")):
@@ -226,7 +226,7 @@ def zipped(folder: Path) -> io.BytesIO:
     return archive
 
 
-# Files that somebody writes by hand; others are replaced by uploading the study anew.
+# Editable text files; others are replaced by uploading the study again.
 _WRITTEN = frozenset({".toml", ".md", ".txt", ".tsv", ".csv"})
 LARGEST_TEXT_BYTES = 1024 * 1024
 _LABEL = re.compile(r"[A-Za-z0-9][\w-]{0,63} \([0-9a-f]{8}\)", re.ASCII)
@@ -234,10 +234,10 @@ _NAME_LINE = re.compile(r'^name = "[^"]*"', re.MULTILINE)
 
 
 class StaleTextError(Exception):
-    """Somebody else saved the text since it was read; nothing was stored.
+    """Another user saved the text since it was read; nothing was stored.
 
     Attributes:
-        stored: What it says now.
+        stored: The text as it is now.
     """
 
     def __init__(self, stored: str) -> None:
@@ -246,10 +246,10 @@ class StaleTextError(Exception):
 
 
 def own_study(instance: Path, project_id: int | None, called: str) -> Path:
-    """Return the folder of an own study by what the pages call it, ``name (label)``.
+    """Return the folder of an editable study by its name on the pages, ``name (label)``.
 
     Raises:
-        RequestError: There is none.
+        RequestError: There is no such study.
     """
     if _LABEL.fullmatch(called):
         name, _, label = called.partition(" (")
@@ -264,7 +264,7 @@ def own_study(instance: Path, project_id: int | None, called: str) -> Path:
 
 
 def texts_of(folder: Path) -> list[str]:
-    """Return the files of a study that can be edited, study.toml first."""
+    """Return the editable files of a study, study.toml first."""
     found = [
         path.relative_to(folder).as_posix()
         for path in sorted(folder.rglob("*"))
@@ -277,7 +277,7 @@ def read_text(folder: Path, name: str) -> str:
     """Return one of the texts of a study.
 
     Raises:
-        RequestError: It has no such file, or the file is no text in UTF-8.
+        RequestError: The study has no such file, or the file is not UTF-8 text.
     """
     if name not in texts_of(folder):
         problem = f"The study has no text {name!r}."
@@ -293,22 +293,22 @@ def read_text(folder: Path, name: str) -> str:
 
 
 def digest_of_text(text: str) -> str:
-    """Return what tells whether a text has changed."""
+    """Return a digest that changes with the text."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def save_text(folder: Path, name: str, text: str, seen: str) -> None:
-    """Store a text, unless somebody else stored another one since it was read.
+    """Store a text, unless another user stored a different one since it was read.
 
     Args:
-        folder: The study's.
+        folder: The study's folder.
         name: The file.
-        text: What it shall say; a browser's ends of lines become the file's.
-        seen: The digest of what it said when it was read.
+        text: The new text; its line endings are converted to the file's.
+        seen: The digest of the text when it was read.
 
     Raises:
-        StaleTextError: It says something else now.
-        RequestError: There is no such file, or the text is too long or no text.
+        StaleTextError: The text has changed since.
+        RequestError: There is no such file, or the text is too long or not valid text.
     """
     stored = read_text(folder, name)
     if digest_of_text(stored) != seen:
@@ -328,14 +328,14 @@ def save_text(folder: Path, name: str, text: str, seen: str) -> None:
             status=413,
             code="long_text",
         )
-    # Written to another file first, so that readers see the old text or the new one.
+    # Written to another file first, so that readers see either the old or the new text.
     temporary = (folder / name).with_suffix(".being_written")
     temporary.write_bytes(content)
     temporary.replace(folder / name)
 
 
 def copied(source: Path, target: Path) -> None:
-    """Copy a study under the name of another folder."""
+    """Copy a study into a folder of another name."""
     shutil.copytree(source, target)
     path = target / STUDY_FILE
     text = path.read_text(encoding="utf-8")
@@ -345,10 +345,10 @@ def copied(source: Path, target: Path) -> None:
 
 
 def source_of(instance: Path, project_id: int | None, called: str) -> Path:
-    """Return the folder of a built-in study or an own one.
+    """Return the folder of a built-in or an editable study.
 
     Raises:
-        RequestError: There is none.
+        RequestError: There is no such study.
     """
     if called in built_in_studies():
         return BUILT_IN / called

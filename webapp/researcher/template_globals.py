@@ -15,7 +15,7 @@ from webapp.users.roles import Role
 
 
 def _warnings_of_gate() -> list[tuple[str, str, str]]:
-    """Return what is not done before something is mended, why, and how to mend it."""
+    """Return the blocked operations, the reason for each, and the remedy."""
     with reading(current_services().sessions) as session:
         return [
             (", ".join(sorted(each.forbids)), each.says, each.remedy)
@@ -24,7 +24,7 @@ def _warnings_of_gate() -> list[tuple[str, str, str]]:
 
 
 def title_of(run: Run) -> str:
-    """Return what a run is called."""
+    """Return a run's title."""
     known: dict[int, str] = g.setdefault("titles", {})
     if run.id not in known:
         with reading(current_services().sessions) as session:
@@ -42,7 +42,7 @@ def _is_blind(run: Run) -> bool:
 
 
 def _evidence_of(run: Run, verdict: Verdict) -> str:
-    """Return the evidence of a verdict that the run may show now."""
+    """Return a verdict's evidence as far as the run may show it now."""
     services = current_services()
     with reading(services.sessions) as session:
         return evidence_shown(session, run, services.study_of(session, run), verdict)

@@ -1,1 +1,1 @@
-"""The processes that serve: gunicorn, its workers, and what runs in them besides."""
+"""The server processes: gunicorn, its workers, and their background work."""

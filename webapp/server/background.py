@@ -1,4 +1,4 @@
-"""What a process of the server does besides answering: periodic jobs."""
+"""The background work of a server process: periodic jobs."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,11 +17,11 @@ _LONG_JOBS = "parallax_long_jobs_at_work"
 
 
 def start(app: Flask, stopping: Callable[[], bool]) -> None:
-    """Begin what the settings ask for.
+    """Start the jobs that the settings ask for.
 
     Args:
-        app: The server of the installation.
-        stopping: Whether this process is about to end.
+        app: The installation's app.
+        stopping: Returns whether this process is about to end.
     """
     services = cast(Services, app.extensions[EXTENSION])
     app.extensions[STOPPING] = stopping
@@ -34,7 +34,7 @@ def start(app: Flask, stopping: Callable[[], bool]) -> None:
 
 
 def stop(app: Flask) -> None:
-    """End it, and return once nothing is half done."""
+    """Stop the jobs, and return once none is running."""
     leaving.set()
     for name in (_JOBS, _LONG_JOBS):
         if name in app.extensions:

@@ -1,9 +1,12 @@
-"""The process that answers: one thread, in which requests take turns whenever one of them waits.
+"""The gunicorn worker: one thread, in which requests take turns whenever one of them waits.
 
-Gunicorn starts and ends it; gevent's HTTP server answers. To these it adds: idle connections are
-closed; a process that stops says so to everybody whom it still answers, so that the next request
-goes elsewhere; a client that takes too long over one request is dropped; a request that could be
-read in two ways is refused; and when no more files can be opened, visitors are asked to try again.
+Gunicorn starts and ends the process; gevent's HTTP server serves requests. This module adds:
+
+- Idle connections are closed.
+- A stopping process says so in its last responses, so that the next request goes to another one.
+- A client that takes too long over one request is dropped.
+- An ambiguous request is refused.
+- If no more files can be opened, visitors are asked to try again.
 """
 
 import gc
@@ -41,21 +44,21 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 _LOOK_EVERY_S = 0.1
-# A client with an open connection may not know of the stop, and just be sending a request.
+# A client with an open connection may be sending a request, unaware of the stop.
 _LAST_REQUESTS_S = 1.0
-# A whole request must have arrived that long after the one before it, however it trickles in.
+# The maximum time from one request until the next one has been received completely.
 _ARRIVED_WITHIN_S = 150.0
-# Several times within the unit's WatchdogSec=.
+# Several times per WatchdogSec= of the systemd unit.
 _ALIVE_EVERY_S = 10.0
 
 
 class _Handler(PyWSGIHandler):  # type: ignore[misc]
-    """One connection."""
+    """The handler of one client connection."""
 
     server: "_Server"
 
     def handle_one_request(self) -> Any:  # noqa: ANN401 - gevent's own
-        # Only reading ends then: an answer that takes long to send is not touched.
+        # Only reading is stopped: a response that takes long to send is not affected.
         deadline = self.server.loop.timer(_ARRIVED_WITHIN_S)
         deadline.start(self._read_no_more)
         try:
@@ -73,7 +76,7 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
             headers = Headers(file)
         except OSError as error:
             raise ValueError("the headers did not come to their end") from error
-        # Nothing here speaks another protocol; a body that waited for one would wait for ever.
+        # No other protocol is supported; gevent would wait for the body of an upgrade for ever.
         del headers["upgrade"]
         if (headers.get("connection") or "").lower() == "upgrade":
             del headers["connection"]
@@ -97,19 +100,19 @@ class _Handler(PyWSGIHandler):  # type: ignore[misc]
         return super().start_response(status, headers, exc_info)
 
     def log_error(self, _message: str, *_args: object) -> None:
-        """Say that a request was refused, without its address, which may hold a token."""
+        """Log that a request was refused, without its URL, which may contain a token."""
         _LOG.info("a request that is no HTTP was refused")
 
     def log_request(self) -> None:
-        """Do nothing: Parallax logs its requests itself, without their addresses."""
+        """Do nothing: Parallax logs its requests itself, without their URLs."""
 
 
 class _Server(PyWSGIServer):  # type: ignore[misc]
     """All connections of a listening socket.
 
     Attributes:
-        worker: The process.
-        idle: The connections on which no request has begun.
+        worker: The worker.
+        idle: The connections without a request in progress.
     """
 
     worker: "Worker"
@@ -119,7 +122,7 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
         name, port = listening.getsockname()[:2]
         environ = {
             **base_environ(cfg),
-            # Given, so that nobody asks a name server.
+            # Set explicitly, to avoid a DNS lookup.
             "SERVER_NAME": str(name),
             "SERVER_PORT": str(port),
             "wsgi.multithread": True,
@@ -143,7 +146,7 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
         super().handle(connection, address)
 
     def do_read(self) -> Any:  # noqa: ANN401 - gevent's own
-        """Let the next visitor in, or turn them away where no file can be opened any more."""
+        """Accept the next connection, or refuse it if no more files can be opened."""
         try:
             return super().do_read()
         except OSError as error:
@@ -153,21 +156,21 @@ class _Server(PyWSGIServer):  # type: ignore[misc]
         return None
 
     def hang_up(self) -> None:
-        """End the connections on which no request is under way."""
+        """Close the connections without a request in progress."""
         for connection in self.idle:
             with suppress(OSError):
                 connection.shutdown(SHUT_RD)
 
 
 class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
-    """A process of the server.
+    """A worker process of the server.
 
     Attributes:
-        managed: Whether a service manager wants to hear of it.
-        private_port: Where it is asked for metrics and readiness; None where nobody asks.
-        serves_researchers: Whether it is the one that answers researchers.
-        doors: The pair by which researcher requests are handed on, inside first; None where each
-            process answers them itself.
+        managed: Whether a service manager expects notifications.
+        private_port: The port for metrics and readiness; None if it is not used.
+        serves_researchers: Whether this process serves researcher pages.
+        doors: The socket pair for handing over researcher requests, receiving end first; None if
+            each process serves them itself.
     """
 
     managed = False
@@ -177,21 +180,24 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
     _told = -_ALIVE_EVERY_S
 
     def load_wsgi(self) -> None:
-        """Make the app, with signs of life: a database that is away may be asked for long."""
+        """Make the app, and meanwhile report that the process is alive.
+
+        The database may be unavailable for long.
+        """
         if self.serves_researchers:
-            # Imported when the process has modules of its own, as the app is.
+            # Imported late, like the app, after the process has its own copies of the modules.
             from webapp.database.pool import CountedPool
 
             CountedPool.most = OF_RESEARCHERS
         making = gevent.spawn(super().load_wsgi)
         while not making.ready():
             self._go_on()
-        # What was read for the app stays until the end, so nobody need look there for garbage.
+        # Objects loaded for the app live until the end, so the garbage collector can skip them.
         gc.freeze()
         making.get()
 
     def run(self) -> None:
-        """Answer until the process is told to stop, and then what it was asked before."""
+        """Serve requests until the process is told to stop, then finish those in progress."""
         servers = self._servers()
         if self.serves_researchers:
             os.nice(NICER)
@@ -202,7 +208,7 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
         for server in servers:
             server.close()
         if self.private_port is not None:
-            # From here on its questions are for the processes that stay.
+            # From here on, other processes respond on the private port.
             gevent.spawn(self.private_port.stop)
         stopped = time.monotonic()
         while any(server.pool for server in servers):
@@ -221,7 +227,7 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
         inside, outside = self.doors
         door = socket(fileno=os.dup((inside if self.serves_researchers else outside).fileno()))
         if self.serves_researchers:
-            for listening in self.sockets:  # else it would take requests once others have ended
+            for listening in self.sockets:  # stop accepting requests
                 listening.close()
             return [ResearcherServer(self.wsgi, door, self.worker_connections)]
         app = ResearcherPagesElsewhere(self.wsgi, door, lambda: self.alive)
@@ -229,7 +235,7 @@ class Worker(GeventPyWSGIWorker):  # type: ignore[misc]
 
     def _go_on(self) -> None:
         self.notify()
-        # Also while nobody asks for anything: another process may store what a wrong clock says.
+        # Also without requests: another process may store times of a wrong clock.
         clock_watch.look()
         if self.managed and time.monotonic() - self._told > _ALIVE_EVERY_S:
             self._told = time.monotonic()

@@ -1,8 +1,8 @@
-"""How gunicorn serves Parallax: ``gunicorn wsgi:app -c webapp/server/gunicorn_settings.py``.
+"""The gunicorn configuration: ``gunicorn wsgi:app -c webapp/server/gunicorn_settings.py``.
 
 ``parallax serve`` uses this file too. Gunicorn reads it at the start and again at every reload
-(SIGHUP): then workers with the new settings and the new code begin, and the old ones end once
-they have answered what they were asked.
+(SIGHUP): then workers with the new settings and the new code start, and the old ones end once they
+have finished their requests.
 """
 
 import logging
@@ -51,7 +51,7 @@ _folder, _own = _settings()
 
 
 class Log(Logger):  # type: ignore[misc]
-    """Gunicorn's own log, in the format of all the others."""
+    """Gunicorn's own log, in the same format as all others."""
 
     def _set_handler(
         self,
@@ -66,23 +66,23 @@ class Log(Logger):  # type: ignore[misc]
 bind = f"[{_own.host}]:{_own.port}" if ":" in _own.host else f"{_own.host}:{_own.port}"
 worker_class = Worker
 workers, worker_connections = with_researcher_worker(_own.workers), _own.connections
-# How long a worker that stops may take to answer what it was asked.
+# How long a stopping worker may take to finish its requests.
 graceful_timeout = 30
-# Longer than web servers in front keep an idle connection: these must be the ones that end it,
-# or a request may leave just as this side hangs up.
+# Longer than reverse proxies keep an idle connection: the proxy must close it first, or it may send
+# a request just as this side closes the connection.
 keepalive = 75
 loglevel = _own.log_level
 logger_class = Log
-# Addresses hold participants' tokens, so the log of requests is Parallax's own.
+# URLs contain participants' tokens, so Parallax writes its own request log.
 accesslog = None
 control_socket_disable = True
-# The workers' signs of life must not wait for a slow disk.
+# The workers' heartbeat files must not depend on a slow disk.
 worker_tmp_dir = str(_MEMORY) if os.access(_MEMORY, os.W_OK) else None
 
 
 def on_starting(server: "Arbiter") -> None:
-    """Open the private port, which all workers share, and the way to systemd."""
-    # Gunicorn, going into the background, gave files their usual modes back.
+    """Open the private port, which all workers share, and the connection to systemd."""
+    # As a daemon, gunicorn has reset the umask.
     write_for_owner_alone()
     server.managed = take_over()
     allow_as_many_as_needed(_own.connections)
@@ -106,10 +106,10 @@ def on_starting(server: "Arbiter") -> None:
 
 
 def pre_fork(server: "Arbiter", worker: "Worker") -> None:
-    """Let the last of the processes that have the same settings answer researchers."""
+    """Make the last of several processes with the same settings serve researcher pages."""
     if worker.cfg.workers == 1:
         return
-    # Made once, by the first process of all; a reload takes them over.
+    # Made once, by the first process; a reload keeps it.
     if getattr(server, "doors", None) is None:
         server.doors = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     siblings = [other for other in server.WORKERS.values() if other.cfg is worker.cfg]
@@ -120,9 +120,9 @@ def pre_fork(server: "Arbiter", worker: "Worker") -> None:
 
 
 def nworkers_changed(server: "Arbiter", new: int, _before: int | None) -> None:
-    """Keep as many processes as the settings say: TTOU might end the researchers'.
+    """Keep the number of processes from the settings: TTOU could end the one for researchers.
 
-    None at all is another matter: a new server takes over.
+    A number of 0 is allowed: then a new server takes over.
     """
     if new not in (0, server.cfg.workers):
         server.log.warning("the number of processes is the setting workers; a reload follows it")
@@ -130,20 +130,21 @@ def nworkers_changed(server: "Arbiter", new: int, _before: int | None) -> None:
 
 
 def post_fork(server: "Arbiter", worker: "Worker") -> None:
-    """Let the worker end when it is told to, and log, before anything else."""
+    """Make the worker obey signals and write logs, before anything else."""
     _end_when_told(server.SIG_QUEUE)
     worker.metrics_socket, worker.managed = server.metrics_socket, server.managed
     write_early_logs(_own.log_format, _own.log_level)
 
 
 def _end_when_told(noted: "SimpleQueue[int]") -> None:
-    """Let a copy of the first process, which has only just begun, end at a signal.
+    """Make a freshly forked worker end on a signal.
 
-    Until gunicorn gives it handlers of its own it has those of the first process, which note a
-    signal for that one alone to read: a server stopped as it began anew waited half a minute.
+    Until gunicorn installs the worker's own handlers, the worker has those of the first process,
+    which only queue a signal for that process: a server stopped during a restart would take half a
+    minute to end.
 
     Args:
-        noted: The copy's own notes, with what came before this call.
+        noted: The worker's copy of the signal queue, with signals from before this call.
     """
     for ending in _ENDING:
         signal.signal(ending, lambda *_: sys.exit(0))
@@ -153,7 +154,7 @@ def _end_when_told(noted: "SimpleQueue[int]") -> None:
 
 
 def post_worker_init(worker: "Worker") -> None:
-    """Begin what a worker does besides answering, once there is an app that answers."""
+    """Start a worker's background work once the app can serve requests."""
     import gevent
     from flask import Flask
 
@@ -163,8 +164,8 @@ def post_worker_init(worker: "Worker") -> None:
     from webapp.server.service_manager import tell_ready, tell_waiting
     from webapp.server.waiting import app_of, when_open
 
-    # The app has modules of its own by now (see below), and only its own knows what requests are
-    # about.
+    # The app has its own copies of the modules by now (see below), and only its own logging module
+    # knows the subjects of requests.
     write_logs(_own.log_format, _own.log_level)
 
     if worker.metrics_socket is not None:
@@ -175,7 +176,7 @@ def post_worker_init(worker: "Worker") -> None:
     def begin(app: Flask) -> None:
         start(app, stopping=lambda: not worker.alive)
         if worker.managed:
-            # Its turn comes when the worker listens.
+            # It runs once the worker listens.
             gevent.spawn(tell_ready, worker.ppid)
 
     def wait() -> None:
@@ -186,7 +187,7 @@ def post_worker_init(worker: "Worker") -> None:
 
 
 def worker_exit(_server: "Arbiter", worker: "Worker") -> None:
-    """Let the worker end its jobs, unless it never came so far as to begin them."""
+    """Stop the worker's jobs, if they were started."""
     if worker.private_port is not None:
         worker.private_port.stop()
     if worker.booted:
@@ -197,14 +198,14 @@ def worker_exit(_server: "Arbiter", worker: "Worker") -> None:
             stop(app)
 
 
-# What every worker needs besides its own code, read once for all of them.
+# Libraries that every worker needs, loaded once for all of them.
 for _library in ("httpx", "markdown_it", "sqlalchemy.orm"):
     import_module(_library)
 
 
 def _forget_own_code() -> None:
-    # Workers are copies of the process that reads this file: a module that it remembers, a reload
-    # could not renew.
+    # Workers are forked from the process that reads this file: a reload could not renew modules
+    # that this process has already imported.
     for name in list(sys.modules):
         if name.partition(".")[0] in ("webapp", "experiment"):
             del sys.modules[name]

@@ -1,7 +1,7 @@
-"""A request's header fields, read without the standard library's parser of mail.
+"""Parse the header fields of a request without the standard library's email parser.
 
-That parser takes a fifth of what the server does for an answer, and forgives what a web server
-must not: a line that goes on, a name before a space, two lengths of one body.
+The email parser takes a fifth of the server's time for an answer, and accepts input that a web
+server must refuse: continuation lines, a space after a field name, two lengths for one body.
 """
 
 import re
@@ -9,26 +9,26 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import IO
 
-# As the standard library's: longer or more than any browser sends.
+# The standard library's limits; no browser exceeds them.
 _LONGEST_LINE_BYTES, _MOST_LINES = 65_536, 100
 _NAME = re.compile(rb"[!#$%&'*+.^`|~\w-]+", re.ASCII)
 _FORBIDDEN = re.compile(rb"[\0\r\n]")
 _ONCE = ("content-length", "host", "transfer-encoding")
-# Python reads no number of more than 4,300 digits, and no body is as long as one of 19.
+# Python parses at most 4,300 digits, and no body length needs more than 18.
 _DIGITS = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 class Headers:
-    """The fields of one request, as gevent's handler asks for them.
+    """The header fields of one request, in the interface that gevent's handler expects.
 
     Attributes:
-        status: What is wrong with them; always empty, because wrong ones are refused.
+        status: The defects; always empty, because defective headers are refused.
 
     Args:
-        file: Where the lines are read from, up to the empty one.
+        file: The stream from which the lines are read, up to the empty line.
 
     Raises:
-        ValueError: They are not what HTTP allows.
+        ValueError: The headers violate HTTP.
     """
 
     __slots__ = ("_fields",)
@@ -42,12 +42,13 @@ class Headers:
         length, coding = self.get("content-length"), self.get("transfer-encoding")
         if length is not None and not _DIGITS.fullmatch(length):
             raise ValueError("content-length is no number")
-        # One body has one end: whoever reads it another way takes the rest for another request.
+        # The end of the body must be unambiguous; otherwise, its rest could be read as another
+        # request (request smuggling).
         if coding is not None and (length is not None or coding.lower() != "chunked"):
             raise ValueError("transfer-encoding is another one than chunked, or beside a length")
 
     def get(self, name: str, default: str | None = None) -> str | None:
-        """Return the first field of a name, or the default."""
+        """Return the value of the first field with a name, or the default."""
         lower = name.lower()
         return next((value for each, value in self._fields if each == lower), default)
 
@@ -55,11 +56,11 @@ class Headers:
 
     @property
     def typeheader(self) -> str | None:
-        """The type of the body."""
+        """The content type of the body."""
         return self.get("content-type")
 
     def __delitem__(self, name: str) -> None:
-        """Forget every field of a name."""
+        """Remove every field with a name."""
         self._fields = [field for field in self._fields if field[0] != name.lower()]
 
     @property
@@ -84,7 +85,7 @@ def _fields(file: IO[bytes]) -> Iterator[tuple[str, str]]:
     raise ValueError("there are too many headers")
 
 
-# Every request of a browser has the same names.
+# A browser's requests all have the same field names.
 @lru_cache(1000)
 def _known_name(name: bytes) -> str:
     return name.decode("ascii").lower() if _NAME.fullmatch(name) else ""

@@ -1,4 +1,4 @@
-"""What to do when a process has no descriptor left for one more connection."""
+"""Handle the lack of file descriptors for further connections."""
 
 import errno
 import logging
@@ -14,7 +14,7 @@ from experiment.machine import allow_open_files, most_open_files
 
 _LOG = logging.getLogger(__name__)
 _NONE_LEFT = frozenset({errno.EMFILE, errno.ENFILE})
-# Of the database, the log, the locks, the periodic jobs.
+# Descriptors for the database, the log, the locks and the periodic jobs.
 FILES_BESIDES = 200
 _BETWEEN_LINES_S = 30.0
 _REQUEST_BYTES = 65536
@@ -31,12 +31,12 @@ _REPLY = (
 
 
 def allow_as_many_as_needed(connections: int) -> None:
-    """Raise this process's own limit of open files to what its connections need.
+    """Raise this process's own limit of open files to the number its connections need.
 
-    A shell's usual limit is 1,024; the system lets every process raise it up to a hard limit.
+    The usual limit in a shell is 1,024; every process may raise it up to a hard limit.
 
     Args:
-        connections: How many connections each process may have open.
+        connections: The maximum number of open connections per process.
     """
     soft, hard = most_open_files()
     needed = connections + FILES_BESIDES
@@ -46,21 +46,21 @@ def allow_as_many_as_needed(connections: int) -> None:
 
 
 def is_out_of_files(error: OSError) -> bool:
-    """Return whether no file can be opened because too many are."""
+    """Return whether the error means that too many files are open."""
     return error.errno in _NONE_LEFT
 
 
 class SpareDescriptor:
-    """A descriptor kept for the moment when no other is left: by it somebody can be turned away.
+    """A reserved file descriptor, with which a visitor can be refused when no other is left.
 
-    Otherwise visitors who cannot be accepted would wait without an answer until others leave.
+    Without it, visitors whose connections cannot be accepted would wait without a response.
 
     Args:
-        listening: The socket at which they arrive.
+        listening: The socket that accepts connections.
     """
 
     def __init__(self, listening: socket.socket) -> None:
-        # One that gevent does not know: its own waits, which the loop must not.
+        # A plain socket: gevent's own would wait, which the event loop must not.
         self._listening = get_original("socket", "socket")(fileno=os.dup(listening.fileno()))
         self._listening.setblocking(False)
         self._kept: FileIO | None = None
@@ -68,13 +68,13 @@ class SpareDescriptor:
         self._keep()
 
     def turn_away(self) -> None:
-        """Ask the next visitor who waits to come again; nobody is waited for."""
+        """Refuse the next waiting connection with a request to try again; do not wait for one."""
         now = time.monotonic()
         if now - self._said > _BETWEEN_LINES_S:
             self._said = now
             _LOG.warning("too many open files, so visitors are asked to try again: raise the limit")
         if self._kept is not None:
-            # At once, where gevent's os.close only promises it.
+            # Closes at once; gevent's os.close would only schedule it.
             self._kept.close()
             self._kept = None
         with suppress(OSError):
@@ -82,7 +82,7 @@ class SpareDescriptor:
             with connection:
                 connection.setblocking(False)
                 with suppress(OSError):
-                    # What was sent and never read would take the reply away again.
+                    # Unread data would reset the connection before the response arrives.
                     connection.recv(_REQUEST_BYTES)
                 connection.send(_REPLY)
                 connection.shutdown(socket.SHUT_WR)

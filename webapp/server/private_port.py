@@ -1,8 +1,8 @@
-"""The private port: metrics for Prometheus, and whether a server should get participants, and why.
+"""The private port: Prometheus metrics, and whether this server is ready for participants.
 
-It is open as long as a process lives, also while the database is away. The processes of one server
-count into files of one folder, so whichever of them is asked answers for all of them. What the
-database holds is the same on every machine that asks it.
+It is open for as long as the process runs, also while the database is unavailable. The processes of
+one server count into files in one folder, so any of them can respond for all. Figures from the
+database are the same on every machine.
 """
 
 import json
@@ -37,9 +37,9 @@ from webapp.gate.gate import blockers
 from webapp.services import EXTENSION, Services
 
 READYZ = "/readyz"
-# With less than this an answer or a log line may soon find no room any more.
+# With less free space, answers or log lines may soon fail.
 _ROOM_BYTES = 16 * 1024 * 1024
-# Who falls silent in the middle of a question must not keep a process from ending.
+# A client that stops in the middle of a request must not keep a process from ending.
 _PATIENCE_S = 5.0
 
 
@@ -50,15 +50,15 @@ class _Answer(NamedTuple):
 
 
 class PrivatePort(ThreadingHTTPServer):
-    """Answers requests at a socket, from its own threads.
+    """Serves requests on a socket, in its own threads.
 
     Args:
-        listening: A socket that listens; several processes may share it.
+        listening: A listening socket; several processes may share it.
         instance: The instance folder.
-        app: Gives the app; None while the database is waited for.
+        app: Returns the app; None while the database is unavailable.
     """
 
-    # An accepted request is answered before the process ends.
+    # Finish accepted requests before the process ends.
     daemon_threads = False
 
     def __init__(
@@ -67,20 +67,20 @@ class PrivatePort(ThreadingHTTPServer):
         super().__init__(listening.getsockname()[:2], _Handler, bind_and_activate=False)
         self._instance, self._app = instance, app
         self.socket.close()
-        # A socket of this process, so that its threads take turns at it as at any other.
+        # A socket object of this process, so that its threads switch as with any other socket.
         self.socket = socket.socket(fileno=os.dup(listening.fileno()))
-        # Every process wakes when somebody asks, and one answers: the others must not wait in
-        # ``accept`` for the next one, or they would not end before that one came.
+        # A request wakes every process, and one accepts it: the others must not block in
+        # ``accept``, or they could not end before the next request.
         self.socket.setblocking(False)
         threading.Thread(target=self.serve_forever, name="private port", daemon=True).start()
 
     def stop(self) -> None:
-        """Let nobody in any more, and return once the others are answered."""
+        """Stop accepting connections, and return once the open requests are finished."""
         self.shutdown()
         self.server_close()
 
     def answer(self, path: str) -> _Answer:
-        """Return what is answered at an address."""
+        """Return the response for a path."""
         app = self._app()
         if path == READYZ:
             state = readiness(self._instance, app)
@@ -88,7 +88,7 @@ class PrivatePort(ThreadingHTTPServer):
             return _Answer(ready, "application/json", json.dumps(state).encode() + b"\n")
         if path not in ("/", "/metrics"):
             return _Answer(HTTPStatus.NOT_FOUND, "text/plain", b"/metrics or /readyz\n")
-        # Imported once the folder of the counts is known: see ``webapp.core.metrics``.
+        # Imported after the metrics folder is set: see ``webapp.core.metrics``.
         from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
         sessions = None if app is None else _services(app).sessions
@@ -110,17 +110,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Log nothing: a balancer asks every few seconds."""
+        """Log nothing, because load balancers send a request every few seconds."""
 
 
 def readiness(instance: Path, app: Flask | None) -> dict[str, object]:
-    """Return whether a server should get participants, the reasons against it, and other facts.
+    """Return whether this server is ready for participants, the problems, and further facts.
 
-    What is written to try it is taken back.
+    The check writes trial data and undoes the write.
 
     Args:
         instance: The instance folder.
-        app: The app; None while the database is waited for.
+        app: The app; None while the database is unavailable.
     """
     problems = list(_problems(instance, app))
     last = last_backup(instance)
@@ -176,11 +176,11 @@ if TYPE_CHECKING:
 def collect_registry(
     metrics: Metrics | None, sessions: Sessions | None, instance: Path
 ) -> "CollectorRegistry":
-    """Return what the server's processes counted, and what the database holds when it is asked.
+    """Return the metrics of the server's processes and those read from the database.
 
     Args:
-        metrics: What this process counts, if nothing is counted into files.
-        sessions: The database's sessions; None while it is waited for.
+        metrics: This process's metrics, if they are not counted into files.
+        sessions: The database's sessions; None while it is unavailable.
         instance: The instance folder.
     """
     from prometheus_client import CollectorRegistry
@@ -196,17 +196,17 @@ def collect_registry(
 
 
 class _Stored:
-    """What the database holds, asked for whenever somebody wants the metrics."""
+    """Metrics read from the database at every scrape."""
 
     def __init__(self, sessions: Sessions | None, instance: Path) -> None:
         self._sessions, self._instance = sessions, instance
 
     def describe(self) -> list["GaugeMetricFamily"]:
-        """Return nothing: the metrics' names need no look into the database."""
+        """Return nothing: the names of the metrics must not require a database query."""
         return []
 
     def collect(self) -> Iterator["GaugeMetricFamily"]:
-        """Yield the metrics; of a database that cannot be asked, only that it cannot."""
+        """Yield the metrics; if the database fails, only the metric that says so."""
         from prometheus_client.core import GaugeMetricFamily
 
         stored = []
@@ -225,7 +225,7 @@ class _Stored:
 
 
 def _room(instance: Path) -> Iterator["GaugeMetricFamily"]:
-    """Yield what is left on the disk of the instance folder."""
+    """Yield the free space on the disk of the instance folder."""
     from prometheus_client.core import GaugeMetricFamily
 
     free = float(shutil.disk_usage(instance).free)
@@ -238,7 +238,7 @@ def _room(instance: Path) -> Iterator["GaugeMetricFamily"]:
 def _metrics(session: Session) -> Iterator["GaugeMetricFamily"]:
     from prometheus_client.core import GaugeMetricFamily
 
-    # Kept by the database, so that a scrape costs the same however many rows there are.
+    # Maintained by the database, so that a scrape costs the same for any number of rows.
     stored = select(func.sum(RunCount.n)).where(RunCount.subject == RESPONSES)
     responses = session.scalar(stored) or 0
     yield GaugeMetricFamily("parallax_responses_stored", "Responses in the database", responses)
@@ -258,7 +258,7 @@ def _metrics(session: Session) -> Iterator["GaugeMetricFamily"]:
 
 
 def _open_runs(session: Session) -> dict[str, Counter[str]]:
-    """Return the counts of each open run by their subjects."""
+    """Return the counts of each open run by subject."""
     counts = defaultdict[str, Counter[str]](Counter)
     for ref, subject, n in session.execute(
         select(Run.ref, RunCount.subject, func.sum(RunCount.n))

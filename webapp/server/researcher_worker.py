@@ -1,14 +1,13 @@
-"""Researcher pages have a process of their own: no participant waits for what a page computes.
+"""A separate process for researcher pages, so that their computations never delay participants.
 
-A process answers one request at a time while it computes, so participants' answers would wait for
-the pages that researchers open. Where there are several, gunicorn starts one more, of lower
-priority and with few connections to the database. The others let participants in, and hand on to
-it requests for researcher pages: each with a connection of its own, by the one pair of sockets
-that all of them inherit. So no port and no file leads there, and what is asked while the process
-begins anew waits for it.
+A process handles one request at a time while it computes, so participants' answers would wait for
+researcher pages. If the server has several processes, gunicorn starts one more, with lower priority
+and few database connections. The other processes serve participants, and hand over requests for
+researcher pages: each request with a connection of its own, through a socket pair that all
+processes inherit. No port or file gives access to it, and requests wait while the process restarts.
 
-Both sides speak in pieces: the request's environment as JSON, its body and an empty piece; then
-status and headers as JSON, the reply's body and an empty piece.
+Both sides send chunks: the request's environment as JSON, its body and an empty chunk; then status
+and headers as JSON, the response body and an empty chunk.
 """
 
 import errno
@@ -33,21 +32,21 @@ from webapp.core.urls import is_researcher_path
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-# Below what a process of participants has; whatever it starts is as patient. Not before it answers:
-# where many programs want a processor, its beginning would take a minute.
+# A lower priority than that of participant processes; child processes inherit it. It is set only
+# after the start, which would otherwise take a minute on a busy machine.
 NICER = 5
 _GONE = b"This page could not be made. Open it again in a few seconds.\n"
 _LOG = logging.getLogger(__name__)
 
 
 class ResearcherPagesElsewhere:
-    """What a process of participants answers with: researcher requests go to their process.
+    """The WSGI app of participant processes: it hands over researcher requests.
 
     Args:
-        app: Answers everything else, and researcher requests too once this process is to end: then
-            their process ends as well.
-        door: The end of the pair at which requests are handed on.
-        is_staying: Whether this process is not to end.
+        app: Handles all other requests; also researcher requests once this process is ending,
+            because the process for researchers ends as well.
+        door: The sending end of the socket pair.
+        is_staying: Returns whether this process is not about to end.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class ResearcherPagesElsewhere:
     def __call__(
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
     ) -> Iterable[bytes]:
-        """Answer a request, or have it answered."""
+        """Handle a request, or hand it over."""
         path = environ["PATH_INFO"]
         if not is_researcher_path(path) or not self._is_staying():
             return self._app(environ, start_response)
@@ -66,7 +65,7 @@ class ResearcherPagesElsewhere:
             reply = _Reply(self._door, environ)
             status, headers = reply.head()
         except (OSError, ConcurrentObjectUseError) as error:
-            # It ended, more ask than it can take, or no file can be opened any more.
+            # The process ended, is overloaded, or cannot open more files.
             _LOG.warning("the process of researcher pages did not answer: %s", error)
             start_response("503 Service Unavailable", [
                 ("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store"),
@@ -79,7 +78,7 @@ class ResearcherPagesElsewhere:
 
 
 class _Reply:
-    """A request that was handed on, and what comes back."""
+    """The response to a request that was handed over."""
 
     def __init__(self, door: socket, environ: "WSGIEnvironment") -> None:
         here, there = plain_socket.socketpair()
@@ -88,13 +87,13 @@ class _Reply:
         self._connection = socket(fileno=here.detach())
         self._read = self._connection.makefile("rb")
         request = {name: value for name, value in environ.items() if isinstance(value, (str, bool))}
-        # The body goes while the reply comes: neither waits for the other to be whole.
+        # Send the body while receiving the response, so that neither waits for the other.
         self._sending = gevent.spawn(
             self._send, json.dumps(request).encode(), environ["wsgi.input"]
         )
 
     def _send(self, request: bytes, body: IO[bytes]) -> None:
-        # Who refuses a long body does not read it; who sends half of one has it refused.
+        # The other side may refuse a body without reading it, or refuse an incomplete one.
         with suppress(OSError):
             try:
                 send_pieces(self._connection, request)
@@ -105,7 +104,11 @@ class _Reply:
                 self._connection.shutdown(plain_socket.SHUT_WR)
 
     def head(self) -> tuple[str, list[tuple[str, str]]]:
-        """Return status and headers; raise ``OSError`` where the other side ended before them."""
+        """Return status and headers.
+
+        Raises:
+            OSError: The other side ended before sending them.
+        """
         try:
             status, headers = json.loads(read_piece(self._read))
         except OSError:
@@ -118,23 +121,23 @@ class _Reply:
             yield piece
 
     def close(self) -> None:
-        """Let the other side know that nobody waits any more."""
+        """Tell the other side that the response is no longer needed."""
         with suppress(OSError):
             self._connection.shutdown(plain_socket.SHUT_RDWR)
-        # Never killed: what it had read of the body would be missing, and the server would take as
-        # much of the next request on that connection for the rest of this one.
+        # Not killed: the part of the body that it had read would be missing, and the server would
+        # take part of the next request on the connection for the rest of this one.
         self._sending.join()
         self._read.close()
         self._connection.close()
 
 
 class ResearcherServer(StreamServer):
-    """Answers what the other processes hand on.
+    """Handles the requests that other processes hand over.
 
     Args:
-        app: The server's whole app.
-        door: The end of the pair at which requests arrive.
-        most: How many may be answered at a time.
+        app: The server's complete app.
+        door: The receiving end of the socket pair.
+        most: The maximum number of simultaneous requests.
     """
 
     def __init__(self, app: "WSGIApplication", door: socket, most: int) -> None:
@@ -142,17 +145,17 @@ class ResearcherServer(StreamServer):
         self._app = app
 
     def do_read(self) -> Any:  # noqa: ANN401 - gevent's own
-        """Take the connection of a request, unless another process was faster."""
+        """Receive the connection of a request, unless another process was faster."""
         try:
             _, descriptors, _, _ = plain_socket.recv_fds(self.socket, 1, 1)
         except BlockingIOError:
             return None
-        # Without one no file could be opened any more; the other side sees that it was dropped.
+        # No descriptor means that no more files can be opened; the other side notices the loss.
         return (socket(fileno=descriptors[0]), None) if descriptors else None
 
     def handle(self, connection: socket, _address: object) -> None:
-        """Answer one request."""
-        # The client may be gone.
+        """Handle one request."""
+        # The client may have disconnected.
         with suppress(ConnectionError), connection.makefile("rb") as asked:
             environ = json.loads(read_piece(asked)) | {
                 "wsgi.version": (1, 0),
@@ -164,7 +167,7 @@ class ResearcherServer(StreamServer):
             self._answer(environ, connection)
 
     def hang_up(self) -> None:
-        """Do nothing: no connection is kept for another request."""
+        """Do nothing: no connection is kept open for another request."""
 
     def _answer(self, environ: "WSGIEnvironment", connection: socket) -> None:
         head: list[bytes] = []
@@ -192,18 +195,22 @@ PIECE_BYTES = 65_536
 
 
 class Body(RawIOBase):
-    """A request's body, from the pieces in which it comes."""
+    """A request body, read from its chunks."""
 
     def __init__(self, asked: IO[bytes]) -> None:
         self._asked: IO[bytes] | None = asked
         self._left = b""
 
     def readable(self) -> bool:
-        """Return whether it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Fill a buffer, or a part of it; raise ``OSError`` where the body ends too early."""
+        """Fill a buffer, completely or in part.
+
+        Raises:
+            OSError: The body ends too early.
+        """
         if not self._left and self._asked is not None:
             self._left = read_piece(self._asked)
             if not self._left:
@@ -215,15 +222,15 @@ class Body(RawIOBase):
 
 
 def send_pieces(connection: socket, *pieces: bytes) -> None:
-    """Send pieces, each after its length."""
+    """Send chunks, each prefixed with its length."""
     connection.sendall(b"".join(_LENGTH.pack(len(piece)) + piece for piece in pieces))
 
 
 def read_piece(file: IO[bytes]) -> bytes:
-    """Return the next piece.
+    """Return the next chunk.
 
     Raises:
-        ConnectionResetError: The other side ended before it, or in it.
+        ConnectionResetError: The other side ended before or in the middle of the chunk.
     """
     length = file.read(_LENGTH.size)
     if len(length) == _LENGTH.size:

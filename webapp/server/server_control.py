@@ -1,8 +1,8 @@
-"""Starting and stopping the web server: gunicorn, in the foreground or in the background.
+"""Start and stop the web server (gunicorn), in the foreground or in the background.
 
-A background server leaves ``server.json`` in the instance folder, and all its processes hold a
-lock on ``server.lock`` while they live. So a server that died is known for dead, and a program
-that got its process number since is never taken for it.
+A background server writes ``server.json`` in the instance folder, and all its processes hold a lock
+on ``server.lock``. The lock shows whether the server is still running, even if another program has
+its process id by now.
 """
 
 import errno
@@ -31,7 +31,7 @@ from webapp.errors import WebappError
 from webapp.opening import installation_keys
 from webapp.recruiters.settings import load_settings
 
-# A server that cannot start ends, which is known at once; these are for a busy machine.
+# A failed start is noticed at once; this timeout is for a busy machine.
 _READY_WITHIN_S = 300.0
 _STOPPED_WITHIN_S = 120.0  # gunicorn itself lets requests end for up to 30 s
 _BACKLOG = 1024
@@ -41,11 +41,11 @@ _GUNICORN_SETTINGS = Path(__file__).resolve().with_name("gunicorn_settings.py")
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server in the background.
+    """A background server.
 
     Attributes:
-        pid: The number of its first process.
-        url: Where it answers.
+        pid: The id of its first process.
+        url: Its URL.
     """
 
     pid: int
@@ -55,22 +55,22 @@ class Server:
 def serve(
     instance: Path, host: str, port: int, workers: int | None = None, connections: int | None = None
 ) -> NoReturn:
-    """Become the web server: this process goes on as gunicorn until it is interrupted.
+    """Become the web server: replace this process by gunicorn, which runs until it is interrupted.
+
+    If the database is unavailable, the server waits for it, and asks visitors to try again.
 
     Args:
         instance: The instance folder.
         host: The address to listen on.
-        port: The port; 0 takes any free one.
-        workers: How many processes answer participants; the setting when not given.
-        connections: How many connections each of them has open at a time; likewise.
-
-    It waits for a database that is away, and meanwhile asks visitors to try again.
+        port: The port; 0 for any free port.
+        workers: The number of processes for participants; by default the setting.
+        connections: The maximum number of connections per process; by default the setting.
 
     Raises:
         WebappError: The port is in use, or the instance or its database cannot be used.
     """
     with suppress(DatabaseAwayError):
-        # The processes that answer say so in the log, and wait.
+        # The worker processes log an unavailable database, and wait for it.
         _sound(instance)
     instance = open_instance(instance)
     listening = _listen(host, port)
@@ -94,18 +94,18 @@ def start(
     workers: int | None = None,
     connections: int | None = None,
 ) -> Server:
-    """Start a server in the background and return it once it answers.
+    """Start a server in the background, and return it once it responds.
 
     Args:
-        instance: The instance folder, where the server also writes its log.
+        instance: The instance folder, in which the server also writes its log.
         host: The address to listen on.
-        port: The port; 0 takes any free one.
-        workers: How many processes answer participants; the setting when not given.
-        connections: How many connections each of them has open at a time; likewise.
+        port: The port; 0 for any free port.
+        workers: The number of processes for participants; by default the setting.
+        connections: The maximum number of connections per process; by default the setting.
 
     Raises:
-        WebappError: The port is in use, the instance or its database cannot be used, it has a
-            server already, or the server does not come up.
+        WebappError: The port is in use, the instance or its database cannot be used, a server is
+            already running, or the server does not start.
     """
     if not has_forking_server():
         raise WebappError(
@@ -118,7 +118,7 @@ def start(
     with _lock(instance) as lock, _listen(host, port) as listening:
         url = _url(listening)
         pid_file.unlink(missing_ok=True)
-        # Gunicorn would make it for everybody to read.
+        # Gunicorn would create it readable by everybody.
         _log(instance).touch()
         subprocess.run(
             [
@@ -133,7 +133,7 @@ def start(
     try:
         _wait_until_ready(url, instance)
     except BaseException:
-        # Without its record, which comes last, nobody could stop the server any more.
+        # Without server.json, which is written last, the server could not be stopped.
         with suppress(OSError, ValueError):
             os.kill(int(pid_file.read_text()), signal.SIGTERM)
         raise
@@ -144,10 +144,10 @@ def start(
 
 
 def stop(instance: Path) -> Server:
-    """Stop the instance's background server, let it finish its requests, and return which it was.
+    """Stop the instance's background server after its open requests, and return it.
 
     Raises:
-        WebappError: None is running, or it does not end.
+        WebappError: No server is running, or it does not end.
     """
     server = running(instance)
     if server is None:
@@ -169,17 +169,17 @@ def stop(instance: Path) -> Server:
 
 
 def reload(instance: Path, pid: int | None = None) -> int:
-    """Let a server take up new settings and code, and return the number of its first process.
+    """Make a server load new settings and code, and return the id of its first process.
 
-    Every request is answered: the old processes end when they have none left.
+    No request is lost: the old processes end after finishing theirs.
 
     Args:
         instance: The instance folder.
-        pid: The server's first process; by default that of the instance's background server.
+        pid: The id of the server's first process; by default that of the background server.
 
     Raises:
-        WebappError: None is running, or the settings, the key or the database cannot be used;
-            then the server goes on as it was.
+        WebappError: No server is running, or the settings, the key or the database cannot be used;
+            then the server continues unchanged.
     """
     _sound(instance)
     if pid is None:
@@ -195,10 +195,10 @@ def reload(instance: Path, pid: int | None = None) -> int:
 
 
 def running(instance: Path) -> Server | None:
-    """Return the instance's background server, or None when it has none.
+    """Return the instance's background server, or None if there is none.
 
     Raises:
-        WebappError: A server is just starting, so that nothing is known of it yet.
+        WebappError: A server is just starting, so its data are not available yet.
     """
     if not _lock_file(instance).exists():
         return None
@@ -215,7 +215,8 @@ def running(instance: Path) -> Server | None:
 
 
 def _sound(instance: Path) -> Path:
-    # What the operator can mend is said here; once the server runs, only its log would say it.
+    # Report errors that the operator can fix here; once the server runs, only its log would show
+    # them.
     instance = open_instance(instance)
     settings = load_settings(instance)
     keys = installation_keys(instance, settings)
@@ -229,7 +230,7 @@ class _LockedError(WebappError):
 
 @contextmanager
 def _lock(instance: Path) -> Iterator[FileLock]:
-    """Yield the instance's lock; a process it is handed on to keeps it after the block."""
+    """Yield the instance's lock; a process that inherits it keeps it after the block."""
     lock = FileLock(_lock_file(instance))
     if not lock.acquire():
         raise _LockedError(
@@ -251,7 +252,7 @@ _REMEDIES = {
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens: so a port in use is known before anything is started."""
+    """Return a listening socket, so that a port in use is reported before anything starts."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=_BACKLOG)
@@ -269,7 +270,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _url(listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
-    # A server that listens on every address answers on this machine's own, too.
+    # A server that listens on every address also responds on the loopback address.
     here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
     return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
 
@@ -289,7 +290,7 @@ def _environment(instance: Path) -> dict[str, str]:
 
 
 def _wait_until_ready(url: str, instance: Path) -> None:
-    # The socket listens from the start, so one request waits for the first worker.
+    # The socket listens from the start, so a request waits for the first worker.
     try:
         httpx.get(f"{url}/healthz", timeout=_READY_WITHIN_S, trust_env=False).raise_for_status()
     except httpx.HTTPError as error:

@@ -1,8 +1,8 @@
-"""What a service of ``Type=notify`` tells systemd: that it waits, answers, and is alive.
+"""Notify systemd (``Type=notify``) that the service is waiting, ready or alive.
 
-Gunicorn calls a server ready before any process of it answers, and systemd believes nobody but
-the first process. So the first process keeps the way to systemd for itself, and the others send
-it signals.
+Gunicorn reports a server as ready before any worker can respond, and systemd accepts notifications
+only from the first process. Therefore, the first process keeps the notification socket, and the
+others send it signals.
 """
 
 import os
@@ -11,7 +11,8 @@ import socket
 from contextlib import suppress
 
 _VARIABLE = "NOTIFY_SOCKET"
-# Longer than two tries to reach the database are apart, or systemd would call the start failed.
+# Longer than the interval between two attempts to reach the database, or systemd would report a
+# failed start.
 _MORE_TIME_US = 60_000_000
 _WAITING = f"STATUS=Waiting for the database\nEXTEND_TIMEOUT_USEC={_MORE_TIME_US}"
 _READY = "READY=1\nSTATUS=Answering"
@@ -19,10 +20,10 @@ _ALIVE = "WATCHDOG=1"
 
 
 def take_over() -> bool:
-    """Let this process, the server's first, pass on what the others signal.
+    """Make this process, the server's first, forward the signals of the others to systemd.
 
     Returns:
-        Whether a service manager wants to hear it.
+        Whether a service manager expects notifications.
     """
     address = os.environ.pop(_VARIABLE, "")
     if not address:
@@ -37,28 +38,28 @@ def take_over() -> bool:
 
 
 def tell_ready(first: int) -> None:
-    """Say that a process answers; ``first`` is the number of the server's first process."""
+    """Report that a process can serve requests; ``first`` is the id of the first process."""
     _signal(first, signal.SIGRTMIN)
 
 
 def tell_waiting(first: int) -> None:
-    """Say that the start takes longer and has not failed."""
+    """Report that the start takes longer but has not failed."""
     _signal(first, signal.SIGRTMIN + 1)
 
 
 def tell_alive(first: int) -> None:
-    """Say that a process answers still; the first process passes it on only if it lives, too."""
+    """Report that a process is alive; the first process forwards it only if it is alive, too."""
     _signal(first, signal.SIGRTMIN + 2)
 
 
 def _signal(first: int, number: int) -> None:
-    # An orphan must not signal another process that has its parent's number by now.
+    # An orphaned process must not signal an unrelated process that got its parent's id.
     if os.getppid() == first:
         os.kill(first, number)
 
 
 def _send(address: str, said: str) -> None:
-    # A service manager that does not listen is no reason to stop serving.
+    # Continue serving even if the service manager does not listen.
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.setblocking(False)
         sender.connect("\0" + address[1:] if address.startswith("@") else address)

@@ -1,4 +1,4 @@
-"""A server of one process with threads, where gunicorn does not run: for a classroom on Windows."""
+"""A single-process server with threads for systems without gunicorn (a classroom on Windows)."""
 
 import socket
 from contextlib import suppress
@@ -13,11 +13,11 @@ _THREADS = 16
 
 
 def serve_in_this_process(instance: Path, listening: socket.socket) -> None:
-    """Answer until interrupted, and do the periodic jobs meanwhile.
+    """Serve requests and run the periodic jobs until interrupted.
 
     Args:
         instance: The instance folder.
-        listening: A socket that listens; it is closed at the end.
+        listening: A listening socket; it is closed at the end.
     """
     app = create_app(instance)
     stopping = False

@@ -1,7 +1,7 @@
 """A server whose database is unavailable: it waits, logs that, and asks participants to wait.
 
-A database that is away comes back by itself, so no process ends for it. Settings, a key or a
-schema that cannot be used want a person: only they end the server.
+An unavailable database may return by itself, so no process ends because of it. Unusable settings,
+keys or schemas need a person, so only these end the server.
 """
 
 import logging
@@ -33,10 +33,10 @@ from webapp.services import EXTENSION, Services
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
-# Gunicorn takes this status for a start that cannot succeed; after any other it tries for ever.
+# Gunicorn gives up after this exit status; after any other, it restarts the worker for ever.
 CANNOT_START = 3
 _BETWEEN_TRIES_S = 2.0
-# A line for every try would fill a disk over a weekend.
+# A log line for every attempt could fill a disk over a weekend.
 _BETWEEN_LINES_S = 30.0
 _LARGEST_BODY_BYTES = 256 * 1024
 _USE = "parallax_use"
@@ -44,13 +44,13 @@ _LOG = logging.getLogger(__name__)
 
 
 class Door:
-    """What a process answers with: the installation's app, once its database let it be made.
+    """The WSGI app of a process: the installation's app, once its database is available.
 
     Attributes:
-        app: The app; None while the database is away.
+        app: The app; None while the database is unavailable.
 
     Args:
-        away: Why it could not be made at the first try.
+        away: The error of the first attempt to make the app.
     """
 
     def __init__(self, away: DatabaseAwayError) -> None:
@@ -61,12 +61,12 @@ class Door:
     def __call__(
         self, environ: "WSGIEnvironment", start_response: "StartResponse"
     ) -> Iterable[bytes]:
-        """Answer a request: by the app, or by asking to come again."""
+        """Handle a request with the app, or ask the visitor to try again."""
         return (self.app or self._meanwhile)(environ, start_response)
 
 
 def open_door() -> Flask | Door:
-    """Return the app of the installation, or what opens it once its database answers.
+    """Return the installation's app, or a placeholder until its database is available.
 
     Raises:
         WebappError: The folder, a setting, the key or the schema cannot be used.
@@ -78,7 +78,7 @@ def open_door() -> Flask | Door:
 
 
 def _held_app(instance: Path | None = None) -> Flask:
-    # As long as this process lives, nobody replaces the database under it.
+    # While this process runs, no command can replace its database.
     app = create_app(instance)
     engine = cast(Services, app.extensions[EXTENSION]).engine
     try:
@@ -91,7 +91,7 @@ def _held_app(instance: Path | None = None) -> Flask:
 
 
 def wait_for_app(instance: Path) -> Flask:
-    """Return an installation's app as soon as its database answers; the wait is logged.
+    """Return an installation's app as soon as its database is available; the wait is logged.
 
     Raises:
         WebappError: The folder, a setting, the key or the schema cannot be used.
@@ -108,7 +108,7 @@ def wait_for_app(instance: Path) -> Flask:
 
 
 def app_of(door: Flask | Door) -> Flask | None:
-    """Return the app behind the door, None while there is none."""
+    """Return the app behind a placeholder; None if there is none yet."""
     return door.app if isinstance(door, Door) else door
 
 
@@ -118,13 +118,13 @@ def when_open(
     waits: Callable[[], None],
     stopping: Callable[[], bool],
 ) -> None:
-    """Begin what goes with the app, now or when its database is back.
+    """Start work that needs the app, now or when the database is available.
 
     Args:
-        door: What ``open_door`` returned.
-        begin: What to start, completely or not at all; it is tried again where it fails.
-        waits: Is called before every further try.
-        stopping: Whether the process is about to end, so that nothing should begin any more.
+        door: The result of ``open_door``.
+        begin: Starts the work, completely or not at all; repeated if it fails.
+        waits: Called before every further attempt.
+        stopping: Returns whether the process is about to end, so that nothing may start.
     """
     if isinstance(door, Door):
         _LOG.error("%s Waiting for it", door.away)
@@ -163,21 +163,21 @@ def _made() -> Flask | None:
         return None
     except WebappError as error:
         print(f"Error: {error}", file=sys.stderr, flush=True)
-        os._exit(CANNOT_START)  # No other way for a thread; nobody is being answered in it.
+        os._exit(CANNOT_START)  # the only way to exit from a thread
 
 
 def _begun(app: Flask, begin: Callable[[Flask], None]) -> bool:
     try:
         begin(app)
     except Exception:
-        # Answering does not depend on it, and most likely the database has gone again.
+        # Requests do not depend on it, and the database is probably unavailable again.
         _LOG.exception("the server's background work could not start; it will be tried again")
         return False
     return True
 
 
 def waiting_app() -> Flask:
-    """Return an app that asks everybody to come again, and needs no database for it."""
+    """Return an app that asks all visitors to try again, and needs no database."""
     folder = open_instance()
     settings = load_settings(folder)
     app = Flask("webapp", instance_path=str(folder))

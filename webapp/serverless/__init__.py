@@ -1,5 +1,5 @@
-"""Studies without a server: a folder of static files to take part in, and its sessions read back.
+"""Studies without a server: export a folder of static files, and read its sessions back.
 
-The folder's pages and programs are the server's own. ``webapp/static/serverless/`` answers them in
-the browser; ``replay`` gives the server's own steps what the browser kept.
+The folder contains the server's own pages and scripts. ``webapp/static/serverless/`` replaces the
+server's responses in the browser; ``replay`` passes the stored sessions to the server's own steps.
 """

@@ -1,4 +1,4 @@
-"""The sessions of a folder, drawn beforehand: the same as a server would give to those who come."""
+"""Draw the sessions of a folder in advance, identical to those that a server would assign."""
 
 import hashlib
 import json
@@ -24,8 +24,8 @@ class DrawnSession(NamedTuple):
     Attributes:
         number: Its number in the folder, from 1.
         list: Its list.
-        place: Its place within the list.
-        work: What the working page shows.
+        place: Its place (participant slot) within the list.
+        work: The data of the working page.
     """
 
     number: int
@@ -37,7 +37,7 @@ class DrawnSession(NamedTuple):
 def places(study: Study, sessions: int) -> list[tuple[int, int]]:
     """Return the list and the place of each session, in the order of their numbers.
 
-    It is the order in which a server fills its lists: each list's first place, then the second.
+    The order is that in which a server fills its lists: each list's first place, then the second.
     """
     lists = range(study.design.n_lists)
     per_list = -(-sessions // len(lists))
@@ -45,7 +45,7 @@ def places(study: Study, sessions: int) -> list[tuple[int, int]]:
 
 
 def place_number(study: Study, list_: int, place: int) -> int:
-    """Return the number from which the order of a session's trials is drawn."""
+    """Return the session number that determines the order of a session's trials."""
     return session_number(study.design, list_, place)
 
 
@@ -71,7 +71,7 @@ def drawn_sessions(
 
 
 def folder_version(files: Mapping[str, bytes], seed: int, sessions: list[DrawnSession]) -> str:
-    """Return what tells a folder from one with other materials, texts, seed or sessions."""
+    """Return a hash of a folder's materials, texts, seed and sessions."""
     digest = hashlib.sha256(f"{seed}".encode())
     for name, content in sorted(files.items()):
         digest.update(f"\0{name}\0{len(content)}\0".encode() + content)

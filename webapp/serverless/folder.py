@@ -1,4 +1,4 @@
-"""Writing a study as a folder of static files, or as one file."""
+"""Write a study as a folder of static files, or as a single file."""
 
 import hashlib
 import json
@@ -33,10 +33,10 @@ from webapp.serverless.pages import Pages, Working, editions_of, question_data
 from webapp.serverless.stores import Store, study_archive
 
 _PAGE = "index.html"
-# What the name of a study that is one file ends in, or of one for JATOS.
+# The file name endings of a single-file study, or of a study for JATOS.
 ONE_FILE = (".html", ".htm")
 ARCHIVE = ".jzip"
-# Of a working page's session, what differs from one to the next.
+# The keys of a working page's data that differ between sessions.
 _OWN = ("trials", "pauses")
 
 
@@ -48,7 +48,7 @@ class StaticStudy:
         run: Its run.
         mark: How it is written.
         page: The only page.
-        sessions: The files beside it by their names; none where the page holds them all.
+        sessions: The session files by name; none if the page contains all sessions.
     """
 
     run: Run
@@ -71,24 +71,24 @@ def launch_static(
     simulated: bool = False,
     project: str = "",
 ) -> tuple[Run, StaticMark, list[DrawnSession]]:
-    """Return the run of a study without a server, made now unless the same was made before.
+    """Return the run of a study without a server; launch it unless the same run exists.
 
     Args:
-        session: An open session; untouched unless everything is sound.
+        session: An open session; unchanged unless all checks pass.
         study: The study.
-        seed: From which lists, sides and orders follow.
+        seed: The seed for lists, sides and orders.
         recruiter: The name of the recruiter.
-        store: Where answers are kept.
-        sessions: How many sessions are drawn.
-        consent: What people read and agree to.
+        store: The store of the answers.
+        sessions: The number of sessions to draw.
+        consent: The consent text.
         now: The time.
-        code_version: Which code launches it.
+        code_version: The version of the launching code.
         simulated: Whether programs are to answer.
         project: The project that the run belongs to; empty for none. The same study in another
             project is another folder, whose sessions are read into that project's run.
 
     Raises:
-        ParallaxError: As ``launch`` has it.
+        ParallaxError: As for ``launch``.
     """
     run = launch(
         *(session, study, seed, recruiter),
@@ -106,7 +106,7 @@ def launch_static(
             return named_run(session, known_ref), mark, drawn
     session.add(StudyFile(run_id=run.id, name=STATIC_FILE, content=mark.as_file()))
     _add_places(session, run, study, sessions)
-    # The server gives none of its places away.
+    # The server must not assign any of its places.
     close_run(session, run, now)
     session.flush()
     return run, mark, drawn
@@ -122,19 +122,19 @@ def static_study(
     code_version: str,
     in_one_file: bool = False,
 ) -> StaticStudy:
-    """Return a study's page and the sessions beside it.
+    """Return a study's page and its session files.
 
     Args:
         run: The study's run.
         mark: How it was launched.
         drawn: Its sessions.
         pages: Its pages.
-        store: Where answers are kept.
-        code_version: Which code writes it.
-        in_one_file: Whether the page is to hold the sessions too.
+        store: The store of the answers.
+        code_version: The version of the writing code.
+        in_one_file: Whether the page is to contain the sessions too.
 
     Raises:
-        WebappError: A program cannot become part of a page.
+        WebappError: A script cannot be embedded in a page.
     """
     app, study, recruiter = pages.app, pages.study, pages.recruiter
     editions = editions_of(study)
@@ -169,10 +169,10 @@ def static_study(
 
 
 def write_static(built: StaticStudy, study: Study, out: Path) -> None:
-    """Write a study as its name's ending says: one page, an archive for JATOS, or a folder.
+    """Write a study as a page, a JATOS archive or a folder, depending on the name's ending.
 
     Raises:
-        RunError: Something of that name is there, and it is no empty folder.
+        RunError: The name is in use, and is not an empty folder.
     """
     refuse_existing(out)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -190,17 +190,17 @@ def write_static(built: StaticStudy, study: Study, out: Path) -> None:
 
 
 def open_to_all(out: Path) -> None:
-    """Let everybody read what is written for a web host, whose server is another user here."""
+    """Make the files readable by everybody, because a web server runs as another user."""
     for path in (out, *out.rglob("*")):
         path.chmod(0o755 if path.is_dir() else 0o644)
 
 
 def _write_folder(built: StaticStudy, folder: Path) -> None:
-    """Write the page and its sessions as a new folder, whole or not at all."""
+    """Write the page and its sessions as a new folder, completely or not at all."""
     made = Path(mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     (made / "sessions").mkdir()
     (made / _PAGE).write_bytes(built.page.encode())
-    # GitHub Pages leaves out nothing, and passes nothing through Jekyll.
+    # Makes GitHub Pages publish all files, without Jekyll.
     (made / ".nojekyll").touch()
     for name, text in built.sessions.items():
         (made / "sessions" / name).write_bytes(text.encode())
@@ -210,10 +210,10 @@ def _write_folder(built: StaticStudy, folder: Path) -> None:
 
 
 def refuse_existing(place: Path) -> None:
-    """Let pass only where nothing is written over.
+    """Raise an error if the name is in use.
 
     Raises:
-        RunError: Something of that name is there, and it is no empty folder.
+        RunError: The name is in use, and is not an empty folder.
     """
     if place.exists() and not (place.is_dir() and not any(place.iterdir())):
         raise RunError(
@@ -256,7 +256,7 @@ def _data(
 
 
 def _parameters(study: Study) -> dict[str, Any]:
-    """Return what the link may say of who comes, by the panel's own names."""
+    """Return the panel's URL parameters and the rules for their values."""
     panel = study.panel
     if panel is None:
         return {}
@@ -305,11 +305,11 @@ def _page(
 
 
 def _policy(program: str, style: str, sites: Iterable[str], store: Store) -> str:
-    """Return the page's content security policy: its own program, and the store's hosts."""
+    """Return the page's content security policy: its own script, and the store's hosts."""
     script, look = f"'{_hash(program)}'", f"'{_hash(style)}'"
     workers = ""
     if store.scripts:
-        # jatos.js fetches its libraries and puts them into the page, and draws over it.
+        # jatos.js loads its libraries into the page and draws over it.
         script, look, workers = "'self' 'unsafe-inline'", "'unsafe-inline'", "; worker-src 'self'"
     reached, sent_to = " ".join(store.hosts), " ".join(sites)
     return (

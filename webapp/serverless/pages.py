@@ -1,7 +1,7 @@
-"""The participant's pages of a folder: the server's templates, with places for what is personal.
+"""The participant pages of a folder: the server's templates, with placeholders for personal data.
 
-Each level may read pages of its own: an edition holds the pages of the levels that read the same,
-and what the browser needs to know of their questions.
+Each level of a factor may have its own pages: an edition contains the pages for levels with the
+same texts, and the data about their questions that the browser needs.
 """
 
 import re
@@ -30,20 +30,20 @@ from webapp.sessions.session_payload import Work
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 _BODY = re.compile(r"<body.*</body>", re.DOTALL)
 _CONSENT_FILE = re.compile(r'href="[^"]*/consent\.txt[^"]*"')
-# What nobody has a server for: a session that is over is shown without them.
+# Link targets as on a server; in a folder, the page's script handles these links itself.
 _HERE, _HOME = "./", "../../"
 
 
 def place(name: str) -> str:
-    """Return the placeholder of a fact about the person, which the browser fills in."""
+    """Return the placeholder for a personal value, which the browser fills in."""
     return f"0PLACE0{name.encode().hex()}0END0"
 
 
 class Working(NamedTuple):
-    """A working page that sessions share: with one edition, and the same texts between trials.
+    """A working page that sessions with the same edition and the same texts between trials share.
 
     Attributes:
-        study: The study as these participants meet it.
+        study: The study as these participants see it.
         work: One of the sessions.
     """
 
@@ -56,10 +56,11 @@ class Pages:
     """The pages of a study without a server.
 
     Args:
-        app: Whose templates they are.
+        app: The app whose templates are used.
         study: The study, as it was launched.
-        recruiter: How its participants come and go.
-        keeper: Who keeps the answers, in words, such as a host's name; empty where the person does.
+        recruiter: The recruiter of its participants.
+        keeper: The organisation that stores the answers, such as a host's name; empty if the
+            participant keeps them.
         simulated: Whether programs take part.
     """
 
@@ -71,7 +72,7 @@ class Pages:
 
     @contextmanager
     def speaking(self) -> Any:  # noqa: ANN401 - a context
-        """Let everything within speak the study's language, as in a request for one of its runs."""
+        """Use the study's language inside the block, as in a request for one of its runs."""
         with self.app.test_request_context():
             set_language(self.study.study.language, own_messages(self.study))
             g.simulated, g.shared_device = self.simulated, False
@@ -79,16 +80,16 @@ class Pages:
 
     @property
     def known_to_platform(self) -> bool:
-        """Whether the panel identifies the participants whom it sends."""
+        """Whether the panel identifies its participants."""
         return self.study.panel is not None and bool(self.study.panel.person)
 
     def consent_text(self) -> str:
-        """Return what people read and agree to, as it is stored; only while ``speaking``."""
+        """Return the consent text as it is stored; only inside ``speaking``."""
         text = consent_text(self.study, known_to_platform=self.known_to_platform)
         return f"{text.rstrip()}\n\n- {self._where_kept()}\n"
 
     def words(self) -> dict[str, str]:
-        """Return what the program itself says; only while ``speaking``."""
+        """Return the messages of the page's script; only inside ``speaking``."""
         return {
             "required": str(gettext("Please answer this question.")),
             "choice": str(gettext("Please choose one of the answers.")),
@@ -105,12 +106,12 @@ class Pages:
     def rendered(
         self, works: Mapping[str, Working], editions: Sequence[Study]
     ) -> dict[str, dict[str, str]]:
-        """Return every page by its name; only while ``speaking``.
+        """Return every page by name; only inside ``speaking``.
 
         Args:
-            works: The working pages by their names.
-            editions: The study as the participants of its levels meet it. The pages that follow
-                the trials are there once for each; after the first they name its number.
+            works: The working pages by name.
+            editions: The study's editions. The pages after the trials exist once for each edition;
+                from the second edition on, their names contain its number.
         """
         study = self.study
         consent = self._consent()
@@ -177,7 +178,7 @@ class Pages:
         return self._page("error.html", heading=heading("malformed_id"), text=text)
 
     def _questions(self, name: str, questions: Sequence[Question]) -> dict[str, str]:
-        """Return a page of questions, and the same with each of them marked as wrong."""
+        """Return a page of questions, and a copy in which each question is marked as wrong."""
         if not questions:
             return {}
         bodies = {}
@@ -195,7 +196,7 @@ class Pages:
         return bodies
 
     def _after_trials(self) -> dict[str, str]:
-        """Return the pages that say and ask what the levels may change."""
+        """Return the pages whose texts or questions may differ between levels."""
         debrief = as_html(self.study.text("debrief"))
         return {
             **self._questions("questionnaire", self.study.questionnaire),
@@ -223,7 +224,7 @@ class Pages:
         return self._with_file(page, "</main>")
 
     def _with_file(self, page: str, anchor: str, *, anew: bool = False) -> str:
-        """Return a page with the way to save answers within its main part, at one of the marks."""
+        """Return a page with the form for saving answers inserted at an anchor in its main part."""
         contact = self.study.study.contact
         kept = render_template("static_file.html", contact=contact, anew=anew)
         return page.replace(anchor, anchor + kept if anew else kept + anchor, 1)
@@ -244,10 +245,10 @@ def _parts(page: str) -> dict[str, str]:
 
 
 class Editions(NamedTuple):
-    """A study as the participants of its lists meet it.
+    """A study's editions: the study as the participants of its lists see it.
 
     Attributes:
-        studies: Each edition once; lists without a wording of their own share the first one.
+        studies: Each edition once; lists without their own wording share the first one.
         of_list: The number of each list's edition, from 0.
     """
 
@@ -256,10 +257,10 @@ class Editions(NamedTuple):
 
 
 def editions_of(study: Study) -> Editions:
-    """Return a study's editions: one where no level changes the pages, the title or the questions.
+    """Return a study's editions: one if no level changes the pages, the title or the questions.
 
     Raises:
-        FileNotFoundError: A text of the study is not there.
+        FileNotFoundError: A text of the study is missing.
     """
     known: dict[object, int] = {}
     editions = Editions([], [])
@@ -275,11 +276,11 @@ def editions_of(study: Study) -> Editions:
 
 
 def question_data(question: Question, accept: Iterable[str] | None = None) -> dict[str, Any]:
-    """Return what the browser has to know of a question; only while a language is spoken.
+    """Return the data about a question that the browser needs; only while a language is set.
 
     Args:
         question: The question.
-        accept: The answers that let somebody go on; None where every answer does.
+        accept: The answers with which the participant may continue; None for all.
     """
     known = {
         "name": question.name,

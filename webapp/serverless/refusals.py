@@ -1,4 +1,4 @@
-"""What only a server can do: a study that asks for it is refused, by the name of the key."""
+"""Refuse studies that need a server, naming the keys that need it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,10 +16,10 @@ from webapp.serverless.folder import ARCHIVE, ONE_FILE
 def refuse_what_needs_a_server(
     study: Study, recruiter: Recruiter, *, simulated: bool = False
 ) -> None:
-    """Let pass only a study that works from static files.
+    """Raise an error unless the study works as static files.
 
     Raises:
-        RunError: It does not; the message names every key that needs a server.
+        RunError: The study needs a server; the message names every key that needs it.
     """
     needs = list(_needs(study, recruiter))
     if needs:
@@ -82,10 +82,11 @@ def _needs_of_panel(panel: Panel) -> Iterator[str]:
 
 
 def report_beside(path: Path, out: Path, *, simulated: bool) -> bytes:
-    """Return a report that may lie beside a static study, as bytes.
+    """Return a report that may be published next to a static study, as bytes.
 
     Raises:
-        RunError: People would answer the study, it is one file, or the report is no page.
+        RunError: People would answer the study, the study is a single file, or the report is not a
+            page.
     """
     if not simulated:
         raise RunError(

@@ -1,7 +1,8 @@
-"""Sessions that were taken without a server, given to the server's own steps one after the other.
+"""Replay sessions of a study without a server through the server's own steps.
 
-What was done in the browser becomes the same rows as if it had been sent to a server, so that every
-other part of Parallax reads the run like any other. Giving it twice changes nothing.
+The entries from the browser become the same rows as if they had been sent to a server, so that
+every other part of Parallax reads the run like any other. Replaying a session again changes
+nothing.
 """
 
 import json
@@ -34,30 +35,30 @@ from webapp.sessions.newcomer import Newcomer, deal_trials, may_still_agree
 from webapp.sessions.record import read_answer, record
 from webapp.sessions.withdraw import Wish, nothing_is_stored, withdraw
 
-# Who gives no answers to trials.
+# States in which a participant answers no trials.
 _NEVER_TOOK_PART = (State.ARRIVED, State.DECLINED)
 _NAME = re.compile(r"[a-z0-9]{12}", re.ASCII)
-# What values of other types, or none of the database's, end in: anybody can write such a file.
+# The errors that malformed values raise: anybody can write such a file.
 _MALFORMED = (
     KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError, StatementError,
 )  # fmt: skip
 
 
 class UnfitError(Exception):
-    """A session, or an entry of one, that no page of the folder makes."""
+    """A session or an entry that no page of the folder could have produced."""
 
 
 @dataclass
 class Replayed:
-    """What became of one session.
+    """The result of replaying one session.
 
     Attributes:
-        session: The session.
-        participant: Whose it is now; None where it was left out.
-        problems: What was left out of it, and why.
-        number: The number that it had drawn; None where it drew none.
+        session: The name of the session.
+        participant: Its participant; None if the session was left out.
+        problems: The parts that were left out, with the reasons.
+        number: The number that it had drawn; None if it drew none.
         by: How it was drawn: "link", "counter" or "chance".
-        missing: How many entries are not in the files, by their numbers.
+        missing: The number of entries that are missing from the files, judging by their numbers.
     """
 
     session: str
@@ -70,14 +71,14 @@ class Replayed:
 
 @dataclass
 class Replay:
-    """Gives sessions to a run.
+    """Replays sessions into a run.
 
     Args:
         session: An open session that writes.
         run: The run.
-        study: Its study.
+        study: The run's study.
         mark: How its folder was written.
-        note: Where withdrawals are written down.
+        note: The record in which withdrawals are noted.
     """
 
     session: Session
@@ -91,12 +92,12 @@ class Replay:
         self._places = places(self.study, self.mark.sessions)
 
     def add(self, name: str, entries: Sequence[Entry]) -> Replayed:
-        """Give one session to the run, and return what became of it."""
+        """Replay one session into the run, and return the result."""
         replayed = Replayed(name)
         numbers = {entry.n for entry in entries}
         code = self._code_of(name, entries)
         erased = any(_asks(each, code) and each.body.get("wish") == Wish.ERASE for each in entries)
-        # What was erased is missing by somebody's own wish.
+        # Erased entries are missing because the participant asked for it.
         replayed.missing = 0 if erased else max(numbers, default=0) - len(numbers)
         if not _NAME.fullmatch(name) or not entries or entries[0].kind != "consent":
             replayed.problems.append("its beginning is not in the files")
@@ -118,7 +119,7 @@ class Replay:
         return replayed
 
     def _code_of(self, name: str, entries: Sequence[Entry]) -> object:
-        """Return the code that only the session's own person knows; exports have only its name."""
+        """Return the code that only the session's participant knows; exports have only its name."""
         known = select(Participant.code).where(
             Participant.run_id == self.run.id, Participant.ref == name
         )
@@ -217,7 +218,7 @@ class Replay:
         if participant.state in _NEVER_TOOK_PART:
             raise UnfitError("nobody has agreed, or has a place")
         if participant.state in (State.LEFT, State.WITHDRAWN):
-            return  # brought in before
+            return  # read in before
         answer = read_answer(json.dumps(entry.body).encode())
         record(self.session, participant, answer, entry.at, self._response)
 
@@ -265,22 +266,24 @@ _STEPS: Mapping[str, Callable[[Replay, Replayed, Entry], None]] = {
 
 
 def began(entries: Sequence[Entry]) -> datetime:
-    """Return when a session began; sessions come in this order."""
+    """Return when a session began; sessions are replayed in this order."""
     return min(entry.at for entry in entries)
 
 
 def _asks(entry: Entry, code: object) -> bool:
-    """Return whether an entry is its own person's wish to stop."""
+    """Return whether an entry is the session's own participant's wish to withdraw."""
     return entry.kind == "withdraw" and entry.body.get("code") == code
 
 
 def _of(replayed: Replayed) -> Participant:
-    assert replayed.participant is not None  # a session that does not begin with its consent ends
+    assert (
+        replayed.participant is not None
+    )  # replaying stops unless a session begins with its consent
     return replayed.participant
 
 
 def _nothing(*_: object) -> None:
-    """Give no place: the folder's own draw does, in an entry of its own."""
+    """Give no place: the folder's own draw does so, in an entry of its own."""
 
 
 def _texts(given: Mapping[str, object]) -> dict[str, str]:

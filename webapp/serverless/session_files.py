@@ -1,4 +1,4 @@
-"""Reading what the stores of a study without a server kept, whatever shape each gives it."""
+"""Read session files from the stores of a study without a server, in any store's format."""
 
 import io
 import json
@@ -20,17 +20,17 @@ _TEXT_FIELDS = ("folder", "session", "kind", "at", "body", "check")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that somebody did, as their browser wrote it down.
+    """One action of a participant, as their browser recorded it.
 
     Attributes:
-        folder: The version of the folder that the page was of.
-        session: Whose it is.
-        n: Its place in the session.
-        kind: What was done.
-        at: When, by the browser's clock.
-        body: The rest.
-        check: What the browser wrote beside it.
-        sound: Whether it is as the browser wrote it.
+        folder: The version of the page's folder.
+        session: The name of the session.
+        n: The entry's number within the session.
+        kind: The kind of action.
+        at: The time, by the browser's clock.
+        body: The remaining data.
+        check: The checksum that the browser wrote.
+        sound: Whether the entry matches its checksum.
     """
 
     folder: str
@@ -45,16 +45,16 @@ class Entry:
 
 @dataclass
 class Gathered:
-    """What the files hold.
+    """The contents of the files.
 
     Attributes:
-        sessions: The entries of each session, in their order, by folder and session.
+        sessions: The entries of each session in order, by folder and session.
         files: How many files were read.
-        unreadable: Files that hold no entry at all, with the reason.
-        repeated: How many entries came more than once.
-        changed: The sessions with entries that are not as the browser wrote them; these are left
-            out, and how many of each.
-        strange: How many parts of files were no entries, by file.
+        unreadable: Files without any entry, with the reason.
+        repeated: How many entries occurred more than once.
+        changed: The number of entries per session that do not match their checksum and are left
+            out.
+        strange: The number of parts that are not entries, by file.
     """
 
     sessions: dict[tuple[str, str], list[Entry]] = field(default_factory=dict)
@@ -66,10 +66,10 @@ class Gathered:
 
 
 def gather(paths: Iterable[Path]) -> Gathered:
-    """Return what session files hold: of folders, every file below them.
+    """Return the contents of session files; of a folder, all files below it are read.
 
     Raises:
-        RunError: A path is not there, or nothing of them is a session file.
+        RunError: A path does not exist, or none of the files is a session file.
     """
     gathered = Gathered()
     known: dict[tuple[str, str], dict[tuple[int, str], Entry]] = defaultdict(dict)
@@ -109,7 +109,7 @@ def gather(paths: Iterable[Path]) -> Gathered:
 
 
 def checksum(text: str) -> str:
-    """Return what the page writes beside an entry: FNV-1a with 64 bits, of UTF-8."""
+    """Return the checksum that the page writes for an entry: 64-bit FNV-1a of its UTF-8 text."""
     value = 0xCBF29CE484222325
     for byte in text.encode():
         value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
@@ -131,7 +131,7 @@ def _contents(paths: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
 
 
 def _archived(file: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the data of an archive, as of JATOS's results."""
+    """Yield the data files of an archive, such as JATOS's results."""
     try:
         with zipfile.ZipFile(io.BytesIO(file.read_bytes())) as archive:
             if sum(each.file_size for each in archive.infolist()) > _LARGEST_BYTES:
@@ -139,7 +139,7 @@ def _archived(file: Path) -> Iterator[tuple[str, bytes]]:
                     "the archive holds too much", where=str(file), expected="at most 512 MB"
                 )
             for name in sorted(archive.namelist()):
-                # JATOS's description of the results, which are beside it.
+                # metadata.json is JATOS's description of the results, not a result.
                 if name.endswith(_TEXTS) and not name.endswith("metadata.json"):
                     yield f"{file}: {name}", archive.read(name)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
@@ -147,7 +147,7 @@ def _archived(file: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _parts(content: bytes) -> Iterator[Any]:
-    """Yield the values of a file: of one list, or of JSON texts one after the other."""
+    """Yield the values in a file: the items of one list, or consecutive JSON texts."""
     text = content.decode("utf-8-sig").strip()
     decoder, at = json.JSONDecoder(), 0
     while at < len(text):
@@ -162,7 +162,7 @@ def _parts(content: bytes) -> Iterator[Any]:
 
 def _entry(part: object) -> Entry | None:
     if isinstance(part, str):
-        # A staged trial is a text within the file.
+        # A staged trial is a JSON text inside a string.
         try:
             part = json.loads(part)
         except (ValueError, RecursionError):
@@ -175,7 +175,7 @@ def _entry(part: object) -> Entry | None:
     folder, session, kind, at, body, check = map(str, texts)
     try:
         sound = checksum("\n".join((folder, session, str(n), kind, at, body))) == check
-        # Also in the server's own time it must be one.
+        # The time must also be convertible to UTC.
         when, what = datetime.fromisoformat(at), json.loads(body)
         when.astimezone(UTC)
     except (ValueError, OverflowError, RecursionError):

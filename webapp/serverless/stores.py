@@ -1,6 +1,6 @@
-"""Where a study without a server keeps its answers, and how each store draws sessions.
+"""The stores for answers of a study without a server, and how each store draws sessions.
 
-For JATOS the study is a study archive (.jzip): its files, and a description of version 3, which
+For JATOS, the study is a study archive (.jzip): its files, and a description of version 3, which
 JATOS reads since its version 2 (``StudyDeserializer.java`` of JATOS/JATOS).
 """
 
@@ -22,15 +22,15 @@ KINDS = ("file", "post", "datapipe", "jatos")
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A store as a folder names it.
+    """The store of a folder.
 
     Attributes:
         kind: One of ``KINDS``.
-        keeper: Who keeps the answers, in words; empty where the person does.
-        hosts: The sources that a page may connect to beside its own, as a policy writes them.
-        settings: What the page's program needs to know of it.
-        counts: Whether the store has a counter that says which session comes next.
-        scripts: The programs that its host serves, which the page loads first.
+        keeper: The organisation that stores the answers; empty if the participant keeps them.
+        hosts: The further sources that a page may connect to, in policy syntax.
+        settings: The store's settings for the page's script.
+        counts: Whether the store has a counter that assigns the next session.
+        scripts: The scripts that its host serves and the page loads first.
     """
 
     kind: str
@@ -42,7 +42,7 @@ class Store:
 
     @property
     def assignment(self) -> str:
-        """How sessions are drawn where no link names one."""
+        """How sessions are drawn when no link names one."""
         return "counter" if self.counts else "chance"
 
 
@@ -53,13 +53,13 @@ def store_of(
 
     Args:
         kind: One of ``KINDS``.
-        url: Where ``post`` sends answers; another deployment of DataPipe for ``datapipe``.
+        url: The URL to which ``post`` sends answers; another DataPipe deployment for ``datapipe``.
         experiment: DataPipe's id of the experiment.
-        staging: The address of the database in which DataPipe stages single answers.
+        staging: The URL of the database in which DataPipe stages single answers.
         count: Whether to use the store's counter, if it has one.
 
     Raises:
-        WebappError: An option is missing, or is none of this store's.
+        WebappError: An option is missing, or does not apply to this store.
     """
     given = {"--url": url, "--experiment": experiment, "--staging": staging}
     takes = {"post": ("--url",), "datapipe": ("--url", "--experiment", "--staging")}
@@ -72,7 +72,7 @@ def store_of(
     if kind == "datapipe":
         return _datapipe(url or DATAPIPE, experiment, staging, count=count)
     if kind == "jatos":
-        # jatos.js and what it loads come from JATOS itself, beside the page.
+        # JATOS itself serves jatos.js and its libraries next to the page.
         return Store(kind, "JATOS", (), counts=count, scripts=("jatos.js",))
     return Store(kind, "")
 
@@ -118,14 +118,14 @@ _DAY = (2000, 1, 1, 0, 0, 0)
 def study_archive(
     folder: str, title: str, description: str, files: Mapping[str, bytes], page: str
 ) -> bytes:
-    """Return the archive; the same study gives the same bytes and the same ids.
+    """Return the JATOS archive; the same study gives the same bytes and the same ids.
 
     Args:
         folder: The version of the study's folder.
-        title: What JATOS shows.
-        description: And below it.
-        files: The study's files by their names.
-        page: Which of them is the page.
+        title: The title that JATOS shows.
+        description: The description that JATOS shows below it.
+        files: The study's files by name.
+        page: The name of the page among them.
     """
     about = _about(folder, title, description, page)
     made = io.BytesIO()
@@ -138,7 +138,7 @@ def study_archive(
 
 
 def _about(folder: str, title: str, description: str, page: str) -> dict[str, object]:
-    """Return the description, in which a study has one component and one batch."""
+    """Return JATOS's description of the study, with one component and one batch."""
     return {
         "version": "3",
         "data": {
@@ -158,7 +158,7 @@ def _about(folder: str, title: str, description: str, page: str) -> dict[str, ob
                     "uuid": _uuid(folder, "component"),
                     "title": title,
                     "htmlFilePath": page,
-                    # Who reloads the page, or comes back to it, goes on where they were.
+                    # Participants who reload the page or return to it continue where they were.
                     "reloadable": True,
                     "active": True,
                     "comments": "",

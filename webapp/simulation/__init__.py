@@ -1,1 +1,1 @@
-"""Participants that are programs: they come over HTTP, through the pages people use."""
+"""Simulated participants: programs that use the public pages over HTTP."""

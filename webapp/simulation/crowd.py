@@ -15,19 +15,19 @@ from webapp.simulation.visit import SimulatedSession
 WORKERS = 8
 Visitor = Callable[[httpx.Client, Plan, int], SimulatedSession]
 _TIMEOUT_S = 60.0
-# Shorter than the server keeps an idle connection: otherwise a request may leave just as the
-# server hangs up.
+# Shorter than the server's timeout of idle connections, so that no request is sent just as the
+# server closes one.
 _KEEPALIVE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one visit ended.
+    """The outcome of one visit.
 
     Attributes:
-        number: Which of the run's participants it was, from 1.
-        responder: The name of the way in which the participant answered.
-        problem: What went wrong; empty when the closing page was reached.
+        number: The participant's number in the run, from 1.
+        responder: The name of the participant's response strategy.
+        problem: The problem; empty if the closing page was reached.
     """
 
     number: int
@@ -42,20 +42,20 @@ def simulate(
     workers: int = WORKERS,
     visitor: Visitor = SimulatedSession,
 ) -> Iterator[Outcome]:
-    """Send simulated participants through the public pages and yield how each visit ended.
+    """Let simulated participants take part through the public pages, and yield each outcome.
 
-    They arrive one after the other and then work side by side, so the same seed gives every
-    participant the same place and the same answers, however many work at a time.
+    They arrive one after the other and then work in parallel, so that the same seed gives every
+    participant the same place and the same answers, with any number of workers.
 
     Args:
-        plan: Who they are and what they know.
-        url: The server's, e.g. ``http://127.0.0.1:8000``.
+        plan: The participants and their advance knowledge.
+        url: The server's address, e.g. ``http://127.0.0.1:8000``.
         participants: How many; every free place by default.
         workers: How many take part at the same time.
-        visitor: What makes a participant who does not come by the run's link.
+        visitor: The factory of participants, if they do not come by the run's link.
 
     Raises:
-        RunError: The run has not that many free places.
+        RunError: The run has too few free places.
         WebappError: No server answers there.
     """
     wanted = plan.free if participants is None else participants
@@ -96,10 +96,10 @@ def _outcome(visit: SimulatedSession, step: Callable[[], None]) -> Outcome:
 
 @contextmanager
 def _client(url: str) -> Iterator[httpx.Client]:
-    """Yield a connection to a server that is seen to answer."""
+    """Yield a connection to a server, after checking that it answers."""
     limits = httpx.Limits(keepalive_expiry=_KEEPALIVE_S)
     try:
-        # A proxy that the environment names does not know this machine's own addresses.
+        # A proxy from the environment cannot reach this machine's own addresses.
         client = httpx.Client(base_url=url, timeout=_TIMEOUT_S, limits=limits, trust_env=False)
     except httpx.InvalidURL as error:
         raise _no_server(url, error) from error

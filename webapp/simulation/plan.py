@@ -1,4 +1,4 @@
-"""What simulated participants know in advance, which no page shows."""
+"""The advance knowledge of simulated participants, which no page shows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,27 +18,27 @@ from experiment.studies.study import Study
 from webapp.database.models import Participant, Place, Run, RunItem
 from webapp.errors import RunError
 
-# A task and a prefix, which may be empty, and the options: Shown.texts.
+# A task, a prefix (possibly empty), and the options: Shown.texts.
 Texts = tuple[str, str, frozenset[str]]
 _UNPUBLISHED_ACCURACY = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Everything that decides what the simulated participants of a run do.
+    """The complete behaviour of a run's simulated participants.
 
     Attributes:
-        run_ref: The run they come to.
+        run_ref: The run.
         seed: The run's seed.
         study: The study, for its questionnaire and typical reaction time.
-        responders: The responder of each participant of a full run, in order of arrival; those who
-            replace others begin with the first again.
-        came: How many participants had a place so far.
+        responders: The response strategy of each participant of a full run, in order of arrival;
+            replacements start again with the first.
+        came: How many participants have had a place so far.
         free: How many more participants the run can take.
-        response: What the trials ask for.
-        items: The run's items by what a screen shows of them, regardless of sides.
-        accepted: The answers to questions that the exclusion rules keep people for: programs give
-            them, as what a rehearsal shows is about the trials.
+        response: The response type of the trials.
+        items: The run's items by their content on the screen, regardless of sides.
+        accepted: Answers to questions for which the exclusion rules keep a participant. Programs
+            give these, because a rehearsal is about the trials.
     """
 
     run_ref: str
@@ -57,11 +57,11 @@ def plan(session: Session, run: Run, study: Study) -> Plan:
 
     Args:
         session: A session of the database.
-        run: The run they come to.
+        run: The run.
         study: Its study, as it was launched.
 
     Raises:
-        RunError: The run is for people.
+        RunError: The run is for real participants.
     """
     if not run.simulated:
         raise RunError(
@@ -76,8 +76,8 @@ def plan(session: Session, run: Run, study: Study) -> Plan:
     free = session.execute(places.where(Place.participant_id.is_(None))).scalar_one()
     had_a_place = (Participant.run_id == run.id, Participant.place.is_not(None))
     came = session.execute(select(func.count(Participant.id)).where(*had_a_place)).scalar_one()
-    # The whole run gets its responders at once: participants sent in several batches are who
-    # they would have been in one.
+    # The strategies of the whole run are assigned at once, so that several batches give the same
+    # participants as one.
     responders = tuple(assign_responders(study.simulation.mix, total, run.seed))
     response = response_of(study)
     return Plan(
@@ -94,7 +94,7 @@ def plan(session: Session, run: Run, study: Study) -> Plan:
 
 
 def _accepted(study: Study) -> dict[str, tuple[str, ...]]:
-    """Return the answers to questions that the study's rules keep people for."""
+    """Return the answers to questions for which the study's rules keep a participant."""
     answers: dict[str, tuple[str, ...]] = {}
     for rule in study.exclusion:
         answers |= getattr(load_rule(rule), "right_answers", {})
@@ -115,7 +115,7 @@ def _known(session: Session, run: Run, study: Study, response: ResponseType) -> 
 
 
 def _accuracy(study: Study) -> Callable[[str, str], float]:
-    """Return what attentive people achieve, from a construction and a condition."""
+    """Return the accuracy of attentive participants for a construction and a condition."""
     published = read_published(study)
     look_up = accuracy_of(published)
     published_constructions = {row.construction for row in published if row.judge == "people"}

@@ -1,4 +1,4 @@
-"""The visit of one simulated participant: by the run's link, a platform's site or a panel."""
+"""The visit of a simulated participant: by the run's link, a platform's site or a panel."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,16 +20,16 @@ from webapp.simulation.plan import Plan
 
 
 class Page(HTMLParser):
-    """One page of the server's.
+    """One parsed page of the server.
 
     Attributes:
-        name: Which page it is, as its body says.
-        action: Where its form goes; empty where that is the page's own address.
-        method: How its form goes there.
-        code: The platform's completion code that it shows; empty where there is none.
-        hidden: The hidden fields of its form, which the browser sends back unseen.
+        name: The page's name, from its body.
+        action: The address to which its form is sent; empty for the page's own address.
+        method: The method of its form.
+        code: The displayed completion code of the platform; empty if there is none.
+        hidden: The hidden fields of its form.
         fields: The names of all fields of its form.
-        session: The JSON text that the trials stand in; empty on other pages.
+        session: The JSON text of the trials; empty on other pages.
     """
 
     def __init__(self, html: str) -> None:
@@ -43,7 +43,7 @@ class Page(HTMLParser):
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take what the tag's attributes say."""
+        """Read the tag's attributes."""
         attributes = {name: value or "" for name, value in attrs}
         self._in_session = tag == "script" and attributes.get("id") == "session"
         if tag == "body":
@@ -58,11 +58,11 @@ class Page(HTMLParser):
             self.hidden[attributes["name"]] = attributes["value"]
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave the session's script."""
+        """Detect the end of the session's script."""
         self._in_session = False
 
     def handle_data(self, data: str) -> None:
-        """Take the text of the session's script."""
+        """Collect the text of the session's script."""
         if self._in_session:
             self.session += data
 
@@ -72,16 +72,16 @@ INPUT_METHODS = ("key", "pointer", "touch")
 
 
 class SimulatedSessionError(WebappError):
-    """The server does not behave as a participant may expect."""
+    """The server's behaviour differs from what a participant may expect."""
 
 
 class SimulatedSession:
-    """A simulated participant on the way from the run's link to the closing page.
+    """A simulated participant, from the run's link to the closing page.
 
     Args:
         client: The connection to the server.
-        plan: What the participant knows.
-        number: Which of the run's participants this is, from 1; with the plan's seed it decides
+        plan: The participant's advance knowledge.
+        number: The participant's number in the run, from 1; with the plan's seed it determines
             every answer.
     """
 
@@ -94,14 +94,14 @@ class SimulatedSession:
         self._home = ""
 
     def arrive(self) -> None:
-        """Read the consent page and agree to it; the server then gives a place."""
+        """Open the consent page and consent; the server then assigns a place."""
         self._agree(f"/run/{self._plan.run_ref}")
 
     def take_part(self) -> None:
-        """Answer every trial and the questionnaire, and see the closing page.
+        """Answer every trial and the questionnaire, and reach the closing page.
 
         Raises:
-            SimulatedSessionError: The server refused a request, or showed a page out of its turn.
+            SimulatedSessionError: The server refused a request, or showed an unexpected page.
         """
         self._answer_everything()
 
@@ -113,7 +113,7 @@ class SimulatedSession:
         self._answer_before_start()
 
     def _answer_before_start(self) -> None:
-        """Answer what is asked between the consent and the first trial, as the study wants it."""
+        """Give the accepted answers to the pages between the consent and the first trial."""
         study = self._plan.study
         if study.taking_part.assent:
             form = {**self._open(self._home, "assent").hidden, "decision": "accept"}
@@ -131,10 +131,10 @@ class SimulatedSession:
                 self._request(303, "POST", f"{self._home}{name}", form=form)
 
     def _answer_everything(self) -> Page:
-        """Return the closing page.
+        """Answer everything and return the closing page.
 
         Raises:
-            SimulatedSessionError: The server refused a request, or showed a page out of its turn.
+            SimulatedSessionError: The server refused a request, or showed an unexpected page.
         """
         trials: list[ShownTrial] = json.loads(self._open(self._home, "working").session)["trials"]
         self._request(200, "POST", f"{self._home}device", sent=_DEVICE)
@@ -180,7 +180,7 @@ class SimulatedSession:
         }
 
     def _answered(self, known: Known, options: Sequence[str]) -> dict[str, object]:
-        """Return what is answered, as the page would send it."""
+        """Return an answer in the format of the page."""
         response = self._plan.response.of_item(known.item)
         if not hasattr(self._responder, response.responder_method):
             raise SimulatedSessionError(
@@ -252,12 +252,12 @@ class SiteSession(SimulatedSession):
     """A simulated participant who comes by a platform's site for participants.
 
     Attributes:
-        platform: What messages call it.
+        platform: The platform's name in messages.
 
     Args:
         client: The connection to the study's server.
-        plan: What the participant knows.
-        number: Which of the run's participants this is, from 1.
+        plan: The participant's advance knowledge.
+        number: The participant's number in the run, from 1.
         site: The platform's site.
     """
 
@@ -296,13 +296,13 @@ class SiteSession(SimulatedSession):
 
 
 class StandInSession(SiteSession):
-    """A simulated participant on the way from a panel's list to the panel's thanks.
+    """A simulated participant, from a panel's list to the panel's closing page.
 
     Args:
         client: The connection to the study's server.
-        plan: What the participant knows.
-        number: Which of the run's participants this is, from 1.
-        listed: Where the stand-in lists the study: its address and the study's name there.
+        plan: The participant's advance knowledge.
+        number: The participant's number in the run, from 1.
+        listed: The stand-in's listing of the study: its address and the study's name there.
     """
 
     platform = "panel"
@@ -312,7 +312,7 @@ class StandInSession(SiteSession):
         super().__init__(client, plan, number, site=site)
 
     def arrive(self) -> None:
-        """Choose the study on the panel, follow its link and agree."""
+        """Choose the study on the panel, follow its link and consent."""
         person = {"study": self._study, "person": f"person {self.number}"}
         sent = self._at_site("POST", "/people", person)
         self._agree(sent.headers["location"])

@@ -1,5 +1,5 @@
-"""The researchers who sign in: accounts, roles, sessions, and the audit log of what they did.
+"""Researchers' accounts, roles and sessions, and the audit log of their acts.
 
-Transaction contract: functions that take a session leave the commit to the caller; those that take
-``Sessions`` commit themselves.
+Transaction contract: functions that take a session leave the commit to the caller; functions that
+take ``Sessions`` commit themselves.
 """

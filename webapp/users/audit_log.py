@@ -1,8 +1,8 @@
-"""The audit log: who did what, when, what was before and after; append-only and hash-chained.
+"""The audit log of who did what and when, with old and new values; append-only, hash-chained.
 
-Each entry holds the hash of the one before it, so that changing, removing or reordering entries
-shows. Who can write to the database could compute the whole chain anew; keep an exported copy
-elsewhere, whose last hash then differs.
+Each entry holds the hash of the previous one, which reveals changed, removed or reordered entries.
+A user with write access to the database could recompute the whole chain, so keep an exported copy
+elsewhere, whose last hash would then differ.
 """
 
 import hashlib
@@ -27,19 +27,19 @@ def record_act(
     before: Mapping[str, str] | None = None,
     after: Mapping[str, str] | None = None,
 ) -> None:
-    """Append an entry in the transaction that does the deed.
+    """Append an entry in the transaction that performs the act.
 
     Args:
         session: An open session that writes; if it fails, neither the act nor its entry is stored.
         who: The user's name, or the operating system's user of a command.
-        act: What was done, in a few words.
+        act: The act, in a few words.
         now: The time.
-        run_ref: The run it was done to; None where it was none.
-        before: What was so before.
-        after: What is so now.
+        run_ref: The affected run; None if there is none.
+        before: The old values.
+        after: The new values.
     """
     if session.get_bind().dialect.name != "sqlite":
-        # One after the other: two entries must not follow the same one.
+        # Serialised: two entries must not follow the same one.
         advisory_lock(session.connection(), _LOCK, wait=True)
     last = session.execute(
         select(AuditEntry.number, AuditEntry.hash).order_by(AuditEntry.number.desc()).limit(1)
@@ -59,7 +59,7 @@ def record_act(
 
 
 def audit_entries(session: Session, run_ref: str | None = None) -> Iterator[AuditEntry]:
-    """Yield the entries in order, those of one run or all."""
+    """Yield the entries in order, of one run or of all."""
     entries = select(AuditEntry).order_by(AuditEntry.number)
     if run_ref is not None:
         entries = entries.where(AuditEntry.run_ref == run_ref)
@@ -69,7 +69,7 @@ def audit_entries(session: Session, run_ref: str | None = None) -> Iterator[Audi
 def first_broken(session: Session) -> int | None:
     """Return the number of the first entry that was changed or whose predecessor is missing.
 
-    None stands for an unbroken chain.
+    Return None for an intact chain.
     """
     previous_hash, expected = "", 1
     for entry in audit_entries(session):
@@ -82,7 +82,7 @@ def first_broken(session: Session) -> int | None:
     return None
 
 
-# Any number that no other program takes for a lock of the same PostgreSQL database.
+# An arbitrary number that no other program uses for a lock of the same PostgreSQL database.
 _LOCK = 0x7061_7261_6175_6469
 _HASHED = ("number", "at", "who", "act", "run_ref", "before", "after", "previous_hash")
 

@@ -1,8 +1,8 @@
 """Signing in by an OpenID Connect provider: the authorization code flow with PKCE.
 
-The provider is asked once for where its pages are; its keys are kept for an hour. What it says of
-somebody counts only in an id token that it signed for this installation, for this attempt, within
-the last minutes.
+The provider's configuration is read once; its keys are cached for an hour. A user's identity is
+accepted only from an id token that the provider signed for this installation and this attempt
+within the last minutes.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _PATIENCE_S = 5.0
 _KEYS_KEPT_S = 3600
 _UNKNOWN_KEYS_S = 5
-# By how much its clock may differ from ours.
+# The tolerated difference between the provider's clock and ours.
 _LEEWAY_S = 30
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA")
 _PLACES = ("authorization_endpoint", "token_endpoint", "jwks_uri")
@@ -31,12 +31,12 @@ _PLACES = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What one attempt to sign in is recognised by.
+    """The secrets that identify one attempt to sign in.
 
     Attributes:
-        state: Is part of the address by which the browser comes back.
-        nonce: Is part of the id token.
-        verifier: Shows the provider that the attempt is finished by the party that began it.
+        state: Part of the address by which the browser returns.
+        nonce: Part of the id token.
+        verifier: Proves to the provider that the same party began and finishes the attempt.
     """
 
     state: str
@@ -45,7 +45,7 @@ class Attempt:
 
     @classmethod
     def begin(cls) -> "Attempt":
-        """Return a new one."""
+        """Return a new attempt."""
         return cls(*(secrets.token_urlsafe(32) for _ in range(3)))
 
 
@@ -53,7 +53,7 @@ class Provider:
     """The provider that the settings name.
 
     Args:
-        settings: The installation's; ``oidc_issuer`` is not empty.
+        settings: The installation's settings; ``oidc_issuer`` is not empty.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -62,14 +62,14 @@ class Provider:
         self._keys: jwt.PyJWKClient | None = None
 
     def address(self, attempt: Attempt, back: str) -> str:
-        """Return where the browser is sent to sign in.
+        """Return the address to which the browser is sent to sign in.
 
         Args:
-            attempt: What the attempt is recognised by.
-            back: Our address to which the provider sends it back.
+            attempt: The attempt's secrets.
+            back: Our address to which the provider sends the browser back.
 
         Raises:
-            RequestError: The provider does not answer as one.
+            RequestError: The provider does not answer as an OpenID Connect provider.
         """
         challenge = urlsafe_b64encode(hashlib.sha256(attempt.verifier.encode()).digest())
         asked = {
@@ -86,10 +86,15 @@ class Provider:
         return f"{place}{'&' if '?' in place else '?'}{urlencode(asked)}"
 
     def name(self, attempt: Attempt, back: str, code: str) -> str:
-        """Return the user's name of whom the provider sent back with a code.
+        """Return the name of the user whom the provider sent back with a code.
+
+        Args:
+            attempt: The attempt's secrets.
+            back: Our address to which the provider sent the browser back.
+            code: The code.
 
         Raises:
-            RequestError: The provider does not answer, or says nothing that counts.
+            RequestError: The provider does not answer, or sends no valid id token.
         """
         claims = self._claims(attempt, self._id_token(attempt, back, code))
         claim = self._settings.oidc_claim
@@ -117,7 +122,7 @@ class Provider:
         return token
 
     def _claims(self, attempt: Attempt, token: str) -> dict[str, Any]:
-        # It brings the network along, which the server's worker must make its own first.
+        # Imported late: the import loads network code, which the server's worker must patch first.
         import jwt
 
         if self._keys is None:

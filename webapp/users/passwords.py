@@ -1,4 +1,4 @@
-"""Passwords, hashed by argon2id outside the thread that answers requests."""
+"""Passwords, hashed by argon2id outside the thread that serves requests."""
 
 from collections.abc import Callable
 from functools import cache
@@ -15,7 +15,7 @@ from webapp.errors import RequestError, WebappError
 Result = TypeVar("Result")
 
 SHORTEST_PASSWORD = 12
-# Hashing takes as long for a megabyte as for a sentence, nearly.
+# Hashing a megabyte takes almost as long as hashing a sentence.
 _LONGEST_PASSWORD = 1024
 _HASHER = PasswordHasher()
 _MOST_AT_WORK, _MOST_WAITING = 2, 32
@@ -26,7 +26,7 @@ def hash_password(password: str) -> str:
     """Return the hash under which a new password is stored.
 
     Raises:
-        WebappError: It is too short or too long.
+        WebappError: The password is too short or too long.
     """
     if not SHORTEST_PASSWORD <= len(password) <= _LONGEST_PASSWORD:
         raise WebappError(
@@ -39,13 +39,13 @@ def hash_password(password: str) -> str:
 
 
 def is_password(stored: str, password: str) -> bool:
-    """Return whether a password is the one that was stored.
+    """Return whether a password matches a stored hash.
 
-    A user who does not exist is compared with a hash of nothing, so that both take as long.
+    For a user who does not exist, a dummy hash is verified, so that both cases take equally long.
 
     Args:
         stored: The stored hash; empty for a user who has no password.
-        password: What somebody typed.
+        password: The typed password.
     """
     if len(password) > _LONGEST_PASSWORD:
         return False
@@ -65,8 +65,8 @@ def _nobodys() -> str:
 
 
 def _in_worker_thread(work: Callable[[], Result]) -> Result:
-    # Hashing takes tens of milliseconds and lets go of the interpreter: under gevent's server it
-    # would keep every participant waiting. Each takes 64 MiB, so few are at work at a time.
+    # Hashing takes tens of milliseconds in native code: in gevent's own thread it would block every
+    # participant. Each hash takes 64 MiB, so only few are computed at a time.
     if not _WAITING.acquire(blocking=False):
         raise RequestError(
             "Many people are signing in right now. Please try again in a few seconds.",
@@ -85,5 +85,5 @@ def _in_worker_thread(work: Callable[[], Result]) -> Result:
 
 @cache
 def _threads() -> ThreadPool:
-    # Its own: what else is done in threads does not wait for passwords.
+    # A separate pool: other work in threads does not wait for passwords.
     return ThreadPool(_MOST_AT_WORK)

@@ -1,4 +1,4 @@
-"""What a signed-in user may do: each role may do all that the one before it may."""
+"""The roles of signed-in users: each role may do everything that the previous one may."""
 
 from enum import StrEnum
 
@@ -6,12 +6,12 @@ from enum import StrEnum
 class Role(StrEnum):
     """A user's role."""
 
-    MEMBER = "member"  # sees what the projects let them see of which they are members
+    MEMBER = "member"  # sees what their projects permit their members
     VIEWER = "viewer"  # also sees the runs that belong to no project
     RESEARCHER = "researcher"  # also launches, closes, reviews, pays and exports these
     OWNER = "owner"  # may do everything, in every project; manages users and projects
 
     def may(self, needed: "Role") -> bool:
-        """Return whether somebody of this role may do what another role is needed for."""
+        """Return whether this role includes another role's rights."""
         roles = list(Role)
         return roles.index(self) >= roles.index(needed)

@@ -1,7 +1,7 @@
-"""The second factor beside a password: codes by time (RFC 6238), and recovery codes.
+"""Second factor of signing in: time-based codes (RFC 6238), and recovery codes.
 
-A code is taken once: the step of time that it stands for is stored, and no earlier one counts any
-more. The secret is sealed in the database, so that a backup alone makes no codes.
+A code is accepted once: its time step is stored, and earlier steps are no longer accepted. The
+secret is encrypted in the database, so that a backup alone cannot generate codes.
 """
 
 import secrets
@@ -24,30 +24,33 @@ from webapp.users.audit_log import record_act
 from webapp.users.roles import Role
 from webapp.users.sign_in import digest_of
 
-# Somebody who guesses has a million codes to try, of which three are right.
+# A guess hits one of three valid codes among a million.
 GUESSES_OF_NAME = 10
-# What every authenticator app knows: others are read wrongly by some.
+# The values that every authenticator app supports; some apps misread others.
 _DIGITS, _STEP_S, _SECRET_BYTES = 6, 30, 20
-# How many steps a telephone's clock may be off, either way.
+# The tolerated clock error of the phone, in steps, in either direction.
 _LEEWAY = 1
 _CODES, _CODE_LETTERS, _GROUP = 10, 16, 4
 
 
 class Needed(StrEnum):
-    """Whose password needs a second factor; the setting ``second_factor``."""
+    """The users whose passwords need a second factor; the setting ``second_factor``."""
 
     NOBODY = "nobody"
     OWNERS = "owners"
     EVERYBODY = "everybody"
 
     def concerns(self, user: User) -> bool:
-        """Return whether it is needed of a user; those who sign in elsewhere have no password."""
+        """Return whether a user needs a second factor.
+
+        Users who sign in through the institution have no password.
+        """
         of_role = self is Needed.EVERYBODY or (self is Needed.OWNERS and user.role == Role.OWNER)
         return of_role and bool(user.password_hash)
 
 
 def factor_of(session: Session, user: User) -> SecondFactor | None:
-    """Return a user's second factor, once a first code has confirmed it."""
+    """Return a user's second factor, if a first code has confirmed it."""
     factor = begun_factor(session, user)
     return factor if factor is not None and factor.confirmed_at is not None else None
 
@@ -58,7 +61,7 @@ def begun_factor(session: Session, user: User) -> SecondFactor | None:
 
 
 def begin(session: Session, user: User, now: datetime) -> SecondFactor:
-    """Return a new factor that waits for its first code, in the place of an unconfirmed one.
+    """Return a new unconfirmed factor, which replaces an earlier unconfirmed one.
 
     Raises:
         RequestError: The user has one already.
@@ -78,15 +81,15 @@ def begin(session: Session, user: User, now: datetime) -> SecondFactor:
 
 
 def address_of(factor: SecondFactor, user: User, installation: str) -> str:
-    """Return what the picture for the authenticator app says."""
+    """Return the address in the QR code for the authenticator app."""
     return _generator(factor).get_provisioning_uri(f"{user.name}@{installation}", "Parallax")
 
 
 def confirm(session: Session, user: User, code: str, now: datetime) -> list[str]:
-    """Make a begun factor the user's by its first code, and return the recovery codes.
+    """Confirm a user's new factor by its first code, and return the recovery codes.
 
     Raises:
-        RequestError: None was begun, or the code is not its.
+        RequestError: There is no unconfirmed factor, or the code is wrong.
     """
     factor = begun_factor(session, user)
     if factor is None or factor.confirmed_at is not None:
@@ -103,10 +106,10 @@ def confirm(session: Session, user: User, code: str, now: datetime) -> list[str]
 
 
 def take_code(session: Session, user: User, code: str, now: datetime) -> None:
-    """Take a code of the app, or a recovery code; neither counts a second time.
+    """Use up a code of the app, or a recovery code; neither is accepted twice.
 
     Raises:
-        RequestError: It is neither, or was taken before.
+        RequestError: The code is neither, or was used before.
     """
     factor = factor_of(session, user)
     if factor is not None and _is_taken(session, factor, code, now):
@@ -130,10 +133,10 @@ def unused_codes(session: Session, user: User) -> int:
 
 
 def new_recovery_codes(session: Session, user: User, code: str, now: datetime) -> list[str]:
-    """Return new recovery codes in the place of all earlier ones.
+    """Return new recovery codes, which replace all earlier ones.
 
     Raises:
-        RequestError: The code that shows who asks is not right.
+        RequestError: The code that authenticates the request is wrong.
     """
     take_code(session, user, code, now)
     record_act(session, user.name, "recovery codes made anew", now, after={"user": user.name})
@@ -141,7 +144,7 @@ def new_recovery_codes(session: Session, user: User, code: str, now: datetime) -
 
 
 def remove(session: Session, user: User, *, by: str, now: datetime) -> bool:
-    """Take a user's second factor away with its recovery codes; return whether there was one."""
+    """Remove a user's second factor with its recovery codes; return whether there was one."""
     there = factor_of(session, user) is not None
     for table in (SecondFactor, RecoveryCode):
         session.execute(delete(table).where(table.user_id == user.id))
@@ -151,7 +154,7 @@ def remove(session: Session, user: User, *, by: str, now: datetime) -> bool:
 
 
 def _is_taken(session: Session, factor: SecondFactor, code: str, now: datetime) -> bool:
-    """Take a code of the app if it is one; of two who send the same one, one succeeds."""
+    """Use up a code of the app if it is valid; of two simultaneous uses, one succeeds."""
     given = "".join(code.split()).encode("utf-8", "replace")
     for step, right in _codes_around(factor, now):
         if compare_digest(right, given):

@@ -1,4 +1,4 @@
-"""Signing in: limits of guesses, passwords, and the sessions of browsers."""
+"""Signing in: limits of guesses, passwords, and browser sessions."""
 
 import hashlib
 import secrets
@@ -17,21 +17,21 @@ from webapp.errors import RequestError
 from webapp.users.passwords import is_password
 
 _GUESS_WINDOW = timedelta(minutes=15)
-# Any number that no other program takes for a lock of the same PostgreSQL database.
+# An arbitrary number that no other program uses for a lock of the same PostgreSQL database.
 _GUESS_LOCK = 0x7061_7261_7369_676E
-# Of one name from one address, of one address, and of one name from anywhere.
+# Limits for one name from one address, for one address, and for one name from anywhere.
 _MOST_OF_BOTH, _MOST_OF_ADDRESS, _MOST_OF_NAME = 5, 30, 100
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """What an attempt is counted by.
+    """The keys by which an attempt is counted.
 
     Attributes:
-        name_digest: A digest, under the installation's key, of whose password or code it is; people
-            type passwords where names belong, so nothing else of a name is stored.
-        address_digest: The same of the network address the attempt comes from.
-        of_name: How many of one name may fail, wherever they come from.
+        name_digest: A keyed digest of the user's name. The name itself is not stored, because users
+            sometimes type their password in its place.
+        address_digest: A keyed digest of the network address of the attempt.
+        of_name: How many attempts for one name may fail, from all addresses.
     """
 
     name_digest: str
@@ -40,10 +40,10 @@ class Guess:
 
 
 def count_guess(session: Session, guess: Guess, now: datetime) -> int:
-    """Count an attempt as a failure until it succeeds, and return its key.
+    """Count an attempt as failed until it succeeds, and return the count's id.
 
     Raises:
-        RequestError: Too many came before.
+        RequestError: There were too many attempts before.
     """
     if session.get_bind().dialect.name != "sqlite":
         advisory_lock(session.connection(), _GUESS_LOCK, wait=True)
@@ -57,12 +57,12 @@ def count_guess(session: Session, guess: Guess, now: datetime) -> int:
 
 
 def forgive_guess(session: Session, counted: int) -> None:
-    """Remove an attempt that succeeded from the count."""
+    """Remove a successful attempt from the count."""
     session.execute(delete(FailedSignIn).where(FailedSignIn.id == counted))
 
 
 def delete_old_guesses(session: Session, now: datetime) -> int:
-    """Delete the failed attempts that no longer count, and return how many those were."""
+    """Delete expired failed attempts, and return how many."""
     old = delete(FailedSignIn).where(FailedSignIn.at <= now - _GUESS_WINDOW)
     return cast(CursorResult[Any], session.execute(old)).rowcount
 
@@ -92,27 +92,28 @@ def _refuse_guessing(session: Session, guess: Guess, now: datetime) -> None:
 # Long enough for a lunch break, too short for a weekend.
 IDLE_LIMIT = timedelta(hours=8)
 LONGEST_SESSION = timedelta(days=7)
-# How often the time of the last sign of life is stored.
+# The interval at which a session's last use is stored.
 _SEEN_EVERY = timedelta(minutes=5)
 
 
 def user_of_password(
     sessions: Sessions, name: str, guess: Guess, password: str, now: datetime
 ) -> User:
-    """Return the user whose name and password were typed.
+    """Return the user with that name and password.
 
     Args:
-        sessions: Where sessions come from; the password is hashed outside any transaction.
-        name: What they typed.
-        guess: What the attempt is counted by.
-        password: What they typed.
+        sessions: The session factory; the password is hashed outside any transaction.
+        name: The typed name.
+        guess: The keys by which the attempt is counted.
+        password: The typed password.
         now: The time.
 
     Raises:
-        RequestError: The name or the password is wrong, or too many wrong ones came before.
+        RequestError: The name or the password is wrong, or there were too many wrong ones before.
     """
     with sessions.begin() as session:
-        # Counted before the password is checked, so that of many at once none slips through.
+        # Counted before the password is checked, so that simultaneous attempts cannot evade the
+        # limit.
         counted = count_guess(session, guess, now)
         user = session.scalar(select(User).where(User.name == name))
     usable = user is not None and user.disabled_at is None
@@ -129,7 +130,7 @@ def user_of_password(
 
 
 def open_session(session: Session, user: User, browser: str, now: datetime) -> str:
-    """Return the token of a new session, for a user who has proven who they are."""
+    """Return the token of a new session for an authenticated user."""
     token = secrets.token_urlsafe(32)
     session.add(
         SignIn(
@@ -144,7 +145,7 @@ def open_session(session: Session, user: User, browser: str, now: datetime) -> s
     return token
 
 
-# Compiled once: every researcher page runs it.
+# Compiled once, because every researcher page runs it.
 _WHOSE = (
     select(User, SignIn)
     .join(SignIn, SignIn.user_id == User.id)
@@ -154,7 +155,7 @@ _WHOSE = (
 
 
 def signed_in(session: Session, token: str, now: datetime) -> tuple[User, SignIn] | None:
-    """Return the user and session of a cookie's token; None where the session has ended."""
+    """Return the user and session of a cookie's token; None if the session has ended."""
     row = session.execute(_WHOSE, {"digest": digest_of(token)}).first()
     if row is None:
         return None
@@ -164,9 +165,9 @@ def signed_in(session: Session, token: str, now: datetime) -> tuple[User, SignIn
 
 
 def known_browser(session: Session, name: str, token: str) -> int | None:
-    """Return the id of a session that a browser had as this user; None where it had none.
+    """Return the id of a browser's earlier session as this user; None if there is none.
 
-    It may have ended by time, but neither by hand nor by a new password.
+    The session may have expired, but was not ended by hand or by a new password.
     """
     return session.scalar(
         select(SignIn.id)
@@ -176,14 +177,14 @@ def known_browser(session: Session, name: str, token: str) -> int | None:
 
 
 def note_in_use(sessions: Sessions, sign_in: SignIn, now: datetime) -> None:
-    """Store that a session is in use, once in a few minutes."""
+    """Store a session's last use, at most once in a few minutes."""
     if now - sign_in.seen_at > _SEEN_EVERY:
         with sessions.begin() as session:
             session.execute(update(SignIn).where(SignIn.id == sign_in.id).values(seen_at=now))
 
 
 def open_sessions_of(session: Session, user: User, now: datetime) -> Sequence[SignIn]:
-    """Return the sessions in which a user is signed in, the latest first."""
+    """Return a user's open sessions, the latest first."""
     return session.scalars(
         select(SignIn)
         .where(SignIn.user_id == user.id, SignIn.ended_at.is_(None))
@@ -211,7 +212,7 @@ def sign_out_one(session: Session, user: User, sign_in_id: int, now: datetime) -
 def sign_out_everywhere(
     session: Session, user: User, now: datetime, *, except_token: str = ""
 ) -> None:
-    """End every session of a user, or all but the one of a token."""
+    """End every session of a user, except the one of a token if given."""
     session.execute(
         update(SignIn)
         .where(SignIn.user_id == user.id, SignIn.ended_at.is_(None))
@@ -221,16 +222,16 @@ def sign_out_everywhere(
 
 
 def sign_everybody_out(session: Session, now: datetime) -> int:
-    """End every session of everybody; return how many those were."""
+    """End all sessions of all users; return how many."""
     ended = update(SignIn).where(SignIn.ended_at.is_(None)).values(ended_at=now)
     return cast(CursorResult[Any], session.execute(ended)).rowcount
 
 
 def form_token(session_token: str) -> str:
-    """Return the token of a session's forms, which no other site can know."""
+    """Return the token of a session's forms, which other sites cannot know."""
     return digest_of(f"form {session_token}")
 
 
 def digest_of(text: str) -> str:
-    """Return the SHA-256 under which a random secret is stored."""
+    """Return the SHA-256 digest under which a random secret is stored."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

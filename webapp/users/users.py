@@ -20,7 +20,7 @@ _NAME = re.compile(r"[\w.@+-]{1,64}", re.ASCII)
 
 
 class UserError(WebappError):
-    """An account cannot be made or changed like that."""
+    """An account cannot be created or changed as requested."""
 
 
 def users(session: Session) -> Sequence[User]:
@@ -32,8 +32,8 @@ def named_user(session: Session, name: str) -> User:
     """Return the account of that name.
 
     Raises:
-        UserError: There is no account at all.
-        UnknownNameError: There is none of that name; the message lists the known ones.
+        UserError: There are no accounts.
+        UnknownNameError: There is no such account; the message lists the known ones.
     """
     user = session.scalar(select(User).where(User.name == name))
     if user is not None:
@@ -50,19 +50,19 @@ def named_user(session: Session, name: str) -> User:
 def add_user(
     session: Session, name: str, role: Role, password_hash: str, *, by: str, now: datetime
 ) -> User:
-    """Make an account.
+    """Create an account.
 
     Args:
         session: An open session that writes.
-        name: What they sign in with.
-        role: What they may do.
+        name: The name for signing in.
+        role: The role.
         password_hash: As ``passwords.hash_password`` returns it; empty for users who sign in
             through the institution.
-        by: Who makes it, for the audit log.
+        by: The user who creates it, for the audit log.
         now: The time.
 
     Raises:
-        UserError: The name cannot be one, or is taken.
+        UserError: The name is not valid, or is taken.
     """
     if not _NAME.fullmatch(name):
         raise UserError(
@@ -79,7 +79,7 @@ def add_user(
 
 
 def set_role(session: Session, user: User, role: Role, *, by: str, now: datetime) -> None:
-    """Give an account another role and sign the user out everywhere.
+    """Change an account's role and sign the user out everywhere.
 
     Raises:
         UserError: No owner would be left.
@@ -108,14 +108,14 @@ def set_password(
     now: datetime,
     except_token: str = "",
 ) -> None:
-    """Store a new password and sign the user out everywhere, but for the session of a token."""
+    """Store a new password and end the user's sessions, except the one of a token if given."""
     user.password_hash = password_hash
     sign_out_everywhere(session, user, now, except_token=except_token)
     record_act(session, by, "password changed", now, after={"user": user.name})
 
 
 def disable_user(session: Session, user: User, *, by: str, now: datetime) -> None:
-    """Disable an account and sign its user out everywhere; their acts stay in the audit log.
+    """Disable an account and sign its user out everywhere; the audit log keeps the user's acts.
 
     Raises:
         UserError: No owner would be left.
@@ -149,12 +149,12 @@ def _refuse_without_owner(session: Session, user: User) -> None:
 
 
 LINK_VALID = timedelta(hours=24)
-# The page that takes one; the token is in the query, which web servers in front do not log.
+# The page of password links; the token is in the query, which web servers in front do not log.
 PASSWORD_LINK_PATH = f"{RESEARCHER_PATH}/new-password"
 
 
 def new_password_link(session: Session, user: User, *, by: str, now: datetime) -> str:
-    """Return the token of a new link for a password; the user's earlier links end.
+    """Return the token of a new password link; the user's earlier links end.
 
     Raises:
         UserError: The account is disabled.
@@ -172,10 +172,10 @@ def new_password_link(session: Session, user: User, *, by: str, now: datetime) -
 
 
 def user_of_password_link(session: Session, token: str, now: datetime) -> tuple[User, PasswordLink]:
-    """Return whose password a link is for.
+    """Return the user of a password link, and the link.
 
     Raises:
-        RequestError: It was used, is too old, or never was one.
+        RequestError: The link was used, has expired, or never existed.
     """
     user_and_link = session.execute(
         select(User, PasswordLink)
@@ -189,13 +189,13 @@ def user_of_password_link(session: Session, token: str, now: datetime) -> tuple[
 
 
 def use_password_link(session: Session, token: str, password_hash: str, now: datetime) -> User:
-    """Store the new password of the user whom a link is for, and sign them out everywhere.
+    """Store a new password by a password link, and sign the user out everywhere.
 
     Raises:
         RequestError: As ``user_of_password_link``.
     """
     user, link = user_of_password_link(session, token, now)
-    # Of two uses at once, only the one that deletes the link goes on.
+    # Of two simultaneous uses, only the one that deletes the link goes on.
     gone = delete(PasswordLink).where(PasswordLink.id == link.id).returning(PasswordLink.id)
     if session.execute(gone).first() is None:
         raise _link_ended()
@@ -220,9 +220,9 @@ def _link_ended() -> RequestError:
 
 
 def end_all_access(engine: Engine, now: datetime) -> None:
-    """End every session, password link, program's token and invitation of a restored database.
+    """End every session, password link, token and invitation of a restored database.
 
-    Some of those in the backup were ended later, and nothing shows which.
+    Some of those in the backup had been ended since, and nothing shows which.
     """
     with engine.begin() as connection:
         still_open = update(SignIn).where(SignIn.ended_at.is_(None))

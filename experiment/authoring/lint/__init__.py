@@ -1,1 +1,1 @@
-"""Materials read as a careful colleague would read them."""
+"""Lints: a careful proofreading of a study's materials."""

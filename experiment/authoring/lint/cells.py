@@ -1,4 +1,4 @@
-"""Texts and columns that were not meant: remains of a spreadsheet, notes, kinds, levels."""
+"""Lints for unintended texts and columns: spreadsheet remains, notes, misspelt kinds and levels."""
 
 import math
 import re
@@ -37,7 +37,7 @@ _PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("\u201c", "\u201d"), ("\u00ab", "
 # Words that a sentence may repeat.
 _REPEATED = {"that", "had", "is", "her", "very", "so", "no", "do", "ha", "bye", "die", "der",
              "das", "che", "nous", "vous", "in"}  # fmt: skip
-# The scripts that Unicode's names begin with, of what langcodes calls a language's script.
+# The first words of Unicode character names, by the script that langcodes gives for a language.
 _OF_SCRIPT = {
     "Latn": {"LATIN"}, "Cyrl": {"CYRILLIC"}, "Grek": {"GREEK"}, "Arab": {"ARABIC"},
     "Hebr": {"HEBREW"}, "Deva": {"DEVANAGARI"}, "Thai": {"THAI"}, "Armn": {"ARMENIAN"},
@@ -49,7 +49,7 @@ _NAMED = {name for names in _OF_SCRIPT.values() for name in names}
 
 
 def cells(materials: Materials) -> Iterator[Fault]:
-    """Yield texts that a spreadsheet or a program wrote in place of a sentence."""
+    """Report texts that a spreadsheet or a program wrote in place of a sentence."""
     yield from _texts(
         materials,
         "an empty cell",
@@ -75,7 +75,7 @@ def cells(materials: Materials) -> Iterator[Fault]:
 
 
 def markup(materials: Materials) -> Iterator[Fault]:
-    """Yield texts with Markdown or LaTeX, which participants would see as it is."""
+    """Report texts with Markdown or LaTeX, which participants would see literally."""
     remedy = "Take the signs away: participants see the text as it is"
     yield from _texts(
         materials,
@@ -88,7 +88,7 @@ def markup(materials: Materials) -> Iterator[Fault]:
 
 
 def leftovers(materials: Materials) -> Iterator[Fault]:
-    """Yield notes to oneself, numbers of examples, brackets left open, words written twice."""
+    """Report author's notes, example numbers, unclosed brackets and repeated words."""
     yield from _texts(
         materials,
         "a note left over",
@@ -122,11 +122,11 @@ def leftovers(materials: Materials) -> Iterator[Fault]:
 
 
 def scripts(materials: Materials) -> Iterator[Fault]:
-    """Yield texts in another script than the study's language has."""
+    """Report texts in a script that is not the study language's."""
     try:
         script = script_of(materials.language)
     except ValueError:
-        # The language is named with its own key.
+        # Another check reports the invalid language.
         return
     expected = _OF_SCRIPT.get(script)
     if not expected:
@@ -154,12 +154,12 @@ def _all_words(materials: Materials, item: Item) -> list[str]:
 
 
 def _other_script(text: str, expected: set[str]) -> str:
-    """Return the script of the first word that is of another one; Latin words are read anywhere."""
+    """Return the foreign script of a text, if any; Latin words are accepted in any script."""
     words = text.split()
     of = [script for word in words if (script := _of_other(word, expected))]
     if "LATIN" in expected:
         return next(iter(of), "")
-    # Names and abbreviations in Latin letters are usual in texts of other scripts.
+    # Names and abbreviations in Latin letters are common in texts of other scripts.
     strange = [script for script in of if script != "LATIN"]
     return next(iter(strange), "LATIN" if of and len(of) > len(words) / 2 else "")
 
@@ -178,7 +178,7 @@ def _texts(
     *,
     style: bool = False,
 ) -> Iterator[Fault]:
-    """Yield the items with a text that is odd; where it is a style, only if few have it."""
+    """Report items with an odd text; if the oddity may be a style, only if few items have it."""
     odd = [
         (item, text)
         for item in materials.items
@@ -203,16 +203,16 @@ def _repeated(text: str) -> str:
     )  # fmt: skip
 
 
-# A name that so few items have, beside a like one, is a slip.
+# A name is a slip if this few items have it and a similar name exists.
 _RARE = 0.25
 _FEWEST_LETTERS = 4
 _FEWEST_LISTS = 2
-# A column with more words than that is none of numbers.
+# A column with more words than this is not numeric.
 _FEW_WORDS, _FEWEST_NUMBERS = 0.25, 8
 
 
 def kinds(materials: Materials) -> Iterator[Fault]:
-    """Yield a column of kinds that was not read as one because of a word that is none."""
+    """Report a column of kinds that was not recognised because of an invalid value."""
     for column in dict.fromkeys(name for item in materials.items for name, _ in item.extra):
         if key_of(column.removeprefix("own_")) not in NAMES["kind"]:
             continue
@@ -236,7 +236,7 @@ def kinds(materials: Materials) -> Iterator[Fault]:
 
 
 def lists(materials: Materials) -> Iterator[Fault]:
-    """Yield a column of lists that the design does not read, because of a fault in it."""
+    """Report a column of lists that the design does not use because of a fault in it."""
     read = materials.dealt_by
     column, notes = given_column(materials.items)
     if column or not notes or any(name in read for name in _list_columns(materials)):
@@ -259,7 +259,7 @@ def _list_columns(materials: Materials) -> set[str]:
 
 
 def names(materials: Materials) -> Iterator[Fault]:
-    """Yield a construction or condition that is another one's name with a slip."""
+    """Report a construction or condition whose name is a misspelling of another."""
     yield from _alike(materials, "construction", Counter(i.construction for i in materials.items))
     of: dict[str, Counter[str]] = {}
     for item in materials.items:
@@ -273,7 +273,7 @@ def names(materials: Materials) -> Iterator[Fault]:
 
 
 def numbers(materials: Materials) -> Iterator[Fault]:
-    """Yield what is no number in a column of one's own that has numbers nearly everywhere."""
+    """Report non-numbers in one of the researcher's own columns that is otherwise numeric."""
     for column in dict.fromkeys(name for item in materials.items for name, _ in item.extra):
         values = {item.item_id: dict(item.extra).get(column, "") for item in materials.items}
         filled = [item for item in materials.items if values[item.item_id]]
@@ -329,7 +329,7 @@ def _is_slip(name: str, other: str) -> bool:
 
 
 def _one_apart(one: str, other: str) -> bool:
-    """Return whether one letter was left out, added, changed or exchanged with its neighbour."""
+    """Return whether two names differ by one omitted, added, changed or transposed letter."""
     short, long = sorted((one, other), key=len)
     if len(long) - len(short) > 1:
         return False

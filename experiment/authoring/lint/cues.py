@@ -1,4 +1,4 @@
-"""What gives the answer away without a thought about the language: signs, capitals, length."""
+"""Lints for cues that reveal the answer without reading: punctuation, capitals, length."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -9,18 +9,19 @@ from experiment.records import Item
 
 _QUOTES = '"\u201c\u201d\u201e\u00ab\u00bb\u2039\u203a`'
 _INNER = ",;:\u2014\u2013()[]\u060c\u3001\uff0c"
-# A style that so many texts share is the study's, and another one is odd.
+# A style that this share of texts has is the study's style; a different style is odd.
 _STYLE = 0.9
-# A cue in so few of a construction's items is an oversight; in so many it decides every trial.
+# A cue in this small a share of a construction's items is an oversight; in this large a share, it
+# decides every trial.
 _FEW, _ALL = 0.2, 0.95
 _FEWEST_ITEMS, _FEWEST_TEXTS = 8, 10
-# So many words more are seen at a glance; so many more than in the other pairs are odd.
+# This many more words are noticed at a glance; this many more than in the other pairs are odd.
 _LONGER, _ODD_LENGTH = 2.5, 3
 _UNSPACED = ("zh", "ja", "th", "lo", "km", "my")
 
 
 def full_stops(materials: Materials) -> Iterator[Fault]:
-    """Yield pairs of which one version ends with another sign, and sentences without any."""
+    """Report pairs whose versions end with different punctuation, and sentences without any."""
     differing = [
         item for item in materials.paired if len(set(map(ending, materials.versions(item)))) > 1
     ]
@@ -44,7 +45,7 @@ def full_stops(materials: Materials) -> Iterator[Fault]:
 
 
 def capitals(materials: Materials) -> Iterator[Fault]:
-    """Yield pairs of which one version begins or writes a word with capitals, the other not."""
+    """Report pairs whose versions differ in initial or other capitals."""
     texts = [text for item in materials.items for text in materials.versions(item)]
     styles = Counter(filter(None, map(_first_case, texts)))
     style, number = styles.most_common(1)[0] if styles else ("", 0)
@@ -101,7 +102,7 @@ def capitals(materials: Materials) -> Iterator[Fault]:
 
 
 def signs(materials: Materials) -> Iterator[Fault]:
-    """Yield pairs of which one version has quotation marks or other signs that the others lack."""
+    """Report pairs whose versions differ in quotation marks or other punctuation."""
     quoted = [item for item in materials.paired if _differ(materials, item, _quotes)]
     if quoted:
         good, other = _first_difference(materials, quoted[0], _quotes)
@@ -135,7 +136,7 @@ def signs(materials: Materials) -> Iterator[Fault]:
 
 
 def lengths(materials: Materials) -> Iterator[Fault]:
-    """Yield pairs whose lengths differ unlike those of the others, and a length that decides."""
+    """Report pairs whose length difference is unusual, and lengths that reveal the answer."""
     far = {
         item.item_id: _longer(materials, item)
         for item in materials.paired
@@ -170,7 +171,7 @@ def lengths(materials: Materials) -> Iterator[Fault]:
 
 
 def order(materials: Materials) -> Iterator[Fault]:
-    """Yield that each other version has the good one's words, moved from and to the same places."""
+    """Report that every other version moves the good one's words in the same positions."""
     moves: list[tuple[int, ...]] = []
     ends: list[tuple[int, ...]] = []
     for item in materials.paired:
@@ -194,7 +195,7 @@ def order(materials: Materials) -> Iterator[Fault]:
 
 
 def _longer(materials: Materials, item: Item) -> float:
-    """Return by how many words the other versions are longer than the good one, on average."""
+    """Return by how many words, on average, the other versions are longer than the good one."""
     spaced = materials.language.split("-")[0] not in _UNSPACED
 
     def long(text: str) -> float:
@@ -233,7 +234,7 @@ def _loud(text: str) -> int:
 
 
 def _recased(texts: Sequence[str]) -> bool:
-    """Return whether a word that does not begin a sentence is written in two cases."""
+    """Return whether a word that does not begin a sentence occurs in two cases."""
     seen: dict[str, set[str]] = {}
     for text in texts:
         for word in text.split()[1:]:

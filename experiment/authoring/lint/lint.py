@@ -1,4 +1,4 @@
-"""The lints of materials, and their faults as errors and notes with places."""
+"""All lints of materials, and the conversion of their faults to errors and notes with locations."""
 
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from experiment.records import Item
 
 
 def typography(materials: Materials) -> Iterator[Fault]:
-    """Yield items whose quotation marks or apostrophes are typed otherwise than in the others."""
+    """Report items with different quotation marks or apostrophes than the others."""
     for kind, straight, curly in (("quotation marks", '"', "\u201c\u201d\u201e"),
                                   ("apostrophes", "'", "\u2018\u2019")):  # fmt: skip
         with_straight, with_curly = (
@@ -58,10 +58,10 @@ _SHOWN = 5
 
 
 def lint(examined: Examined) -> Iterator[ParallaxError]:
-    """Read a study's items as a careful colleague would; yield what is odd about them.
+    """Run all lints on a study's items.
 
-    Items that a grammar makes are read as lists show them: whoever wrote the grammar wrote no
-    single item.
+    Of the items that a grammar generates, only those in lists are read, because nobody wrote each
+    item individually.
     """
     study = examined.study
     listed = [[entry.item for entry in entries] for entries in _lists(examined)]
@@ -81,7 +81,7 @@ def lint(examined: Examined) -> Iterator[ParallaxError]:
 
 
 def faults(materials: Materials) -> Iterator[Fault]:
-    """Yield what all lints find."""
+    """Yield the faults that all lints find."""
     for lint in LINTS:
         yield from lint(materials)
 
@@ -91,8 +91,8 @@ def told(found: Iterable[Fault], file: str, places: Mapping[str, str]) -> Iterat
 
     Args:
         found: The faults.
-        file: The file of items, where an item has no place.
-        places: Each item's place in its file.
+        file: The file of items, for items without a known line.
+        places: Each item's location in its file.
     """
     for fault in found:
         kind = StudyError if fault.fatal else StudyNote
@@ -121,14 +121,14 @@ def _lists(examined: Examined) -> Sequence[Sequence[ListEntry]]:
 
 
 class Places(dict[str, str]):
-    """Where each item of a text table stands: the file and its line; read when first asked."""
+    """The location (file and line) of each item of a text table; read on first use."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._path: Path | None = path if path.suffix in (".tsv", ".csv") else None
 
     def get(self, key: str, default: str = "") -> str:  # type: ignore[override]
-        """Return an item's place, or the default."""
+        """Return an item's location, or the default."""
         self._read()
         return super().get(key, default)
 

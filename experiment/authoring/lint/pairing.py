@@ -1,4 +1,4 @@
-"""Items that are the same as others, or whose versions do not belong together."""
+"""Lints for duplicate items, and for versions that do not belong together."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -7,18 +7,18 @@ from statistics import median
 from experiment.authoring.lint.materials import Fault, Materials, letters, plain, words
 from experiment.records import Item
 
-# Where so many items have it, it is what the study is about.
+# If this share of items has a property, the study is about that property.
 _DESIGN = 0.5
 _FEWEST = 4
 _PAIR, _FEWEST_WORDS = 2, 3
-# So many items of a construction are compared with each other.
+# At most this many items of a construction are compared with each other.
 _COMPARED = 400
-# By so many words an exchange must bring the versions of two items nearer.
+# An exchange must bring the versions of two items closer by at least this many words.
 _NEARER = 2
 
 
 def same_versions(materials: Materials) -> Iterator[Fault]:
-    """Yield items whose versions differ in nothing that anybody sees, in case, or in signs."""
+    """Report items whose versions look the same, or differ only in case or in punctuation."""
     levels = (
         ("in nothing that can be seen", plain, True),
         ("in capitals alone", lambda text: plain(text).casefold(), False),
@@ -44,7 +44,7 @@ def same_versions(materials: Materials) -> Iterator[Fault]:
 
 
 def twice(materials: Materials) -> Iterator[Fault]:
-    """Yield items that show what another item shows, and two conditions that are the same."""
+    """Report items that duplicate another item, and conditions that are identical."""
     cells: dict[tuple[str, ...], list[Item]] = defaultdict(list)
     frames = {(item.construction, item.frame) for item in materials.items}
     alike: list[tuple[Item, Item]] = []
@@ -55,7 +55,7 @@ def twice(materials: Materials) -> Iterator[Fault]:
             of_one = (other.construction, other.frame) == (item.construction, item.frame)
             (alike if of_one else same).append((other, item))
         cells[key].append(item)
-    # A pair that somebody would see twice comes first.
+    # Pairs that one participant would see come first.
     same.sort(key=lambda pair: not _in_a_list(materials, *pair))
     if same:
         first, second = same[0]
@@ -69,7 +69,8 @@ def twice(materials: Materials) -> Iterator[Fault]:
     of_all = Counter(construction for construction, _ in frames)
     of_alike = Counter({(item.construction, item.frame): item.construction
                         for _, item in alike}.values())  # fmt: skip
-    # Where most frames of a construction have it, it is what the construction is about: a comma.
+    # If most frames of a construction have the property (such as a comma), the construction is
+    # about that property.
     odd = [
         pair for pair in alike
         if of_alike[pair[1].construction] <= _DESIGN * of_all[pair[1].construction]
@@ -94,7 +95,7 @@ def _in_a_list(materials: Materials, one: Item, other: Item) -> str:
 
 
 def contradictions(materials: Materials) -> Iterator[Fault]:
-    """Yield pairs that stand the other way round in another item."""
+    """Report pairs whose good and other versions are swapped in another item."""
     seen = {
         (letters(item.context), *map(plain, materials.versions(item))): item
         for item in materials.paired
@@ -112,7 +113,7 @@ def contradictions(materials: Materials) -> Iterator[Fault]:
 
 
 def versions_of_others(materials: Materials) -> Iterator[Fault]:
-    """Yield items whose other version belongs to another item: exchanged, copied or shifted."""
+    """Report items whose other version belongs to another item: exchanged, copied or shifted."""
     for group in materials.groups(lambda item: item.construction).values():
         if len(group) < _FEWEST or any(_short(materials, item) for item in group):
             continue
@@ -134,7 +135,7 @@ def versions_of_others(materials: Materials) -> Iterator[Fault]:
 
 
 def _short(materials: Materials, item: Item) -> bool:
-    """Return whether an item's versions cannot be told to belong together by their words."""
+    """Return whether an item's words are too few to tell whether its versions belong together."""
     texts = materials.versions(item)
     return bool(item.context) or len(texts) > _PAIR or len(item.good.split()) < _FEWEST_WORDS
 
@@ -147,7 +148,7 @@ def _apart(one: Counter[str], other: Counter[str]) -> int:
 
 
 def _shifted(bags: _Bags, distances: Sequence[int]) -> int:
-    """Return how many items' other version fits another item better, where most do."""
+    """Return how many items' other versions fit another item better, if most do; otherwise 0."""
     compared = bags[:_COMPARED]
     fit = [
         any(
@@ -184,7 +185,7 @@ def _exchanged(
 def _copied(
     materials: Materials, group: Sequence[Item], distances: Sequence[int]
 ) -> Iterator[Fault]:
-    """Yield items of one condition that share the other version, which fits one of them badly."""
+    """Report items of one condition that share an other version which fits one of them badly."""
     cells: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, item in enumerate(group):
         cells[item.condition, letters(materials.versions(item)[1])].append(number)

@@ -1,1 +1,1 @@
-"""The checks of a design, each made on the built lists."""
+"""The audit: checks of a design on the built lists."""

@@ -1,4 +1,4 @@
-"""Every check of the design, made from scratch on the built lists."""
+"""The audit: all checks of a design, computed from scratch on the built lists."""
 
 from collections.abc import Iterable, Sequence
 
@@ -26,13 +26,13 @@ def audit(
     *,
     order_seeds: int = SEEDS,
 ) -> tuple[Check, ...]:
-    """Return every check of the design, made on the built lists.
+    """Return the results of all checks of the design on the built lists.
 
     Args:
         study: The study the lists were built for.
         built: The lists.
-        items: The study's materials, or these sorted; made from its grammar when not given.
-        order_seeds: Over how many seeds the positions of trials are looked at; none for 0.
+        items: The study's materials, or their index; by default, the study's own.
+        order_seeds: The number of seeds for the checks of trial positions; 0 skips them.
 
     Raises:
         DesignError: The materials cannot be sorted into frames and conditions.

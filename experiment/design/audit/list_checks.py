@@ -1,4 +1,4 @@
-"""Checks of what each list holds and what its participants read, counted from the built lists."""
+"""Checks of each list's contents and of the pages its participants read."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ _ALWAYS = {"instructions": "instructions", "debrief": "debrief"}
 def origin_checks(
     study: Study, response: ResponseType, index: MaterialsIndex, built: BuiltLists
 ) -> Iterator[Check]:
-    """Yield the checks that tie the lists to their study and its materials."""
+    """Yield the checks that the lists match their study and its materials."""
     origin = f"{study.name} {study.study.version}"
     seen = f"{built.study} {built.version}"
     yield check("study and version", origin, [seen] if seen != origin else [])
@@ -65,7 +65,7 @@ def _contrast_text(built: BuiltLists) -> str:
 def list_checks(
     study: Study, squares: Sequence[SquareContents], built: BuiltLists
 ) -> Iterator[Check]:
-    """Yield the checks on the lists' sizes, conditions, frames and catch trials."""
+    """Yield the checks of the lists' sizes, conditions, frames and catch trials."""
     design, n_lists = study.design, len(built.lists)
     wrong_number = [f"{n_lists}"] if n_lists != design.n_lists else []
     yield check("lists", f"{design.n_lists}", wrong_number)
@@ -167,7 +167,7 @@ def _turns(squares: Sequence[SquareContents]) -> Iterator[str]:
 
 
 def wording_checks(study: Study) -> Iterator[Check]:
-    """Yield whether the lists of each level have the pages and questions that the study names."""
+    """Yield the check that each level's lists have the pages and questions that the study names."""
     design = study.design
     if not design.factors or not (
         design.wording or any(question.when for question in study.questionnaire)
@@ -202,7 +202,7 @@ Frames = dict[str, list[Frame]]
 def frame_checks(
     design: Design, index: MaterialsIndex, squares: Sequence[SquareContents], built: BuiltLists
 ) -> Iterator[Check]:
-    """Yield the checks on frames and two notes on how often words come back."""
+    """Yield the checks of frames, and two notes on how often words recur."""
     if not squares:
         return
     templates = [template for square in squares for template in square.templates]
@@ -281,7 +281,7 @@ def _shared_choices(design: Design, chosen: Frames) -> Iterator[str]:
 
 
 def _overall(known: Frames, chosen: Frames) -> str:
-    """Return the frames that use a word, where words that could replace each other differ most.
+    """Return the range of frames per word, for the slot in which words are used most unevenly.
 
     Words are interchangeable when they fill the same slot in the same templates.
     """
@@ -321,7 +321,7 @@ def _pairs(item: Item) -> list[str]:
 
 
 def option_checks(sessions: Sequence[Session]) -> Iterator[Check]:
-    """Yield the checks on the places of the options, over trials and over participants."""
+    """Yield the checks of the options' positions, over trials and over participants."""
     yield check(
         "places of the good option, in a construction of a session",
         "each about as often: once more at most, of items with as many options",
@@ -343,7 +343,7 @@ def _uneven_in_sessions(sessions: Sequence[Session]) -> Iterator[str]:
             sizes.setdefault(construction, set()).add(len(trial.options))
             sides.setdefault(construction, []).append(trial.good_side)
         for construction, numbers in sides.items():
-            # Items of several numbers of options cannot be balanced with one another.
+            # Items with different numbers of options cannot be balanced with one another.
             if len(sizes[construction]) == 1 and _spread(numbers, *sizes[construction]) > 1:
                 yield f"{session.name}: {construction}"
 
@@ -363,6 +363,6 @@ def _uneven_over_places(sessions: Sequence[Session]) -> Iterator[str]:
 
 
 def _spread(values: Iterable[object], n: int) -> int:
-    """Return how much more often the commonest of n values occurs than the rarest."""
+    """Return how much more often the most frequent of n values occurs than the rarest."""
     counts = Counter(values)
     return max(counts.values()) - (min(counts.values()) if len(counts) == n else 0)

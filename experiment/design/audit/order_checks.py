@@ -1,4 +1,4 @@
-"""The checks on how orders are drawn: what they keep, and where trials stand over many seeds."""
+"""Checks of how orders are drawn: their constraints, and trial positions over many seeds."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -34,18 +34,18 @@ from experiment.studies.design import Design
 from experiment.studies.study import Study
 
 SEEDS = 1000
-# A sound design fails by chance once in some million launches: the normal deviate of 5.5.
+# A sound design fails by chance once in some million launches: a normal deviate of 5.5.
 _DEVIATION = 5.5
 _LEAST_EXPECTED = 5
 _LONG_STRETCH = 4
-# An order's draw takes about the square of its trials; of longer sessions fewer are drawn.
+# Drawing an order takes time quadratic in its trials; for longer sessions fewer orders are drawn.
 _LONG_SESSION = 400
 _TOO_MANY = "not compared: drawn by exact counts, with too many states to count each out"
 _CHAINS, _DRAWS, _MOST_RHAT = 4, 50, 1.3
 
 
 def kept_checks(study: Study, sessions: Sequence[Session]) -> Iterator[Check]:
-    """Yield whether each composed session keeps the blocks and what is asked of its order."""
+    """Yield the checks that each composed session keeps its blocks and its order constraints."""
     design = study.design
     columns = " and ".join(separate_columns(design))
     apart = f"differ in {columns}" if columns else "anything"
@@ -115,7 +115,7 @@ def _mixed_blocks(sessions: Sequence[Session], design: Design) -> Iterator[str]:
 
 
 def drawing_checks(study: Study, built: BuiltLists, n_seeds: int) -> Iterator[Check]:
-    """Yield whether orders are drawn evenly: those of the first list, over so many seeds."""
+    """Yield the checks that the first list's orders are drawn evenly, over this many seeds."""
     if not n_seeds or not built.lists:
         return
     entries = built.lists[0]
@@ -125,11 +125,11 @@ def drawing_checks(study: Study, built: BuiltLists, n_seeds: int) -> Iterator[Ch
             asked = tuple(_asked(shown, study.design, first=not n))
             yield from _block_checks(len(shown), asked, built.seed, n, n_seeds)
         except DesignError:
-            # The row of the composed sessions says so already.
+            # The check of the composed sessions already reports this.
             continue
 
 
-# A study is checked, planned and launched with the same lists.
+# The same lists are audited when a study is checked, planned and launched.
 @lru_cache(maxsize=64)
 def _block_checks(
     n: int, asked: tuple[Constraint, ...], seed: int, block: int, n_seeds: int
@@ -156,10 +156,10 @@ def _block_checks(
 
 
 def _slack(n: int, asked: Sequence[Constraint]) -> float | None:
-    """Return how far a trial's mean may lie from the middle by design; None where that is open.
+    """Return how far a trial's mean position may be from the middle by design; None if unknown.
 
-    What orders keep reads the same from both ends, so that every trial's mean is the middle. Only
-    stretches that are not equally long differ; where they are long, by less than half a position.
+    Constraints are symmetric under reversal, so that every trial's mean position is the middle.
+    Only stretches of unequal lengths deviate; if they are long, by less than half a position.
     """
     members = next(
         (len(constraint.members) for constraint in asked if isinstance(constraint, Spread)), 1
@@ -177,7 +177,7 @@ def _off_centre(positions: Sequence[Sequence[int]], n: int, slack: float) -> Ite
 
 
 def _deviation(n_draws: int) -> float:
-    """Return Student's deviate that is as rare as the normal one: Gaver & Kafadar (1984)."""
+    """Return the Student deviate as rare as the normal deviate: Gaver & Kafadar (1984)."""
     freedom = max(1, n_draws - 1)
     return sqrt(freedom * expm1(_DEVIATION**2 / freedom))
 
@@ -206,7 +206,7 @@ def _distribution(
 
 
 def _chi_square(at: Sequence[int], shares: Sequence[float]) -> tuple[float, int]:
-    """Return the statistic and its degrees of freedom; rare positions count as one."""
+    """Return the chi-square statistic and its degrees of freedom; rare positions are pooled."""
     counts = [0.0] * len(shares)
     for position in at:
         counts[position] += 1
@@ -221,17 +221,17 @@ def _chi_square(at: Sequence[int], shares: Sequence[float]) -> tuple[float, int]
 def _deviate(chi_square: float, freedom: int) -> float:
     if not freedom:
         return 0.0
-    # Wilson & Hilferty (1931): the cube root of a chi-square is nearly normal.
+    # Wilson & Hilferty (1931): the cube root of a chi-square variable is nearly normal.
     part = 2 / (9 * freedom)
     return float(((chi_square / freedom) ** (1 / 3) - (1 - part)) / sqrt(part))
 
 
 def _chains_agree(n: int, asked: Sequence[Constraint], rng: random.Random, name: str) -> Check:
-    """Compare chains from different beginnings: Gelman & Rubin (1992), Statistical Science 7.
+    """Compare chains from different starts: Gelman & Rubin (1992), Statistical Science 7.
 
-    One sweep lies between the draws of a chain, so a design of few trials may look worse than it
-    is. Then the orders of each beginning are drawn anew, each after all the sweeps of a session's
-    order, and these decide: they are independent, and depend on the beginning or do not.
+    A chain's draws are one sweep apart, so a design with few trials may look worse than it
+    is. In that case new orders are drawn from each start, each after all the sweeps of a session's
+    order. These independent draws decide whether orders depend on the start.
     """
     starts = [rng.sample(range(n), n) for _ in range(_CHAINS)]
     worst = _worst_rhat([_one_chain(start, asked, rng) for start in starts])
@@ -264,14 +264,14 @@ def _drawn(start: Sequence[int], asked: Sequence[Constraint], rng: random.Random
 
 
 def _worst_rhat(chains: Sequence[Sequence[Sequence[int]]]) -> float:
-    """Return the largest R-hat of any trial's position, from the orders of each chain."""
+    """Return the largest R-hat of any trial's position over the orders of each chain."""
     positions = [[_positions(order) for order in chain] for chain in chains]
     trials = range(len(chains[0][0]))
     return max(_rhat([[at[trial] for at in chain] for chain in positions]) for trial in trials)
 
 
 def _positions(order: Sequence[int]) -> list[int]:
-    """Return where each trial stands."""
+    """Return the position of each trial."""
     place_of = [0] * len(order)
     for position, index in enumerate(order):
         place_of[index] = position

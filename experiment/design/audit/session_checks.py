@@ -1,4 +1,4 @@
-"""The checks on sides, orders and rules, counted in the sessions of all places."""
+"""Checks of sides, orders and rules in the sessions of all places (participant slots)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from experiment.studies.study import Study
 
 
 def session_checks(study: Study, built: BuiltLists, composition: Composition) -> Iterator[Check]:
-    """Yield the checks on what each place's participant sees."""
+    """Yield the checks of the session at each place."""
     sessions = composition.sessions
     yield check("sessions composed", f"{study.design.n_places}", composition.failures)
     yield check("trials of a session", "each item once, as listed", _incomplete(built, sessions))
@@ -31,7 +31,7 @@ def session_checks(study: Study, built: BuiltLists, composition: Composition) ->
 
 
 def _balance_checks(study: Study, composition: Composition) -> Iterator[Check]:
-    """Yield the checks on what one type of response balances."""
+    """Yield the checks of the balance that a response type requires."""
     response, sessions = composition.response, composition.sessions
     if response.balance is Balance.PLACES:
         yield from option_checks(sessions)
@@ -54,7 +54,7 @@ def _uneven(response: ResponseType, sessions: Sequence[Session]) -> Iterator[str
 
 
 def _side_checks(design: Design, sessions: Sequence[Session], balance: Balance) -> Iterator[Check]:
-    """Yield the checks on where the good one of two options stands, or which of two is shown."""
+    """Yield the checks of the good option's side, or of which version is shown."""
     is_one_version = balance is Balance.VERSIONS
     good, opposite = ("good shown", "the other version") if is_one_version else ("good first", "")
     sessions = [_with_two_versions(session) for session in sessions]
@@ -74,7 +74,7 @@ def _side_checks(design: Design, sessions: Sequence[Session], balance: Balance) 
 
 
 def _with_two_versions(session: Session) -> Session:
-    """Return a session without the trials of items that have one version alone."""
+    """Return a session without the trials of items that have only one version."""
     entries = session.entries
     return replace(
         session, trials=tuple(t for t in session.trials if entries[t.item_id].item.alternative)
@@ -108,7 +108,7 @@ def _construction_halves(sessions: Sequence[Session]) -> str:
 
 
 def _is_first(trial: Trial) -> bool:
-    """Return whether the good option stands first, or the good version alone is shown."""
+    """Return whether the good option is first, or only the good version is shown."""
     if trial.options:
         return trial.options[0] == Variant.GOOD
     return trial.good_side is Side.FIRST
@@ -172,10 +172,10 @@ def _excluded(study: Study, response: ResponseType, sessions: Sequence[Session])
 
 
 def _faultless(session: Session, response: ResponseType) -> Iterator[Judgment]:
-    """Yield a session's judgments without an error.
+    """Return a session's error-free judgments.
 
-    No rating of a sentence that is shown alone is an error: these vary, in every cell of the
-    design and from one cell to the next, as those of somebody who reads them.
+    Ratings of items with one version are never errors. These ratings vary within each cell of the
+    design and between cells, as an attentive participant's do.
     """
     seen: dict[tuple[str, str, Kind], int] = {}
     for trial in session.trials:
@@ -201,7 +201,7 @@ def _faultless(session: Session, response: ResponseType) -> Iterator[Judgment]:
 def shared_checks(
     design: Design, index: MaterialsIndex, built: BuiltLists, sessions: Sequence[Session]
 ) -> Iterator[Check]:
-    """Yield the checks on what goes beyond squares; none where a design has nothing of it."""
+    """Yield the checks of items outside squares; none if the design has no such items."""
     for shared in design.shared:
         wanted = _wanted(shared, index)
         yield check(
@@ -242,7 +242,7 @@ def _showing(
 
 
 def _wanted(shared: Shared, index: MaterialsIndex) -> Counter[str]:
-    """Return how many items of each condition are asked for; of any, under an empty name."""
+    """Return the number of required items per condition; under an empty name if any will do."""
     if shared.conditions:
         return Counter(shared.conditions)
     return Counter({"": shared.items or len(index.all_items(shared.templates))})

@@ -1,4 +1,4 @@
-"""What the audit looks at: the sessions of all places, and how a check is told."""
+"""The data of the audit: the sessions of all places (participant slots), and check results."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -23,10 +23,10 @@ class Check:
     """One row of the audit.
 
     Attributes:
-        name: What is checked.
-        expected: The figure or state required; empty in a row that only informs.
-        found: What the built lists have; where it is broken, the first breaches.
-        passed: False when the lists break what is required.
+        name: The property that is checked.
+        expected: The required figure or state; empty in a row that only informs.
+        found: The state of the built lists; if the check fails, the first breaches.
+        passed: False if the lists do not meet the requirement.
     """
 
     name: str
@@ -45,22 +45,22 @@ def check(name: str, expected: str, breaches: Iterable[str]) -> Check:
 
 
 def info(name: str, found: str) -> Check:
-    """Return a row that informs and cannot fail."""
+    """Return an informative row, which cannot fail."""
     return Check(name, "", found, passed=True)
 
 
 @dataclass(frozen=True, slots=True)
 class SquareContents:
-    """One square and what the lists of one combination of the factors' levels have of it.
+    """One square, and its entries in the lists of one combination of the factors' levels.
 
     Attributes:
-        levels: The combination; empty where the design has no factors.
+        levels: The combination; empty if the design has no factors.
         templates: Its templates.
-        catch_trials: The catch trials that it is to have in each list.
+        catch_trials: The required catch trials in each list.
         conditions: Its conditions in the materials.
-        n_frames: The frames it is to have.
-        per_condition: The items that each condition is to have in each list.
-        lists: The entries of its templates in each of the lists, by the list's number.
+        n_frames: The required number of frames.
+        per_condition: The required items per condition in each list.
+        lists: The entries of the square's templates in each list, by the list's number.
     """
 
     levels: dict[str, str]
@@ -73,18 +73,18 @@ class SquareContents:
 
     @property
     def name(self) -> str:
-        """How the audit calls it."""
+        """The square's name in the audit."""
         return " ".join(("+".join(self.templates), *self.levels.values()))
 
     @property
     def entries(self) -> Iterator[ListEntry]:
-        """The entries of all lists."""
+        """The square's entries in all lists."""
         return (entry for entries in self.lists.values() for entry in entries)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The trials at one place of a list, next to the list's entries by item id."""
+    """The trials at one place of a list, with the list's entries by item id."""
 
     list_: int
     place: int
@@ -93,11 +93,11 @@ class Session:
 
     @property
     def name(self) -> str:
-        """How the audit calls it."""
+        """The session's name in the audit."""
         return f"list {self.list_}, place {self.place}"
 
     def labels(self, column: str) -> tuple[str | None, ...]:
-        """Return what each trial has in a column, in order."""
+        """Return each trial's value in a column, in order."""
         return labels(self.shown, column)
 
     @property
@@ -108,12 +108,12 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """The sessions of all places, and the places for which none can be composed.
+    """The sessions of all places, and the places for which no session can be composed.
 
     Attributes:
-        response: What their trials ask for.
+        response: The sessions' response type.
         sessions: The sessions.
-        failures: The places, and why.
+        failures: The places without a session, with the reasons.
     """
 
     response: ResponseType
@@ -121,11 +121,11 @@ class Composition:
     failures: list[str] = field(default_factory=list)
 
     def by_task(self) -> Iterator[tuple[str, "Composition"]]:
-        """Yield the trials of each task of a mixed session, as a study of that task has them.
+        """Yield the sessions of each task of a mixed session, as in a study of that task alone.
 
         Yields:
-            The task's name, and its sessions; an empty name and all there is where trials are of
-            one type.
+            The task's name and its sessions; an empty name and all sessions if there is only
+            one response type.
         """
         if not self.response.types:
             yield "", self
@@ -145,7 +145,7 @@ class Composition:
 
 
 def compose_all(study: Study, built: BuiltLists) -> Composition:
-    """Compose the session of every place, participants filling the lists in turn."""
+    """Compose the session of every place, with participants filling the lists in turn."""
     composition = Composition(_response(study))
     for list_, entries in enumerate(built.lists):
         by_id = {entry.item.item_id: entry for entry in entries}
@@ -171,14 +171,14 @@ def _response(study: Study) -> ResponseType:
     try:
         return response_of(study)
     except ParallaxError:
-        # Which of its keys is wrong is said where a study's keys are checked.
+        # The check of a study's keys reports the invalid key.
         return SentencePair()
 
 
 def square_contents(
     design: Design, index: MaterialsIndex, built: BuiltLists
 ) -> tuple[SquareContents, ...]:
-    """Return the design's squares with their entries, once for each combination of levels."""
+    """Return the design's squares with their entries, once per combination of levels."""
     return tuple(
         _contents(square, levels, design, index, built)
         for square in design.squares

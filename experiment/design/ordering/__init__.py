@@ -1,1 +1,1 @@
-"""The order of a session's trials, drawn evenly from all orders that keep the constraints."""
+"""Orders of a session's trials, drawn evenly from all orders that keep the constraints."""

@@ -1,4 +1,4 @@
-"""What an order must keep, each constraint as the violations that one position takes part in."""
+"""Constraints on orders, each defined by the violations that a position takes part in."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ Labels = tuple[Hashable | None, ...]
 
 
 class Constraint(Protocol):
-    """A constraint on orders; an order keeps it when no position takes part in a violation.
+    """A constraint on orders; an order keeps the constraint if no position is in a violation.
 
-    Swapping two trials must change nothing in a violation that both take part in, so that the
-    difference of a swap is that of the two positions.
+    Swapping two trials must not change a violation that both take part in, so that the
+    effect of a swap is the sum over the two positions.
     """
 
     @property
     def text(self) -> str:
-        """What is asked, for messages."""
+        """The requirement in words, for messages."""
         ...
 
     def violations(self, order: Sequence[int], position: int) -> int:
-        """Return in how many violations the trial at a position takes part.
+        """Return the number of violations that the trial at a position takes part in.
 
         Args:
             order: The trials' indices in their order.
@@ -38,12 +38,12 @@ class Constraint(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """Two trials that share a label stand at least ``least`` positions apart.
+    """Two trials that share a label are at least ``least`` positions apart.
 
     Attributes:
-        column: What the labels are, for messages.
-        labels: Each trial's label; None shares with nobody.
-        least: 2 keeps them from being neighbours, 3 puts two others between them, ...
+        column: The labels' column, for messages.
+        labels: Each trial's label; None shares with no other trial.
+        least: 2 forbids neighbours, 3 requires two other trials in between, and so on.
     """
 
     column: str
@@ -52,13 +52,13 @@ class Distance:
 
     @property
     def text(self) -> str:
-        """What is asked."""
+        """The requirement in words."""
         if self.least == 2:
             return f"neighbours differ in {self.column}"
         return f"trials that share {self.column} stand {self.least} or more apart"
 
     def violations(self, order: Sequence[int], position: int) -> int:
-        """Return how many of the trials nearby share the label."""
+        """Return how many nearby trials share the label."""
         labels = self.labels
         label = labels[order[position]]
         if label is None:
@@ -77,11 +77,11 @@ class InARow:
 
     @property
     def text(self) -> str:
-        """What is asked."""
+        """The requirement in words."""
         return f"at most {self.most} in a row share {self.column}"
 
     def violations(self, order: Sequence[int], position: int) -> int:
-        """Return how many stretches of ``most + 1`` alike trials the position lies in."""
+        """Return how many runs of ``most + 1`` trials with the same label contain the position."""
         label = self.labels[order[position]]
         if label is None:
             return 0
@@ -98,7 +98,7 @@ class InARow:
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The first ``n`` trials are of those that may stand there."""
+    """The first ``n`` trials are of an allowed kind."""
 
     what: str
     may_begin: tuple[bool, ...]
@@ -106,34 +106,34 @@ class Beginning:
 
     @property
     def text(self) -> str:
-        """What is asked."""
+        """The requirement in words."""
         return f"the first {self.n} trials are {self.what}"
 
     def violations(self, order: Sequence[int], position: int) -> int:
-        """Return 1 for a trial that may not stand there."""
+        """Return 1 for a trial that may not be among the first, else 0."""
         return int(position < self.n and not self.may_begin[order[position]])
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The trials of a group are spread: one in each of as many equally long stretches."""
+    """A group's trials are spread: one in each of as many stretches of equal length."""
 
     column: str
     members: frozenset[int]
 
     @property
     def text(self) -> str:
-        """What is asked."""
+        """The requirement in words."""
         return f"the {len(self.members)} trials of {self.column} come one per stretch"
 
     def stretch(self, position: int, n_trials: int) -> tuple[int, int]:
-        """Return the first position of a position's stretch, and the first after it."""
+        """Return the start (inclusive) and end (exclusive) of the stretch with this position."""
         n = len(self.members)
         number = ((position + 1) * n - 1) // n_trials
         return number * n_trials // n, (number + 1) * n_trials // n
 
     def violations(self, order: Sequence[int], position: int) -> int:
-        """Return by how many the members in the position's stretch differ from one."""
+        """Return how far the number of members in the position's stretch differs from one."""
         start, end = self.stretch(position, len(order))
         return abs(sum(order[other] in self.members for other in range(start, end)) - 1)
 
@@ -151,14 +151,14 @@ ITEM_COLUMNS = ("construction", "template", "condition", "frame", "kind")
 
 
 def declared(entries: Sequence[ListEntry], design: Design) -> list[Constraint]:
-    """Return what a study's design asks of the order of these entries, one block of a list.
+    """Return the constraints that a design sets on the order of one block's entries.
 
     Args:
         entries: The entries in their built order.
         design: The study's design.
 
     Raises:
-        DesignError: A column is named that the items do not have.
+        DesignError: The design names a column that the items lack.
     """
     order = design.order
     constraints: list[Constraint] = [
@@ -174,7 +174,7 @@ def declared(entries: Sequence[ListEntry], design: Design) -> list[Constraint]:
 
 
 def beginning(entries: Sequence[ListEntry], design: Design) -> list[Constraint]:
-    """Return what is asked of the first trials of a session, for its first block."""
+    """Return the constraints on the first trials of a session, for its first block."""
     n = design.order.first_fillers
     if not n:
         return []
@@ -190,16 +190,16 @@ def beginning(entries: Sequence[ListEntry], design: Design) -> list[Constraint]:
 
 
 def separate_columns(design: Design) -> list[str]:
-    """Return the columns that neighbours must not share."""
+    """Return the columns in which neighbouring trials must differ."""
     columns = [design.separate] if isinstance(design.separate, str) else design.separate
     return [column for column in columns if column]
 
 
 def labels(entries: Sequence[ListEntry], column: str) -> tuple[str | None, ...]:
-    """Return what each entry has in a column.
+    """Return the label of each entry in a column.
 
-    It is one of the item's, one of the researcher's own, a feature, or a slot of its frame. An
-    item that lacks it, or where it is empty, shares it with nobody.
+    The column is one of the item's, one of the researcher's own, a feature, or a slot of the frame.
+    An item without a value gets None, which no other item shares.
 
     Raises:
         DesignError: No item has the column.
@@ -247,11 +247,11 @@ def _spread(entries: Sequence[ListEntry], design: Design) -> list[Spread]:
 
 
 def spread_column(design: Design) -> str:
-    """Return the column whose trials are spread together where one of them is a catch trial."""
+    """Return the column that groups trials to be spread, if one of the group is a catch trial."""
     return "template" if design.separate == "template" else "construction"
 
 
 def catch_keys(entries: Sequence[ListEntry], column: str) -> frozenset[str]:
-    """Return the labels that catch trials carry: all trials with them are spread together."""
+    """Return the labels of catch trials; all trials with such a label are spread together."""
     by_label = zip(entries, labels(entries, column), strict=True)
     return frozenset(label for entry, label in by_label if entry.kind is Kind.CATCH and label)

@@ -1,4 +1,4 @@
-"""Drawing an order evenly: exactly where it can be counted, by a Markov chain elsewhere."""
+"""Even drawing of orders, by exact counting if feasible and by a Markov chain otherwise."""
 
 import math
 import random
@@ -19,22 +19,22 @@ from experiment.errors import DesignError
 
 MOST_STATES = 20_000
 
-# What is left of the group looked at, of the others in falling order, and of the group that
-# stands last: its size, -1 for the one looked at, or None at the beginning.
+# The remaining sizes: of the group in question, of the others in falling order, and of the last
+# trial's group (-1 for the group in question, None at the beginning).
 _State = tuple[int, tuple[int, ...], int | None]
 
 
 def position_shares(sizes: tuple[int, ...], group: int) -> list[float] | None:
-    """Return with which probability one trial of a group stands at each position.
+    """Return the probability of each position for one trial of a group.
 
-    All sequences in which no group meets itself are taken as equally probable.
+    All sequences without neighbours of the same group are equally probable.
 
     Args:
         sizes: The sizes of the groups.
-        group: The number of the group whose trial it is.
+        group: The number of the trial's group.
 
     Returns:
-        A probability for each position; None where counting would take too many states.
+        A probability for each position; None if counting would take too many states.
     """
     others = sizes[:group] + sizes[group + 1 :]
     if _n_states(sizes[group], others) > MOST_STATES:
@@ -70,7 +70,7 @@ def _endings(state: _State) -> int:
 
 
 def _steps(state: _State) -> Iterator[tuple[_State, int]]:
-    """Yield what may come next, and how many of the groups lead there."""
+    """Yield each possible next state, with the number of groups that lead to it."""
     left, others, last = state
     if left and last != -1:
         yield (left - 1, others, -1), 1
@@ -79,30 +79,30 @@ def _steps(state: _State) -> Iterator[tuple[_State, int]]:
         if times:
             rest = list(others)
             rest.remove(size)
-            # A group that is used up can no longer meet itself.
+            # A group without remaining trials can no longer have neighbours of its own.
             rest = sorted([*rest, *([size - 1] if size > 1 else [])], reverse=True)
             yield (left, tuple(rest), size - 1 if size > 1 else 0), times
 
 
-# A sweep is as many steps as there are trials.
+# A sweep has as many steps as there are trials.
 SWEEPS = 40
 MORE_SWEEPS = 400
 _PENALTY, _LONG_SESSION = 3.0, 400
-# With a higher penalty a chain is more often without a violation, and moves more slowly. The second
-# number says after how many sweeps the order is looked at: the first one that keeps the constraints
-# right after one that did not is more often next to a violation than an even draw would be.
+# With a higher penalty a chain is more often free of violations, but moves more slowly. The second
+# number is the interval, in sweeps, at which the order is tested: an order that keeps the
+# constraints right after one that did not is more often close to a violation than an even draw.
 _ROUNDS = ((0.0, 10), (1.0, 10), (2.0, 1))
 
 
 def draw_by_chain(
     start: Sequence[int], constraints: Sequence[Constraint], rng: random.Random
 ) -> list[int] | None:
-    """Return an order that keeps the constraints, after SWEEPS sweeps or more; None if none came.
+    """Return an order that keeps the constraints, after SWEEPS sweeps or more; None if not found.
 
     Args:
         start: The order that the chain starts from.
-        constraints: What the order must keep.
-        rng: The source of randomness.
+        constraints: The constraints to keep.
+        rng: The random generator.
     """
     order = list(start)
     for higher, every in _ROUNDS:
@@ -114,10 +114,10 @@ def draw_by_chain(
 
 
 def penalty(n: int) -> float:
-    """Return what a violation costs in an order of n trials.
+    """Return the cost of a violation in an order of n trials.
 
-    The longer the order, the more places there are for a violation; with their number grows what
-    each costs, so that orders without any stay common.
+    A longer order has more positions for violations, so that the cost of each grows with the
+    length, and orders without violations stay common.
     """
     return _PENALTY + (math.log(2 * n / _LONG_SESSION) if n > _LONG_SESSION else 0.0)
 
@@ -125,7 +125,7 @@ def penalty(n: int) -> float:
 def step_through(
     order: list[int], constraints: Sequence[Constraint], rng: random.Random, cost: float
 ) -> None:
-    """Take one sweep of the chain in place; each violation more costs so much."""
+    """Perform one sweep of the chain in place, with this cost per additional violation."""
     n = len(order)
     for _ in range(n):
         a, b = int(rng.random() * n), int(rng.random() * n)
@@ -145,21 +145,21 @@ def _violations(order: list[int], constraints: Sequence[Constraint], a: int, b: 
     return n
 
 
-# Counting takes some seconds for so many trials; beyond this a chain is faster. Where a group is
-# spread, counted orders are drawn until one is accepted, which may take long.
+# Counting takes some seconds for this many trials; above, a chain is faster. If a group is spread,
+# counted orders are drawn until one is accepted, which may take long.
 _MOST_COUNTED, _MOST_WITH_SPREAD, _LEAST_ACCEPTED = 1200, 400, 1 / 1000
 
 
 def draw_order(n: int, constraints: Sequence[Constraint], rng: random.Random) -> list[int]:
     """Return the trials' indices in an order that keeps the constraints.
 
-    Where ``is_counted`` says so, every such order has exactly the same probability. Otherwise the
-    order comes from a chain whose stationary distribution is even.
+    If ``is_counted`` returns True, every such order has exactly the same probability. Otherwise the
+    order comes from a chain whose stationary distribution is uniform.
 
     Args:
-        n: How many trials there are.
-        constraints: What the order must keep.
-        rng: The source of randomness.
+        n: The number of trials.
+        constraints: The constraints to keep.
+        rng: The random generator.
 
     Raises:
         DesignError: No order that keeps the constraints exists, or none was found.
@@ -186,9 +186,9 @@ def draw_order(n: int, constraints: Sequence[Constraint], rng: random.Random) ->
 def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
     """Return whether orders under these constraints are drawn by exact counting.
 
-    They are where neighbours must not share something that divides the trials into groups (several
-    columns do if sharing any of them is an equivalence), and where besides that at most one such
-    group is spread over the session, in a way that one of a thousand proposals or more keeps.
+    This requires that the labels which neighbours must not share divide the trials into groups
+    (several columns do if sharing any of them is an equivalence), and that at most one such
+    group is spread over the session, with at least one in a thousand proposals accepted.
     """
     apart = _neighbours(constraints)
     spread = [constraint for constraint in constraints if isinstance(constraint, Spread)]
@@ -209,7 +209,7 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
 
 
 def groups_apart(n: int, constraints: Sequence[Constraint]) -> tuple[tuple[int, ...], ...] | None:
-    """Return the groups of trials that must not be neighbours; None where they are no groups."""
+    """Return the groups whose trials must not be neighbours; None if they form no partition."""
     return _groups_apart(n, _neighbours(constraints))
 
 
@@ -223,7 +223,7 @@ def _neighbours(constraints: Sequence[Constraint]) -> tuple[Labels, ...]:
 
 @lru_cache(maxsize=256)
 def _groups_apart(n: int, labelings: tuple[Labels, ...]) -> tuple[tuple[int, ...], ...] | None:
-    """Return the groups whose members must not be neighbours; None where they are no groups."""
+    """Return the groups whose members must not be neighbours; None if they form no partition."""
     owner = list(range(n))
     for labels in labelings:
         first: dict[Hashable, int] = {}
@@ -258,7 +258,7 @@ def _counted(
     if numbers is None:
         return None
     waiting = [rng.sample(group, len(group)) for group in others]
-    # -1, the spread trials, is the last of the lists.
+    # The last list is that of the spread trials, with index -1.
     waiting.append(rng.sample(sorted(spread.members), len(spread.members)) if spread else [])
     return [waiting[number].pop() for number in numbers]
 

@@ -1,7 +1,7 @@
-"""Exact counts of the sequences in which no group meets itself, and even draws from them.
+"""Exact counts of sequences without neighbours of the same group, and even draws from them.
 
 Counting. A group of n is cut into k runs in C(n - 1, k - 1) ways. Let ``runs[K]`` be the ways to
-cut every group and to put the K runs in any order; a group more makes it
+cut every group and to put the K runs in any order; one more group makes it
 
     runs'[K] = sum over k of C(n - 1, k - 1) * C(K, k) * runs[K - k].
 
@@ -13,9 +13,9 @@ Drawing. A group of n enters a sequence in k runs, l of them between alike neigh
 
     C(n - 1, k - 1) * C(alike, l) * C(length + 1 - alike, k - l)
 
-ways, after which ``alike - l + n - k`` neighbours are alike. Followed backwards with the counts as
-weights, this draws each sequence with the same probability. Whole numbers throughout: nothing is
-rounded.
+ways, after which ``alike - l + n - k`` neighbours are alike. Following the steps backwards, with
+the counts as weights, draws each sequence with the same probability. All numbers are integers:
+nothing is rounded.
 """
 
 import random
@@ -30,26 +30,27 @@ Layer = dict[int, int]
 
 @lru_cache(maxsize=256)
 def count_layers(sizes: tuple[int, ...], most_alike: int) -> tuple[Layer, ...]:
-    """Return, after each group, how many sequences there are with so many alike neighbours.
+    """Return, after each group, the number of sequences by their number of alike neighbours.
 
     Args:
         sizes: The sizes of the groups, in the order in which they are inserted.
-        most_alike: How many alike neighbours may be left in the end.
+        most_alike: The most alike neighbours that may remain at the end.
     """
     layers: list[Layer] = [{0: 1}]
     runs, to_come = [1], sum(sizes)
     for before, n in enumerate(sizes):
         to_come -= n
         runs = _with_group(runs, before, n)
-        # Each of the groups to come parts as many alike neighbours as it has trials, at most.
+        # Each later group separates at most as many alike neighbours as it has trials.
         counts = _shifted_back(runs[::-1], to_come + most_alike)
-        # Seeds give the orders that they always gave: draws go through a layer from its end.
+        # This reversed order keeps the orders of existing seeds: draws go through a layer from its
+        # end.
         layers.append({alike: counts[alike] for alike in reversed(range(len(counts)))})
     return tuple({alike: ways for alike, ways in layer.items() if ways} for layer in layers)
 
 
 def _with_group(runs: Sequence[int], fewest: int, n: int) -> list[int]:
-    """Return the ways with one group more: for ``fewest + 1`` runs, and for each number above."""
+    """Return the counts with one more group, for ``fewest + 1`` runs and each larger number."""
     cuts = _binomials(n - 1, n - 1)
     longer = list[int]()
     for extra in range(len(runs) + n - 1):
@@ -65,7 +66,7 @@ def _with_group(runs: Sequence[int], fewest: int, n: int) -> list[int]:
 
 def _shifted_back(coefficients: Sequence[int], most: int) -> list[int]:
     """Return the coefficients of p(y - 1) up to y^most, from those of p(y)."""
-    # p(-1 - t) needs additions alone.
+    # p(-1 - t) needs only additions.
     left = [(-1) ** power * coefficient for power, coefficient in enumerate(coefficients)][::-1]
     shifted = list[int]()
     for power in range(min(most + 1, len(coefficients))):
@@ -74,10 +75,10 @@ def _shifted_back(coefficients: Sequence[int], most: int) -> list[int]:
     return shifted
 
 
-# Every session of a study asks for the same ones.
+# Every session of a study needs the same values.
 @lru_cache(maxsize=1024)
 def _binomials(n: int, most: int) -> tuple[int, ...]:
-    """Return C(n, 0), C(n, 1), ... up to C(n, most), each made from the one before."""
+    """Return C(n, 0), C(n, 1), ... up to C(n, most), each computed from the previous one."""
     row = [1]
     for k in range(most):
         row.append(row[-1] * (n - k) // (k + 1))
@@ -87,20 +88,20 @@ def _binomials(n: int, most: int) -> tuple[int, ...]:
 def draw_sequence(
     sizes: tuple[int, ...], alike: int, rng: random.Random, *, most_alike: int = 0
 ) -> list[int]:
-    """Return one of the sequences with so many alike neighbours, each with the same probability.
+    """Return a random sequence with this many alike neighbours, each with the same probability.
 
     Args:
         sizes: The sizes of the groups.
-        alike: How many neighbours are alike in it; ``count_layers(...)[-1]`` has the choice.
-        rng: The source of randomness.
-        most_alike: As it was counted.
+        alike: The number of alike neighbours; ``count_layers(...)[-1]`` has the possible values.
+        rng: The random generator.
+        most_alike: The same value as for ``count_layers``.
 
     Returns:
         The number of the group at each position.
     """
     entries: list[tuple[int, int]] = []
     for group in reversed(range(len(sizes))):
-        # The ways into a layer's count sum to it.
+        # The ways of all steps into a state sum to its count in the layer.
         upto, ways_in = _steps_into(sizes, most_alike, group, alike)
         alike, k, l_ = ways_in[bisect_right(upto, rng.randrange(upto[-1]))]
         entries.append((k, l_))
@@ -110,14 +111,15 @@ def draw_sequence(
     return sequence
 
 
-# Every session of a study asks for some of the same ones.
+# Every session of a study needs some of the same values.
 @lru_cache(maxsize=16_384)
 def _steps_into(
     sizes: tuple[int, ...], most_alike: int, group: int, alike: int
 ) -> tuple[list[int], list[tuple[int, int, int]]]:
-    """Return how many ways lead up to each step by which a group comes in, and the steps.
+    """Return the cumulative ways of the steps that insert a group, and the steps.
 
-    A step is what was alike before, the group's runs, and those between alike neighbours.
+    A step has the earlier number of alike neighbours, the group's runs, and those between alike
+    neighbours.
     """
     layer = count_layers(sizes, most_alike)[group]
     counts = list(_ways_into(sizes[group], alike, sum(sizes[:group]), layer))
@@ -128,14 +130,14 @@ def _steps_into(
 def _ways_into(
     n: int, alike: int, length: int, layer: Layer
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Yield what was alike before, the runs, those between alike neighbours, and the ways."""
+    """Yield the earlier alike neighbours, all runs, runs between alike neighbours, and the ways."""
     cuts = _binomials(n - 1, n - 1)
     for before, ways in layer.items():
         if not alike - n < before <= alike + n:
             continue
         others = _binomials(length + 1 - before, n)
         for l_, between in enumerate(_binomials(before, min(before, n))):
-            # How many runs there are follows from what is alike before and after.
+            # The number of runs follows from the alike neighbours before and after.
             k = before - l_ + n - alike
             if max(1, l_) <= k <= n and k - l_ <= length + 1 - before:
                 yield before, k, l_, ways * cuts[k - 1] * between * others[k - l_]
@@ -147,7 +149,7 @@ def _insert(
     alike = alike_at(sequence)
     within = set(alike)
     others = [gap for gap in range(len(sequence) + 1) if gap not in within]
-    # Nothing is drawn where nothing is taken, which is often.
+    # Skip the frequent draws of nothing.
     between = rng.sample(alike, l_) if l_ else []
     beside = rng.sample(others, k - l_) if k > l_ else []
     gaps = sorted([*between, *beside])
@@ -161,7 +163,7 @@ def _insert(
 
 
 def alike_at(sequence: Sequence[int]) -> list[int]:
-    """Return the positions whose trial is of the same group as the one before."""
+    """Return the positions whose trial is of the same group as the previous trial."""
     return [at for at, (a, b) in enumerate(pairwise(sequence), start=1) if a == b]
 
 
@@ -171,22 +173,22 @@ def draw_weighted(weights: Sequence[int], rng: random.Random) -> int:
     return bisect_right(sums, rng.randrange(sums[-1]))
 
 
-# Where so few sequences are taken, the constraints leave next to none.
+# If this many proposals fail, the constraints leave almost no sequences.
 _TRIES = 10_000
 
 
 def draw_spread(sizes: tuple[int, ...], n_spread: int, rng: random.Random) -> list[int] | None:
-    """Return a sequence in which no group meets itself and -1 stands once in each stretch.
+    """Return a sequence without neighbours of the same group and with one -1 per stretch.
 
     Every such sequence has the same probability.
 
     Args:
         sizes: The sizes of the other groups.
-        n_spread: How many trials are spread.
-        rng: The source of randomness.
+        n_spread: The number of spread trials.
+        rng: The random generator.
 
     Returns:
-        The number of the group at each position, -1 for a spread trial; None where no sequence
+        The number of the group at each position, -1 for a spread trial; None if no sequence
         was found.
     """
     return next(
@@ -195,7 +197,7 @@ def draw_spread(sizes: tuple[int, ...], n_spread: int, rng: random.Random) -> li
 
 
 def propose_spread(sizes: tuple[int, ...], n_spread: int, rng: random.Random) -> list[int] | None:
-    """Return one proposal of ``draw_spread``, or None where it is rejected.
+    """Return one proposal of ``draw_spread``, or None if the proposal is rejected.
 
     Each sequence is proposed and accepted with the same probability.
     """
@@ -213,9 +215,9 @@ def propose_spread(sizes: tuple[int, ...], n_spread: int, rng: random.Random) ->
 
 @lru_cache(maxsize=256)
 def share_accepted(sizes: tuple[int, ...], n_spread: int) -> float:
-    """Return about which share of proposals is accepted; 1 where there is nothing to propose.
+    """Return the approximate share of accepted proposals; 1 if nothing can be proposed.
 
-    It takes each gap between others as equally likely to part alike ones.
+    The estimate assumes that each gap is equally likely to separate alike neighbours.
     """
     words, bounds = _words_and_bounds(sizes, n_spread)
     if not words:
@@ -231,14 +233,14 @@ def share_accepted(sizes: tuple[int, ...], n_spread: int) -> float:
 
 @lru_cache(maxsize=256)
 def _words_and_bounds(sizes: tuple[int, ...], n_spread: int) -> tuple[dict[int, int], list[int]]:
-    """Return ``W`` for each number of alike neighbours that can be parted, and ``B``."""
+    """Return ``W`` for each separable number of alike neighbours, and ``B``."""
     bounds = placement_bounds(stretch_lengths(sum(sizes) + n_spread, n_spread))
     words = count_layers(sizes, n_spread)[-1]
     return {a: w for a, w in words.items() if a <= n_spread and bounds[a]}, bounds
 
 
 def draw_freely(n_others: int, n_spread: int, rng: random.Random) -> list[int]:
-    """Return a sequence in which only the spread group is asked for: -1 once in each stretch."""
+    """Return a sequence whose only constraint is the spread group: one -1 per stretch."""
     total = n_others + n_spread
     at = {
         rng.randrange(i * total // n_spread, (i + 1) * total // n_spread) for i in range(n_spread)
@@ -248,19 +250,19 @@ def draw_freely(n_others: int, n_spread: int, rng: random.Random) -> list[int]:
 
 
 def stretch_lengths(n_trials: int, n_spread: int) -> tuple[int, ...]:
-    """Return how many positions each stretch has."""
+    """Return the number of positions in each stretch."""
     borders = [number * n_trials // n_spread for number in range(n_spread + 1)]
     return tuple(end - start for start, end in pairwise(borders))
 
 
 @lru_cache(maxsize=256)
 def placement_bounds(lengths: tuple[int, ...]) -> list[int]:
-    """Return ``B(a)`` for each a: the most ways to place spread trials that part a alike gaps.
+    """Return ``B(a)`` for each a: the most ways to place spread trials that separate a alike gaps.
 
     Args:
-        lengths: How many positions each stretch has.
+        lengths: The number of positions in each stretch.
     """
-    # By number of gaps: the ways whose last trial stands last in its stretch, and the others.
+    # By number of gaps: the ways whose last trial is at the end of its stretch, and all others.
     ways = {0: (0, 1)}
     for number, length in enumerate(lengths):
         following: dict[int, tuple[int, int]] = {}
@@ -275,14 +277,14 @@ def placement_bounds(lengths: tuple[int, ...]) -> list[int]:
 def _through_stretch(
     length: int, last: int, elsewhere: int, *, first: bool
 ) -> list[tuple[int, tuple[int, int]]]:
-    """Return the ways after one stretch more, with how many of its gaps must be taken.
+    """Return the ways after one more stretch, with the number of its gaps that must be taken.
 
-    The gap on the border is taken by the trial before it, if that stands last, or else by this
-    one, if it stands first; where nothing asks for it, it may stay empty.
+    The gap on the border is taken by the previous trial, if that is last in its stretch, or else by
+    this trial, if it is first; a gap that need not be taken may stay empty.
     """
     either, within = last + elsewhere, length - 2
     if length == 1:
-        # The only position is the first and the last.
+        # The only position is both the first and the last.
         states = [(0, (elsewhere, 0)), (1, (elsewhere, 0))]
     else:
         states = [
@@ -290,7 +292,7 @@ def _through_stretch(
             (1, (last, last * within + elsewhere)),
             *([(1, (0, either)), (2, (0, last))] if within else []),
         ]
-    # Before the first stretch there is no border.
+    # The first stretch has no border before it.
     return [state for state in states if not first or state[0] == 0] + (
         [(1, (0, either))] if first and within > 0 else []
     )
@@ -300,14 +302,14 @@ def _through_stretch(
 def count_placements(
     alike: tuple[int, ...], n_others: int, n_spread: int
 ) -> tuple[dict[int, int], ...]:
-    """Return, for each spread trial and each gap it can take, the ways to place it and the rest.
+    """Return, for each spread trial and each possible gap, the ways to place it and the rest.
 
-    The ways of the first trial sum to ``P(A)``. Gaps rise, and each gap in ``A`` is taken.
+    The ways of the first trial sum to ``P(A)``. Gaps increase, and each gap in ``A`` is taken.
 
     Args:
-        alike: The set ``A``: the gaps between alike others, rising.
-        n_others: How many others there are.
-        n_spread: How many trials are spread.
+        alike: The set ``A``: the gaps between alike others, in increasing order.
+        n_others: The number of other trials.
+        n_spread: The number of spread trials.
     """
     total = n_others + n_spread
     ways: list[dict[int, int]] = [{} for _ in range(n_spread)]
@@ -327,14 +329,14 @@ def count_placements(
 
 
 def _next_alike(alike: Sequence[int], gap: int, n_others: int) -> int:
-    """Return the next gap that must be taken, beyond the last gap where there is none."""
+    """Return the next gap that must be taken; beyond the last gap if there is none."""
     return next((place for place in alike if place > gap), n_others + 1)
 
 
 def _placed(
     others: Sequence[int], placements: Sequence[dict[int, int]], rng: random.Random
 ) -> list[int]:
-    """Return the others with the spread trials between them, each placement equally likely."""
+    """Return the others with the spread trials inserted, each placement equally likely."""
     alike, taken, last = alike_at(others), set[int](), -1
     for ways in placements:
         must = _next_alike(alike, last, len(others))

@@ -1,1 +1,1 @@
-"""Readers of the field's formats: tables of pairs, BLiMP, MultiBLiMP, SyntaxGym, PCIbex, .tab."""
+"""Readers of common formats: tables of pairs, BLiMP, MultiBLiMP, SyntaxGym, PCIbex, .tab."""

@@ -1,4 +1,4 @@
-"""Which column of somebody's table is which, by the names that the field uses."""
+"""Recognition of a table's columns by the header names in common use."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -7,8 +7,8 @@ from experiment.errors import MaterialsError
 from experiment.materials.formats.raw import RawTable
 from experiment.records import Kind
 
-# The first name is ours; the others are those of BLiMP, BabyLM, MultiBLiMP, PCIbex, Ibex and of
-# spreadsheets. Case, spaces and hyphens do not count.
+# The first name is Parallax's; the others are those of BLiMP, BabyLM, MultiBLiMP, PCIbex, Ibex and
+# spreadsheets. Case, spaces and hyphens do not matter.
 NAMES: dict[str, tuple[str, ...]] = {
     "good": ("good", "sentence_good", "good_sentence", "sen", "grammatical", "acceptable",
              "grammatical_sentence", "acceptable_sentence", "correct_sentence", "expected",
@@ -27,7 +27,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "sentence": ("sentence", "stimulus", "text", "stimuli", "sentences"),
     "version": ("version", "grammaticality", "acceptability", "grammatical", "acceptable", "label"),
 }  # fmt: skip
-# Beside a column of sentences, these hold the answers to a question about each.
+# In a table with a column of sentences, these columns hold answers to a question about each.
 _OF_ANSWERS = {"correct", "wrong", "incorrect", "expected", "unexpected", "foil"}
 
 KINDS = {
@@ -40,28 +40,29 @@ KINDS = {
                      "attention-check"),
                     Kind.CATCH),
 }  # fmt: skip
-# Rows of such a kind are no items: they are shown before the session, and nothing of them is kept.
+# Rows of these kinds are not items: they are shown before the session, and their answers are not
+# stored.
 PRACTICE = {"practice", "training", "warmup", "warm-up", "warm_up", "example", "exercise"}
 
-# Which columns of the items table hold what these say; the others bear our own name.
+# The columns of the items table that each name fills; all other names fill their own column.
 _ITEM_COLUMNS = {"item": ("frame",), "sentence": ("good", "bad"), "version": ("good", "bad")}
 _NEAR_KIND = 0.75
 
-# What a column is called in a researcher's table: one header, or all that make it together.
+# A column's header in a researcher's table, or the several headers that make up the column.
 Header = str | Sequence[str]
 
 
 def key_of(name: str) -> str:
-    """Return a header without what does not count: case, spaces, hyphens."""
+    """Return a header in normalised form, without differences in case, spaces and hyphens."""
     return "_".join(name.lower().replace("-", " ").replace("_", " ").split())
 
 
 def find_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
-    """Return the table's header for each of our columns that it has.
+    """Return the table's header for each Parallax column that the table has.
 
     Args:
         table: The table.
-        named: Headers that the researcher gave for our columns; they come first.
+        named: Headers that the researcher gave for Parallax columns; these take precedence.
 
     Raises:
         MaterialsError: A given header is not in the table, or maps to no column that Parallax
@@ -82,21 +83,22 @@ def find_columns(table: RawTable, named: Mapping[str, str]) -> dict[str, str]:
             if key_of(found.get(ours, "")) in _OF_ANSWERS:
                 del found[ours]
     if "bad" not in found and "sentence" in found and "good" not in named:
-        # A column "grammatical" without its counterpart says of one sentence what it is.
+        # A column "grammatical" without its counterpart marks a sentence as good or bad.
         found.pop("good", None)
         _find("version", by_key, found)
     if "kind" in found and "kind" not in named and unknown_kinds(table, found["kind"]):
         _refuse_misspelt(table, found["kind"])
-        # A column of that name which says something else is one of the researcher's own.
+        # A column of that name with other contents is one of the researcher's own.
         del found["kind"]
     return found
 
 
 def headers_read(found: Mapping[str, str]) -> dict[str, str]:
-    """Return our columns that a table calls otherwise, with its header.
+    """Return the Parallax columns that have a different header in a table, with that header.
 
-    Where a table has both sentences of a pair in one row, it tells no versions apart: a column that
-    might stays one of the researcher's own. Where it does, its own name is told, too.
+    A table with both sentences of a pair in one row does not distinguish versions: a column that
+    might do so remains one of the researcher's own. Otherwise the version column is always
+    included.
     """
     unread = ("sentence", "version") if {"good", "bad"} <= found.keys() else ()
     return {
@@ -107,16 +109,16 @@ def headers_read(found: Mapping[str, str]) -> dict[str, str]:
 
 
 def column_headers(headers: Mapping[str, Header]) -> dict[str, str]:
-    """Return for columns of the items table what a codebook adds: where their values stood.
+    """Return what a codebook adds about columns of the items table: their original headers.
 
     Args:
-        headers: As a study's ``materials.headers`` has them.
+        headers: A study's ``materials.headers``.
     """
     told: dict[str, str] = {}
     for ours, header in headers.items():
         columns = _ITEM_COLUMNS.get(ours, (ours,))
         if ours == "sentence" and "version" not in headers:
-            # Nothing tells versions apart: each sentence stands alone, and bad is empty.
+            # Without a version column, each sentence stands alone, and bad is empty.
             columns = ("good",)
         for column in columns:
             told[column] = f"{told.get(column, '')}; in the researcher's table: {in_quotes(header)}"
@@ -124,21 +126,21 @@ def column_headers(headers: Mapping[str, Header]) -> dict[str, str]:
 
 
 def in_quotes(header: Header) -> str:
-    """Return a header, or several that make one column together, in quotation marks."""
+    """Return one header, or several that make up one column, in quotation marks."""
     names = [header] if isinstance(header, str) else header
     return " and ".join(f'"{name}"' for name in names)
 
 
 def misspelt_kinds(values: Iterable[str]) -> dict[str, str]:
-    """Return the words that are no kind of item, in a column that was meant for kinds.
+    """Return the invalid words in a column that was meant for kinds of items.
 
     Args:
-        values: What the column says.
+        values: The column's values.
 
     Returns:
-        For each such word the kind that it is nearest to, or nothing; empty where all words are
-        kinds, and where none is one and not all are near to one. A word with a number behind it
-        ("Filler12") is an item's name, and near to no kind.
+        For each invalid word the most similar kind, or an empty text; empty if all words are
+        kinds, and if none is a kind and not all are similar to one. A word that ends in a number
+        ("Filler12") is an item's name, and similar to no kind.
     """
     known = [word for word in (*KINDS, *PRACTICE) if word]
     said = dict.fromkeys(value.lower() for value in values if value)
@@ -153,7 +155,7 @@ def misspelt_kinds(values: Iterable[str]) -> dict[str, str]:
 
 
 def _refuse_misspelt(table: RawTable, column: str) -> None:
-    """Refuse a column of kinds with a word that is none: all its fillers would become targets."""
+    """Refuse a column of kinds with an invalid word, which would turn its fillers into targets."""
     misspelt = misspelt_kinds(row.values[column] for row in table.rows)
     for row in table.rows:
         word = row.values[column].lower()
@@ -168,7 +170,7 @@ def _refuse_misspelt(table: RawTable, column: str) -> None:
 
 
 def unknown_kinds(table: RawTable, column: str) -> list[str]:
-    """Return what a column says that is no kind of item, each word once."""
+    """Return the words of a column that are not kinds of items, each once."""
     words = dict.fromkeys(row.values[column].lower() for row in table.rows)
     return [word for word in words if word not in KINDS and word not in PRACTICE]
 

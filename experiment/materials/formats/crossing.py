@@ -1,4 +1,4 @@
-"""Conditions that several columns make together, such as the two factors of a 2 x 2 design."""
+"""Conditions made from several columns, such as the two factors of a 2 x 2 design."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -9,7 +9,7 @@ from experiment.materials.formats.raw import RawRow, RawTable
 
 CONDITION = "condition"
 _SIGN = "+"
-# Columns that deal items to lists say nothing of what an item is.
+# Columns that assign items to lists are not factors.
 _DEALING = ("list", "group", "block")
 _MOST_FACTORS = 4
 _NO_WORDS = {"yes", "no", "true", "false", "on", "off"}
@@ -18,18 +18,18 @@ _NO_WORDS = {"yes", "no", "true", "false", "on", "off"}
 def cross_factors(
     table: RawTable, found: Mapping[str, str], factors: Sequence[str] = ()
 ) -> tuple[RawTable, dict[str, str], tuple[str, ...], tuple[str, ...]]:
-    """Return a table with a column of conditions, where other columns cross to make them.
+    """Return a table with a column of conditions, if other columns cross to make them.
 
-    They are looked for where items stand in several rows that no column of conditions tells apart:
-    the fewest columns that do so for every item and have the same values in each.
+    Factors are sought if items have several rows that no column of conditions distinguishes:
+    the fewest columns that do so for every item and have the same values in each item.
 
     Args:
         table: The table.
-        found: Which of its headers was read as which of our columns.
-        factors: The columns that the researcher named.
+        found: The table's header for each Parallax column.
+        factors: The factors that the researcher named.
 
     Returns:
-        The table, the headers, the factors, and what was decided, in sentences.
+        The table, the headers, the factors, and the decisions as sentences.
     """
     found = dict(found)
     if not factors and not (factors := _factors(table, found)):
@@ -46,7 +46,7 @@ def cross_factors(
 
 
 def named_factors(table: RawTable, named: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the columns that ``--column condition=FIRST+SECOND`` names; none where it does not.
+    """Return the columns in ``--column condition=FIRST+SECOND``; empty if several are not named.
 
     Raises:
         MaterialsError: The table lacks one of them.
@@ -66,7 +66,7 @@ def named_factors(table: RawTable, named: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _factors(table: RawTable, found: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the fewest columns that cross within every item; none where nothing crosses."""
+    """Return the fewest columns that cross within every item; empty if none do."""
     if "item" not in found:
         return ()
     groups = _items(table, found)
@@ -92,9 +92,9 @@ def _factors(table: RawTable, found: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _items(table: RawTable, found: Mapping[str, str]) -> list[list[RawRow]]:
-    """Return the rows of each item, of the kinds that every item has several times.
+    """Return the rows of each item, for kinds whose items all have several rows.
 
-    Rows without a number, such as fillers, are items of their own.
+    Rows without a number, such as fillers, are separate items.
     """
     kinds = [found[name] for name in ("construction", "kind", "version") if name in found]
     groups: dict[tuple[str, ...], dict[str | int, list[RawRow]]] = {}
@@ -104,7 +104,7 @@ def _items(table: RawTable, found: Mapping[str, str]) -> list[list[RawRow]]:
     return [
         rows
         for items in groups.values()
-        # One item in two rows among others in one is a mistake and no design.
+        # A single item with two rows among items with one row is a mistake rather than a design.
         if all(len(rows) > 1 for rows in items.values())
         for rows in items.values()
     ]

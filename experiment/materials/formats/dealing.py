@@ -1,4 +1,4 @@
-"""Columns that deal items to lists, as PCIbex tables have them: a row for each item and group."""
+"""Columns that assign items to lists, as in PCIbex tables: one row per item and group."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -11,22 +11,22 @@ _FEWEST_LISTS = 2
 
 
 def list_column(columns: Iterable[str]) -> str:
-    """Return the header of the column that names lists; empty where there is none."""
+    """Return the header of the column that names lists; empty if there is none."""
     return next((name for name in columns if key_of(name) in LIST_COLUMNS), "")
 
 
 def is_dealt(rows: Iterable[Mapping[str, str]]) -> bool:
-    """Return whether rows name two lists at least."""
+    """Return whether the rows name at least two lists."""
     rows = list(rows)
     column = list_column(rows[0] if rows else ())
     return len({row[column] for row in rows if row.get(column)}) >= _FEWEST_LISTS
 
 
 def join_lists(table: RawTable) -> RawTable:
-    """Return a table in which rows that differ in their list alone are one.
+    """Return a table in which rows that differ only in their list are merged.
 
-    Tables that name lists repeat what several lists show, such as fillers. Where a row stood in
-    every list it names none, which means all; else its lists are joined by semicolons.
+    Tables that name lists repeat rows that several lists share, such as fillers. A merged row that
+    was in every list names none, which means all; otherwise its lists are joined by semicolons.
     """
     column = list_column(table.columns)
     if not column:
@@ -37,7 +37,7 @@ def join_lists(table: RawTable) -> RawTable:
         key = tuple(text for name, text in row.values.items() if name != column)
         joined.setdefault(key, []).append(row)
     repeated = len(table.rows) - len(joined)
-    # A row that stands twice in one list is left to be named as a mistake.
+    # A row that occurs twice in one list is kept, to be reported as a mistake.
     twice = any(len({row.values[column] for row in rows}) < len(rows) for rows in joined.values())
     if len(lists) < _FEWEST_LISTS or not repeated or twice:
         return table

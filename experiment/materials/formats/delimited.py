@@ -1,6 +1,6 @@
 """Delimited text (CSV, TSV, semicolons, bars): its encoding, its headers and its cells.
 
-A file is read piece by piece: a large one is never held in memory as a whole.
+Files are read in pieces, so that a large file is never in memory as a whole.
 """
 
 import codecs
@@ -23,12 +23,12 @@ _PIECE, _MOST_BEFORE = 1 << 20, 1_000
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A file whose encoding is known.
+    """A text file with a known encoding.
 
     Attributes:
         path: The file.
-        encoding: How it is decoded.
-        is_unicode: Whether the encoding is one of Unicode, so that no letter can be wrong.
+        encoding: The name of the encoding.
+        is_unicode: Whether the encoding is a Unicode encoding, so that no letter can be wrong.
     """
 
     path: Path
@@ -37,7 +37,7 @@ class TextFile:
 
     @contextmanager
     def lines(self, after: int = 0) -> Iterator[TextIO]:
-        """Open the file behind its first characters, its line ends as they are written."""
+        """Open the file after its first ``after`` characters, with line ends unchanged."""
         with self.path.open(encoding=self.encoding, newline="") as file:
             left = after
             while left > 0 and (piece := file.read(min(left, _PIECE))):
@@ -45,7 +45,7 @@ class TextFile:
             yield file
 
     def head(self) -> str:
-        """Return the beginning, by which a format is known."""
+        """Return the beginning of the text, for recognising a format."""
         with self.lines() as file:
             return file.read(_PIECE)
 
@@ -57,12 +57,12 @@ class TextFile:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a file's text is divided.
+    """The layout of a delimited file.
 
     Attributes:
-        delimiter: The mark between cells.
-        before: How many lines stand before the headers.
-        start: At which character the headers begin.
+        delimiter: The character between cells.
+        before: The number of lines before the headers.
+        start: The number of characters before the headers.
     """
 
     delimiter: str
@@ -71,7 +71,7 @@ class Layout:
 
 
 class DelimitedError(ValueError):
-    """A file whose quotation marks do not come in pairs.
+    """A file whose quotation marks are not paired.
 
     Attributes:
         line: The number of the line.
@@ -83,14 +83,14 @@ class DelimitedError(ValueError):
 
 
 def open_text(path: Path, language: str = "") -> TextFile:
-    """Return a file of text: UTF-8, UTF-16, or what spreadsheets on Windows write.
+    """Open a text file in UTF-8, UTF-16, or the encoding of spreadsheets on Windows.
 
     Args:
         path: The file.
-        language: The language of its text (BCP 47), which tells the encoding of spreadsheets.
+        language: The language of the text (BCP 47), which determines the encoding of spreadsheets.
 
     Raises:
-        ValueError: It is no text.
+        ValueError: The file is not text.
     """
     with path.open("rb") as file:
         is_utf_16 = file.read(2) in _UTF_16
@@ -105,11 +105,11 @@ def open_text(path: Path, language: str = "") -> TextFile:
 
 
 def find_layout(file: TextFile, *, titles: bool = False) -> Layout:
-    """Return how a file is divided: by the mark that its headers name, or that divides them most.
+    """Return a file's layout: the delimiter is the named one, or the one with the most cells.
 
     Args:
         file: The file.
-        titles: Whether comments and titles may stand before the headers: lines with fewer cells
+        titles: Whether comments and titles may precede the headers: lines with fewer cells
             than those below.
     """
     with file.lines() as text:
@@ -127,12 +127,12 @@ def find_layout(file: TextFile, *, titles: bool = False) -> Layout:
 def cells_of(
     file: TextFile, layout: Layout, *, lenient: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
-    """Yield each row's cells with the number of its last line, the headers first.
+    """Yield each row's cells with the number of its last line, starting with the headers.
 
     Args:
         file: The file.
-        layout: How it is divided.
-        lenient: Whether spaces before cells, and quotation marks within, are overlooked.
+        layout: The file's layout.
+        lenient: Whether to accept spaces before cells, and quotation marks within them.
 
     Raises:
         DelimitedError: A quotation mark has no counterpart.
@@ -152,7 +152,7 @@ def _first_that_is_no_title(lines: list[str], first: int) -> int:
     for number, line in enumerate(lines[first:], start=first):
         below = [text for text in lines[number + 1 :] if text.strip()]
         if _COMMENT.match(line):
-            # Comments stand below each other.
+            # Comments may follow each other.
             below = [text for text in below if not _COMMENT.match(text)] or below
         if not below or not _is_title(line, below[0]):
             return number
@@ -174,7 +174,7 @@ def _n_cells(line: str, delimiter: str) -> int:
 
 
 def _is_text(path: Path, encoding: str) -> bool:
-    """Return whether a file can be decoded to text, of which no character is zero."""
+    """Return whether a file can be decoded to text without null characters."""
     try:
         with path.open(encoding=encoding, newline="") as file:
             return not any("\0" in piece for piece in iter(lambda: file.read(_PIECE), ""))

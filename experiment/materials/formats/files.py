@@ -1,4 +1,4 @@
-"""Materials in one file or in a folder of files, gone through again and again."""
+"""Materials in a file or in a folder of files, for repeated iteration."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from experiment.materials.read import read_items
 from experiment.records import Item
 from experiment.tables.schemas import ITEMS
 
-# In a folder, a text file is rather a note than a table.
+# In a folder, a .txt file is more likely a note than a table.
 _IN_FOLDERS = (".jsonl", ".json", ".csv", ".tsv", ".tab", ".parquet")
 _STUDY = "study.toml"
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -22,12 +22,12 @@ _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """Materials in files.
+    """Materials that can be iterated repeatedly.
 
     Attributes:
-        items: Begins a passage through the items.
-        notes: What was decided, derived or left out, in sentences.
-        rendering: How models that cut running text up are given it, where the format says so.
+        items: Returns a new iterator over the items.
+        notes: What was decided, derived or left out, as sentences.
+        rendering: The rendering for models with their own tokeniser, if the format specifies one.
     """
 
     items: Callable[[], Iterator[Item]]
@@ -36,7 +36,7 @@ class Opened:
 
 
 def is_materials(named: str) -> bool:
-    """Return whether a name is one of a file of items, or of a folder of such files."""
+    """Return whether a path names a file of items or a folder of such files."""
     path = Path(named)
     if path.is_dir():
         return not (path / _STUDY).is_file() and bool(materials_files(path))
@@ -45,9 +45,9 @@ def is_materials(named: str) -> bool:
 
 
 def materials_files(path: Path) -> list[Path]:
-    """Return the files of a folder that hold items, by name; of a file, itself.
+    """Return the files of items in a folder, by name; for a file, the file itself.
 
-    Where a folder holds tasks, these name their data.
+    If a folder contains tasks, only these are returned, because they name their data files.
     """
     if not path.is_dir():
         return [path]
@@ -60,9 +60,9 @@ def materials_files(path: Path) -> list[Path]:
 
 
 def open_materials(path: Path) -> Opened:
-    """Return the items of a file or folder in any of the formats; large tables are not held.
+    """Open a file or folder of items in any format, without loading large tables.
 
-    The two sentences of a pair may be the same: a model's tie is counted as such.
+    The two sentences of a pair may be identical: a model's tie is counted as such.
 
     Raises:
         MaterialsError: A file cannot be read, or two items of a folder have one id.

@@ -1,4 +1,4 @@
-"""What a published format of materials says of itself; its module is all that it needs."""
+"""The interface of a published format of materials, which its own module implements."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from experiment.materials.formats.pairs import Draft
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """What was read of a file.
+    """The result of reading a file.
 
     Attributes:
-        drafts: Its items.
-        notes: What was decided, in sentences.
-        rendering: How models that cut running text up are given it, where the format says so.
+        drafts: The file's items.
+        notes: The decisions, as sentences.
+        rendering: The rendering for models with their own tokeniser, if the format specifies one.
     """
 
     drafts: list[Draft]
@@ -25,11 +25,12 @@ class Drafts:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a file is to be read.
+    """Options for reading a file.
 
     Attributes:
-        language: The items' language (BCP 47), which tells the encoding of what is no Unicode.
-        identical: Whether a pair's two sentences may be the same.
+        language: The items' language (BCP 47), which determines the encoding of files without
+            Unicode.
+        identical: Whether a pair's two sentences may be identical.
     """
 
     language: str = ""
@@ -38,15 +39,15 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A published format; ``FORMAT`` of a module in ``published/``.
+    """A published format: the constant ``FORMAT`` of a module in ``published/``.
 
     Attributes:
-        name: What a file of it is, in words.
-        documentation: Its row in docs/interchange.md.
-        recognises: Whether a file is of it.
-        read: Reads a file; raises a MaterialsError where it is damaged.
-        suffixes: Endings that only its files have.
-        names_its_data: Whether its files name the others of their folder.
+        name: A description of a file in this format.
+        documentation: The format's row in docs/interchange.md.
+        recognises: Returns whether a file has this format.
+        read: Reads a file; raises a MaterialsError if the file is damaged.
+        suffixes: File-name suffixes that only this format uses.
+        names_its_data: Whether its files name the other files in their folder.
     """
 
     name: str
@@ -63,5 +64,5 @@ def formats() -> tuple[Format, ...]:
 
 
 def format_of(path: Path) -> Format | None:
-    """Return the published format that a file is of; None for a table."""
+    """Return the published format of a file; None for a table."""
     return next((each for each in formats() if each.recognises(path)), None)

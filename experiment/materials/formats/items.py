@@ -1,4 +1,4 @@
-"""From pairs to items: whatever a file does not say is derived, and told."""
+"""Conversion of drafts to items; missing values are derived, and notes report them."""
 
 import re
 import unicodedata
@@ -18,15 +18,15 @@ ONE_CONDITION = "all"
 
 
 def make_items(drafts: Sequence[Draft], path: Path) -> tuple[list[Item], list[str]]:
-    """Return items for the drafts in their order, and what was derived, in sentences.
+    """Return items for the drafts, in order, and notes on the derived values as sentences.
 
     Items of one construction and kind form one template if each of their item numbers occurs in the
     same conditions, so that a Latin square can cross them; conditions that share no item number
     have a template each.
 
     Raises:
-        MaterialsError: An item stands twice in a condition, lacks one that others have, or two
-            pairs have one id.
+        MaterialsError: An item occurs twice in a condition, lacks a condition that others have, or
+            two pairs have one id.
     """
     kinds = [_kind(draft) for draft in drafts]
     named = [_construction(draft, kind, path) for draft, kind in zip(drafts, kinds, strict=True)]
@@ -107,7 +107,7 @@ def _templates(
             raise broken_crossing(own) or _twice(draft, group[0], frame, other)
         conditions[draft.condition] = draft
     crossed = {
-        # Lists that a table names need no crossing: it says itself who sees what.
+        # Lists that a table names need no crossing: the table assigns the items itself.
         group: is_dealt(one.extra for row in found.values() for one in row.values())
         or _is_crossed(group[0], found)
         for group, found in cells.items()
@@ -146,7 +146,7 @@ def _twice(draft: Draft, construction: str, frame: str, other: Draft) -> Materia
 
 
 def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
-    """Return whether every item occurs in every condition; none may lack some of them."""
+    """Return whether every item occurs in every condition; refuse items with only some of them."""
     conditions = dict.fromkeys(name for found in cells.values() for name in found)
     if all(len(found) == 1 for found in cells.values()):
         return len(conditions) == 1
@@ -173,7 +173,7 @@ def _is_crossed(construction: str, cells: dict[str, dict[str, Draft]]) -> bool:
 
 
 def _slug(text: str) -> str:
-    """Return a name without spaces or signs, in which every script's letters stay."""
+    """Return a name without spaces and punctuation, keeping the letters of every script."""
     kept = "".join(
         c if unicodedata.category(c)[0] in "LMN" or c in "_.-" else "_" for c in text.strip()
     )

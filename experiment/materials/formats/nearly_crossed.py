@@ -1,7 +1,7 @@
-"""Where columns cross within most items of a table, and what keeps them from it in the others.
+"""Detection of factors that cross within most items of a table, and of the faults in the others.
 
-Otherwise one slip in a factor's column would be told as "the item occurs twice" of an item in which
-nothing is wrong.
+Otherwise one mistake in a factor's column would be reported as "the item occurs twice" for an item
+without any fault.
 """
 
 from collections import Counter
@@ -13,13 +13,13 @@ from experiment.errors import MaterialsError
 from experiment.materials.formats.pairs import Draft
 
 _MOST_COLUMNS, _MOST_FACTORS = 12, 3
-# Columns that cross in fewer of the items are no factors.
+# Columns that cross in a smaller share of the items are not factors.
 _ENOUGH = 0.5
 _Levels = tuple[str, ...]
 
 
 def broken_crossing(numbered: Sequence[tuple[str, Draft]]) -> MaterialsError | None:
-    """Return what keeps a table's factors from crossing; None where no columns nearly do.
+    """Return the fault that prevents a table's factors from crossing; None if none nearly cross.
 
     Args:
         numbered: The rows of one construction and kind, each with its item's number.
@@ -42,7 +42,7 @@ def broken_crossing(numbered: Sequence[tuple[str, Draft]]) -> MaterialsError | N
 
 
 def _expected(groups: Sequence[Sequence[Draft]], factors: Sequence[str]) -> set[_Levels]:
-    """Return the levels that most items have once each; empty where they do not cross so."""
+    """Return the levels that most items have exactly once; empty if they do not cross."""
     counted: Counter[tuple[_Levels, ...]] = Counter()
     for rows in groups:
         own = [_levels(row, factors) for row in rows]

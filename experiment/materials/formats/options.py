@@ -1,4 +1,4 @@
-"""Three options and more in one row: those of numbered columns, and those beside good and bad."""
+"""Three or more options per row: numbered columns, or further columns next to good and bad."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from experiment.records import SIDES
 
 _NUMBERED = re.compile(r"(?:option|choice|alternative|response)_?([1-9]|[a-i])")
 _ANSWERS = ("answer", "correct_answer", "correct_option", "correct", "key", "expected", "good")
-# What stands beside good and bad under such a name is an option more.
+# In a table with good and bad, columns with such names hold further options.
 _FURTHER = re.compile(
     r"(?:bad|wrong|incorrect|distractor|foil|lure|competitor|alternative|option|ungrammatical|"
     r"unacceptable|unexpected)_?(?:[1-9]|[a-i])"
@@ -20,10 +20,10 @@ _GOOD, _OTHERS = "good", ("bad", "distractor")
 
 
 def order_options(table: RawTable) -> RawTable:
-    """Return a table whose numbered options became good, bad, distractor, and so on.
+    """Return a table whose numbered options are renamed to good, bad, distractor, and so on.
 
-    A table ``option_1, option_2, option_3, answer`` says with ``answer`` which option is the good
-    one: by its number or letter, or by its text. Any other table is returned as it is.
+    In a table ``option_1, option_2, option_3, answer``, the column ``answer`` identifies the good
+    option by its number or letter, or by its text. Any other table is returned unchanged.
 
     Raises:
         MaterialsError: An answer is none of its row's options.
@@ -59,7 +59,7 @@ def _row(
     said = row.values[answer]
     by_name = {key_of(options[mark]): mark for mark in texts}
     by_text = {text: mark for mark, text in texts.items()}
-    # A text comes before a number: options that are numbers are meant themselves.
+    # A text takes precedence over a number: options may themselves be numbers.
     chosen = by_text.get(said) or by_name.get(key_of(said)) or _mark(said.lower(), texts)
     if chosen not in texts:
         raise MaterialsError(
@@ -75,18 +75,18 @@ def _row(
 
 
 def _mark(said: str, texts: Mapping[str, str]) -> str:
-    """Return the option that a number or letter means, whichever of both the headers have."""
+    """Return the option for a number or a letter, whichever of the two the headers use."""
     if said in texts or len(said) != 1:
         return said
     return said.translate(_EXCHANGED)
 
 
 def options_against(table: RawTable, found: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the columns that stand against good, by our names and then by the table's own.
+    """Return the columns of the options other than good: Parallax's first, then the table's own.
 
     Args:
         table: The table.
-        found: Which of its headers was read as which of our columns.
+        found: The table's header for each Parallax column.
     """
     ours = [name for name in _OTHERS if name in found and _filled(table, found[name])]
     more = [

@@ -1,4 +1,4 @@
-"""Pairs from any table: both sentences in one row, or one sentence in each of two rows."""
+"""Pairs from any table: two sentences per row, or two rows with one sentence each."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from experiment.errors import MaterialsError
 from experiment.materials.formats.raw import RawRow, RawTable
 
-# What tables write in the column of versions.
+# Values that tables use in the column of versions.
 GOOD_WORDS = {"good", "grammatical", "acceptable", "g", "ok", "1", "1.0", "yes", "true", "correct"}
 BAD_WORDS = {"bad", "ungrammatical", "unacceptable", "ug", "*", "0", "0.0", "no", "false"}
 BAD_WORDS |= {"incorrect"}
@@ -16,19 +16,19 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One pair as its file has it; what is empty there is empty here.
+    """One pair as in its file; missing values are empty.
 
     Attributes:
-        place: Where it is in its file.
+        place: The pair's location in the file.
         good: The expected option.
-        bad: The other option; empty where a sentence stands alone.
-        context: What stands before both.
+        bad: The other option; empty for a single sentence.
+        context: The text before both options.
         distractor: A third version.
-        item: What the item's conditions share, e.g. its number.
-        item_id: The pair's own name.
+        item: The identifier that the item's conditions share, e.g. its number.
+        item_id: The pair's unique name.
         condition: Its condition.
         construction: Its construction.
-        kind: What it is for, in the file's words.
+        kind: The kind of item, in the file's words.
         extra: The other columns.
     """
 
@@ -52,9 +52,9 @@ def read_pairs(
 
     Args:
         table: The table.
-        found: Which of its headers was read as which of our columns.
-        identical: Whether the two sentences of a pair may be the same, as in published sets some
-            are: nobody can be asked which is better, but a model's tie can be counted.
+        found: The table's header for each Parallax column.
+        identical: Whether the two sentences of a pair may be identical, as in some published sets
+            (participants cannot choose between them, but a model's tie can be counted).
 
     Raises:
         MaterialsError: No two columns hold the sentences of a pair, or some are empty.
@@ -72,9 +72,9 @@ def read_pairs(
 
 
 def holds_sentences_alone(table: RawTable, found: Mapping[str, str]) -> bool:
-    """Return whether each row of a table is one sentence, which stands against no other.
+    """Return whether each row of a table is a single sentence without a counterpart.
 
-    So it is too where versions are told, and no sentence of the table has its counterpart.
+    This includes tables with a version column in which no sentence has a counterpart.
     """
     if "sentence" not in found or {"good", "bad"} <= found.keys():
         return False
@@ -86,16 +86,16 @@ def holds_sentences_alone(table: RawTable, found: Mapping[str, str]) -> bool:
 
 
 def _told_apart_by(found: Mapping[str, str]) -> list[str]:
-    """Return the headers of what both sentences of a pair share."""
+    """Return the headers of the columns that both sentences of a pair share."""
     names = ("item", "condition", "construction", "kind", "context")
     return [found[name] for name in names if name in found]
 
 
 def read_sentences(table: RawTable, found: Mapping[str, str]) -> list[Draft]:
-    """Return a table's sentences, one in each row, as items that have one version.
+    """Return a table's sentences, one per row, as items with a single version.
 
     Raises:
-        MaterialsError: Some are empty.
+        MaterialsError: Some sentences are empty.
     """
     others = {name: header for name, header in found.items() if name not in ("good", "sentence")}
     own = others | {"good": found["sentence"]}
@@ -113,12 +113,12 @@ def _draft(row: RawRow, found: Mapping[str, str]) -> Draft:
 
 
 def _spaced(text: str) -> str:
-    """Return a text with single spaces; a space that does not break a line stays what it is."""
+    """Return a text with single spaces; non-breaking spaces are kept."""
     return " ".join(part for part in text.replace("\n", " ").replace("\t", " ").split(" ") if part)
 
 
 def _from_two_rows(table: RawTable, found: Mapping[str, str]) -> Iterator[Draft]:
-    """Yield a pair for every two rows that differ in their version alone."""
+    """Yield a pair for every two rows that differ only in their version."""
     halves: dict[tuple[str, ...], dict[bool, RawRow]] = {}
     shared = _told_apart_by(found)
     for row in table.rows:

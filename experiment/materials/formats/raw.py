@@ -1,4 +1,4 @@
-"""Tables as people keep them (CSV, TSV, semicolons, Excel, JSON lines), as rows of texts."""
+"""Reading of tables (CSV, TSV, semicolons, Excel, JSON lines) as rows of texts."""
 
 import json
 from collections import Counter
@@ -25,8 +25,8 @@ class RawRow:
     """One row of a file.
 
     Attributes:
-        place: Where it stands, e.g. "pairs.csv, line 3".
-        values: The row's texts by column; white space at the ends is gone.
+        place: The row's location, e.g. "pairs.csv, line 3".
+        values: The row's texts by column, without surrounding white space.
     """
 
     place: str
@@ -35,13 +35,13 @@ class RawRow:
 
 @dataclass(frozen=True, slots=True)
 class RawTable:
-    """A file's rows, before anything is known of what they mean.
+    """A file's rows, before their columns are interpreted.
 
     Attributes:
         path: The file.
-        columns: The headers, in their order.
-        rows: The rows that hold anything.
-        notes: What the reader had to decide, in sentences.
+        columns: The headers, in order.
+        rows: The rows that are not empty.
+        notes: The reader's decisions, as sentences.
     """
 
     path: Path
@@ -51,11 +51,12 @@ class RawTable:
 
 
 def read_raw(path: Path, language: str = "") -> RawTable:
-    """Return a file's table: text with any usual delimiter, an Excel sheet, or JSON lines.
+    """Read a file's table: text with any common delimiter, an Excel sheet, or JSON lines.
 
     Args:
         path: The file.
-        language: The language of its text (BCP 47), which tells what text is in that is no Unicode.
+        language: The language of its text (BCP 47), which determines the encoding of files without
+            Unicode.
 
     Raises:
         MaterialsError: The file is missing, of another kind, or not a table.
@@ -80,14 +81,14 @@ def read_raw(path: Path, language: str = "") -> RawTable:
 
 
 def read_text(path: Path, language: str = "") -> tuple[str, tuple[str, ...]]:
-    """Return a file's text and what had to be decided: with or without BOM, UTF-8, UTF-16, Excel's.
+    """Return a file's text (UTF-8, UTF-16 or Excel's encoding, with or without BOM), and decisions.
 
     Args:
         path: The file.
-        language: The language of its text, which tells Excel's encoding.
+        language: The language of the text, which determines Excel's encoding.
 
     Raises:
-        MaterialsError: It is no text, or its letters are of another encoding.
+        MaterialsError: The file is not text, or its letters suggest another encoding.
     """
     file, notes = _opened(path, language)
     return file.whole(), notes
@@ -188,16 +189,16 @@ def _from_json_lines(path: Path, language: str) -> RawTable:
 
 
 def json_lines(text: str, path: Path) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield the place and the values of each line that is not blank.
+    """Yield the location and the values of each line that is not blank.
 
     Args:
-        text: What the file holds.
+        text: The file's content.
         path: The file, for messages.
 
     Raises:
-        MaterialsError: A line is no JSON object.
+        MaterialsError: A line is not a JSON object.
     """
-    # Only line feeds end a line: JSON allows the others that Unicode has inside of texts.
+    # Only line feeds end a line: JSON allows Unicode's other line ends inside texts.
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue

@@ -1,4 +1,4 @@
-"""Reading items from any format: a path in; items, and what was read and derived, out."""
+"""Reading of items from a file in any format, with notes on what was read and derived."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -36,18 +36,18 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a file of somebody's materials holds.
+    """The contents of a researcher's file of materials.
 
     Attributes:
-        items: Its items.
-        format: What kind of file it is, in words.
-        notes: What was decided, derived or left out, in sentences.
-        rendering: How models that cut running text up are given it, where the format says so.
-        against: The columns that stand against good, where these are two or more.
-        practice: The rows that are practice: shown before the session, and no items.
-        places: Where each item stands in the file, by its id.
-        headers: Our columns that the file calls otherwise, with its header; a list of several
-            where they make the column together.
+        items: The file's items.
+        format: A description of the file's format.
+        notes: What was decided, derived or left out, as sentences.
+        rendering: The rendering for models with their own tokeniser, if the format specifies one.
+        against: The columns of the other options, if there are two or more.
+        practice: The practice rows, which are shown before the session and are not items.
+        places: Each item's location in the file, by its id.
+        headers: The Parallax columns with a different header in the file, with that header; a list
+            of headers if several make up the column.
     """
 
     items: tuple[Item, ...]
@@ -69,20 +69,21 @@ def read_materials(
     regions: bool | None = False,
     language: str = "",
 ) -> Found:
-    """Return the items of a file in any of the formats.
+    """Read the items of a file in any of the formats.
 
     Args:
         path: A table (.csv, .tsv, .tab, .txt, .xlsx, .jsonl), or a file of a published format.
-        named: Our column to the file's header, where the header does not say it; ``condition`` to
-            several headers with a plus sign between them, where they make the condition together.
-        identical: Whether a pair's two sentences may be the same.
-        alone: Whether a row may be one sentence that stands against no other, to be rated.
-        regions: Whether bars in a sentence, or columns such as region_1, divide its regions; None
-            where they do if every sentence has some.
-        language: The items' language (BCP 47), which tells what a text is in that is no Unicode.
+        named: Parallax column to the file's header, for headers that are not recognised;
+            ``condition`` to several headers joined by plus signs, if they make up the condition.
+        identical: Whether a pair's two sentences may be identical.
+        alone: Whether a row may be a single sentence without a counterpart, to be rated.
+        regions: Whether bars in a sentence, or columns such as region_1, mark regions; with None,
+            they do if every sentence has some.
+        language: The items' language (BCP 47), which determines the encoding of files without
+            Unicode.
 
     Raises:
-        MaterialsError: The file cannot be read, or does not say what the pairs are.
+        MaterialsError: The file cannot be read, or does not define pairs.
     """
     if published := format_of(path):
         read = published.read(path, Terms(language, identical))
@@ -96,7 +97,7 @@ def read_materials(
         table = from_region_columns(table)
     table = join_lists(order_options(table))
     found = _from_table(table, named or {}, identical=identical, alone=alone, regions=regions)
-    # Columns of options, or of regions, became the sentences.
+    # Columns of options, or of regions, were converted to the sentence columns.
     if made_of := [name for name in columns if name not in table.columns]:
         ours = next(name for name in ("good", "sentence") if name in table.columns)
         return replace(found, headers={**found.headers, ours: made_of})
@@ -110,12 +111,12 @@ def _from_table(
     own = {name: header for name, header in named.items() if not (factors and name == CONDITION)}
     columns = find_columns(table, own)
     crossed: tuple[str, ...] = ()
-    # A table without sentences is refused as it is, before anything is added to it.
+    # A table without sentences is refused unchanged.
     if {"good", "bad"} <= columns.keys() or "sentence" in columns:
         table, columns, factors, crossed = cross_factors(table, columns, factors)
     if alone and holds_sentences_alone(table, columns):
         drafts, format_ = read_sentences(table, columns), "a table of sentences"
-        # It tells no two versions apart here, and stays a column of the researcher's own.
+        # The column does not distinguish versions here, and stays one of the researcher's own.
         columns.pop("version", None)
     else:
         drafts = read_pairs(table, columns, identical=identical)
@@ -149,7 +150,7 @@ def _from_table(
 
 
 def _kinds(table: RawTable, columns: Mapping[str, str]) -> Iterable[str]:
-    """Yield that a column which could say the kinds of items does not."""
+    """Report that a possible column of kinds was not used, because of its values."""
     for name in table.columns:
         if "kind" not in columns and key_of(name) in NAMES["kind"]:
             strange = ", ".join(f'"{word}"' for word in unknown_kinds(table, name)[:_SHOWN])

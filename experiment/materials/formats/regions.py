@@ -1,4 +1,4 @@
-"""Sentences whose regions are marked: by bars within them, or by a column for each region."""
+"""Sentences with marked regions, either by bars or by a column for each region."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from experiment.materials.formats.raw import RawRow, RawTable
 from experiment.records import Variant
 
 BAR = "|"
-# Scripts whose words no space divides.
+# Scripts that do not separate words by spaces.
 SPACELESS = regex.compile(
     r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}"
     r"\u3000-\u303f\uff00-\uffef]"
@@ -22,7 +22,7 @@ _SENTENCES = {name for ours in ("good", "sentence") for name in NAMES[ours]}
 
 
 def joined(parts: Sequence[str]) -> str:
-    """Return regions as a sentence: with a space between them where their script has spaces."""
+    """Return regions as a sentence, with spaces between them if their script uses spaces."""
     text = ""
     for part in parts:
         spaceless = text and SPACELESS.match(text[-1]) and SPACELESS.match(part[:1])
@@ -31,9 +31,9 @@ def joined(parts: Sequence[str]) -> str:
 
 
 def from_region_columns(table: RawTable) -> RawTable:
-    """Return a table whose regions stand in columns (region_1, region_2, ...) with one sentence.
+    """Return a table whose region columns (region_1, region_2, ...) are joined to one sentence.
 
-    Any other table is returned as it is.
+    Any other table is returned unchanged.
     """
     numbered = {
         int(match.group(1)): name
@@ -61,14 +61,14 @@ def from_region_columns(table: RawTable) -> RawTable:
 def without_bars(
     drafts: Sequence[Draft], *, everywhere: bool = False
 ) -> tuple[list[Draft], list[str]]:
-    """Return drafts with plain sentences, whose regions stand in columns of their own, and notes.
+    """Return drafts with plain sentences, with regions in separate columns, and notes.
 
     Models score the plain sentence; ``good_regions`` and ``bad_regions`` keep the bars.
 
     Args:
         drafts: The drafts.
-        everywhere: Whether bars divide regions only where every sentence has some, or in a session
-            of several tasks every sentence of the tasks that have any.
+        everywhere: Whether bars mark regions only if every sentence has some, or, in a session
+            with several tasks, every sentence of a task that has any.
     """
     marked = [
         version
@@ -87,7 +87,7 @@ def without_bars(
 
 
 def _partly(drafts: Sequence[Draft]) -> bool:
-    """Return whether some sentences of a task have bars and others have none."""
+    """Return whether some sentences of a task have bars and others do not."""
     of_task: dict[str, set[bool]] = {}
     for draft in drafts:
         of_task.setdefault(draft.extra.get("task", ""), set()).add(BAR in draft.good)

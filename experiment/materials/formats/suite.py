@@ -1,4 +1,4 @@
-"""SyntaxGym suites as their files have them: items in conditions, conditions in regions.
+"""SyntaxGym suites: items consist of conditions, conditions of regions.
 
 Hu, J., Gauthier, J., Qian, P., Wilcox, E., & Levy, R. P. (2020). A systematic assessment of
 syntactic generalization in neural language models. ACL 2020.
@@ -16,9 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from experiment.errors import MaterialsError, said
 from experiment.materials.formats.raw import read_text
 
-# By condition and region.
+# Surprisals in bits by condition and region.
 Surprisals = Mapping[tuple[str, int], float]
-# How near two surprisals in bits are that "=" calls equal.
+# The tolerances within which "=" treats two surprisals in bits as equal.
 RELATIVE_BITS, ABSOLUTE_BITS = 1e-5, 1e-3
 
 _TOKEN = re.compile(
@@ -31,7 +31,7 @@ _CLOSING = {"(": ")", "[": "]"}
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A condition's region, or all its regions, where the number is None."""
+    """One region of a condition, or all its regions if the number is None."""
 
     condition: str
     number: int | None
@@ -39,7 +39,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A sign between two parts."""
+    """An operator with its two operands."""
 
     sign: str
     left: "Part"
@@ -51,11 +51,11 @@ Part = Region | Operation | float
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A prediction's formula, which is true or false of an item.
+    """A prediction's formula, which is true or false for an item.
 
     Attributes:
-        text: As it is written.
-        root: What it consists of.
+        text: The formula as written.
+        root: The parsed formula.
     """
 
     text: str
@@ -63,23 +63,23 @@ class Formula:
 
     @property
     def regions(self) -> list[Region]:
-        """The regions that it speaks of, each once."""
+        """The regions in the formula, each once."""
         return list(dict.fromkeys(_regions(self.root)))
 
     def holds(self, surprisals: Surprisals) -> bool:
-        """Return whether it is true of an item's surprisals, given in bits."""
+        """Return whether the formula is true for an item's surprisals, given in bits."""
         return bool(_value(self.root, surprisals))
 
 
 def parse_formula(text: str, where: str) -> Formula:
-    """Return the formula that a text is.
+    """Parse a formula.
 
     Args:
         text: The formula.
-        where: Where it stands, for messages.
+        where: The formula's location, for messages.
 
     Raises:
-        MaterialsError: The text is no formula that is true or false.
+        MaterialsError: The text is not a formula with a truth value.
     """
     try:
         root = _Reader(text).whole()
@@ -159,7 +159,7 @@ class _Reader:
 
 
 def _check(part: Part, *, truth: bool) -> None:
-    """Raise a ValueError where a surprisal stands for a truth, or a truth for a surprisal."""
+    """Raise a ValueError if a surprisal is used as a truth value, or the reverse."""
     is_truth = isinstance(part, Operation) and part.sign not in "+-"
     if is_truth != truth:
         how = "missing" if truth else "given where a surprisal is needed"
@@ -195,7 +195,7 @@ def _value(part: Part, surprisals: Surprisals) -> float:
         case ">":
             return left > right
         case "=":
-            # Not symmetric: the tolerance goes by the right side.
+            # The comparison is asymmetric: the relative tolerance refers to the right side.
             return abs(left - right) <= ABSOLUTE_BITS + RELATIVE_BITS * abs(right)
         case "&":
             return bool(left) and bool(right)
@@ -203,7 +203,7 @@ def _value(part: Part, surprisals: Surprisals) -> float:
             return bool(left) or bool(right)
 
 
-# How the surprisals of a region's tokens become one number.
+# How the surprisals of a region's tokens are combined to one number.
 Metric = Literal["sum", "mean", "median", "range", "max", "min"]
 _FIRST: Metric = "sum"
 
@@ -213,21 +213,21 @@ class _Part(BaseModel):
 
 
 class SuiteRegion(_Part):
-    """A region: its number, by which formulas name it, and its text, which may be empty."""
+    """A region: its number, which formulas refer to, and its text, which may be empty."""
 
     region_number: int | None = None
     content: str = ""
 
 
 class SuiteCondition(_Part):
-    """A condition of an item: a sentence in regions."""
+    """A condition of an item: a sentence divided into regions."""
 
     condition_name: str
     regions: list[SuiteRegion]
 
     @property
     def numbers(self) -> list[int]:
-        """The regions' numbers; a region that gives none has its place."""
+        """The regions' numbers; a region without a number gets its position."""
         return [
             place if region.region_number is None else region.region_number
             for place, region in enumerate(self.regions, start=1)
@@ -235,12 +235,12 @@ class SuiteCondition(_Part):
 
     @property
     def texts(self) -> list[str]:
-        """The regions' texts, as they join to the sentence by single spaces."""
+        """The regions' texts, which single spaces join to the sentence."""
         return [" ".join(region.content.split()) for region in self.regions]
 
 
 class SuiteItem(_Part):
-    """An item in all its conditions."""
+    """An item with all its conditions."""
 
     item_number: str
     conditions: list[SuiteCondition]
@@ -256,7 +256,7 @@ class _Prediction(_Part):
 
 
 class Suite(_Part):
-    """A suite's file."""
+    """The contents of a suite's file."""
 
     meta: _Meta = _Meta()
     predictions: list[_Prediction] = Field(min_length=1)
@@ -264,7 +264,7 @@ class Suite(_Part):
 
     @property
     def metric(self) -> Metric:
-        """How a region's surprisals are summed up: the file's metric, the sum where it has all."""
+        """How surprisals in a region are combined: by the given metric, or sum if it is "all"."""
         named = self.meta.metric
         return _FIRST if named == "all" or isinstance(named, list) else named
 
@@ -275,7 +275,7 @@ class Suite(_Part):
             path: The suite's file, for messages.
 
         Raises:
-            MaterialsError: One is no formula, or speaks of a region that an item lacks.
+            MaterialsError: A formula is invalid, or names a region that an item lacks.
         """
         found = [
             parse_formula(one.formula, f"{path}, prediction {number}")
@@ -312,10 +312,10 @@ def is_suite(path: Path) -> bool:
 
 
 def load_suite(path: Path) -> Suite:
-    """Return the suite in a file.
+    """Read the suite in a file.
 
     Raises:
-        MaterialsError: The file is no suite.
+        MaterialsError: The file is not a suite.
     """
     try:
         suite = Suite.model_validate_json(read_text(path)[0])

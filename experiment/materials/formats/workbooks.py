@@ -1,4 +1,4 @@
-"""What Excel writes: the first sheet of a workbook as rows of cells, and its encodings of text."""
+"""Excel files: the cells of a workbook's first sheet, and the encodings of Excel's text files."""
 
 import zipfile
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-# A million cells or so; a table of items has some thousands.
+# About a million cells; a table of items has a few thousand.
 _LARGEST_WORKBOOK_BYTES = 64 * 1024 * 1024
-# What Windows calls its ANSI code pages, by languages; every other language has the first.
+# Windows' ANSI code pages by language; all other languages use the first one.
 _WESTERN = "cp1252"
 _CODE_PAGES: Mapping[str, str] = MappingProxyType(
     {
@@ -34,31 +34,31 @@ _CODE_PAGES: Mapping[str, str] = MappingProxyType(
     }
 )
 _TRADITIONAL = ("zh-hant", "zh-tw", "zh-hk")
-# Signs that stand in no word: who sees them there reads letters of another code page.
+# Characters that do not occur within words: if they do, the text has another code page.
 _NO_LETTERS = "ƒ‡†\u02c6‰¤¦¨¬¯±¹²³¶\u00b8¼½¾\u00d7÷"
 _LOST = re.compile(rf"\w*[^\W\d_][{_NO_LETTERS}]\w*|\w*[{_NO_LETTERS}][^\W\d_]\w*")
 _ACCENTED = re.compile(r"\w*[^\W\d_\x00-\x7f]\w*")
 
 
 def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
-    """Return the cells of a workbook's first sheet, by rows, and what its reader must know.
+    """Return the cells of a workbook's first sheet by rows, and notes about the sheet.
 
     Args:
         path: The file.
 
     Raises:
-        MaterialsError: It is no workbook, or rows of it are hidden.
+        MaterialsError: The file is not a workbook, or has hidden rows.
     """
-    # The library takes a third of a second to load, which only spreadsheets should cost.
+    # The library takes a third of a second to load, so only load it for spreadsheets.
     from openpyxl import load_workbook
 
     try:
         _refuse_large(path)
         book = load_workbook(path, data_only=True)
-        # Charts and macros lie in sheets of other kinds.
+        # ``worksheets`` excludes sheets with charts or macros.
         first, *others = book.worksheets
     except Exception as error:
-        # Whatever is odd in a workbook, its reader stumbles over with an exception of any kind.
+        # A damaged workbook can raise any kind of exception.
         raise MaterialsError(
             f"the workbook cannot be read ({error})",
             where=str(path),
@@ -83,7 +83,7 @@ def sheet(path: Path) -> tuple[list[tuple[int, list[str]]], tuple[str, ...]]:
 
 
 def _unmerged(lines: list[tuple[int, list[str]]], sheet: "Worksheet") -> Iterator[str]:
-    """Write the value of merged cells into each of their rows, and yield that it was done."""
+    """Copy the value of merged cells into each of their rows, and report this."""
     tall = [one for one in sheet.merged_cells.ranges if one.max_row > one.min_row]
     for one in tall:
         first = lines[one.min_row - 1][1]
@@ -96,14 +96,14 @@ def _unmerged(lines: list[tuple[int, list[str]]], sheet: "Worksheet") -> Iterato
 
 def _refuse_large(path: Path) -> None:
     with zipfile.ZipFile(path) as book:
-        # No more is unpacked of a part than it says that it has.
+        # At most the declared size of each part is unpacked.
         size = sum(part.file_size for part in book.infolist())
     if size > _LARGEST_WORKBOOK_BYTES:
         raise ValueError(f"unpacked it has {size:,} bytes; {_LARGEST_WORKBOOK_BYTES:,} are allowed")
 
 
 def _refuse_hidden_rows(path: Path, sheet: "Worksheet") -> None:
-    """Refuse rows that nobody sees: they may have been filtered out, or forgotten."""
+    """Refuse hidden rows: they may have been filtered out, or forgotten."""
     hidden = [
         number
         for number, row in sorted(sheet.row_dimensions.items())
@@ -120,7 +120,7 @@ def _refuse_hidden_rows(path: Path, sheet: "Worksheet") -> None:
 
 
 def _hidden_columns(sheet: "Worksheet") -> list[str]:
-    """Return the headers of hidden columns that hold anything."""
+    """Return the headers of hidden columns that are not empty."""
     hidden = [
         number
         for dimension in sheet.column_dimensions.values()
@@ -140,7 +140,7 @@ def _cell(value: object) -> str:
 
 
 def code_page(language: str) -> str:
-    """Return the encoding of Excel's CSV files on computers of a language (a tag of BCP 47)."""
+    """Return the encoding of Excel's CSV files for a language (a BCP 47 tag)."""
     tag = language.lower()
     if tag.startswith(_TRADITIONAL):
         return "cp950"
@@ -148,12 +148,12 @@ def code_page(language: str) -> str:
 
 
 def lost_word(text: str) -> str:
-    """Return a word that shows that a text is of another code page; empty where none does."""
+    """Return a word that suggests a different code page; empty if there is none."""
     found = _LOST.search(text)
     return found[0] if found else ""
 
 
 def telling_word(text: str) -> str:
-    """Return the first word by which a reader sees whether letters are right; it may be empty."""
+    """Return the first word by which a reader can verify the encoding; empty if there is none."""
     found = _ACCENTED.search(text)
     return found[0] if found else ""

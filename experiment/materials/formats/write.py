@@ -1,4 +1,4 @@
-"""Items in the forms that other programs read."""
+"""Writing of items in the formats of other programs."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,15 +32,15 @@ _REGIONS = ("before", "critical", "after")
 
 
 def write_items(items: Iterable[Item], form: str, out: Path) -> int:
-    """Write items for another program, and return how many.
+    """Write items for another program, and return their number.
 
     Args:
-        items: The items; consumed once.
+        items: The items; iterated once.
         form: One of ``FORMS``.
-        out: The file. A task of lm-evaluation-harness has its data beside it, named after it.
+        out: The file. The data of an lm-evaluation-harness task go into a file with a related name.
 
     Raises:
-        MaterialsError: The file's name does not end as the form's files do.
+        MaterialsError: The file's suffix does not match the form.
     """
     suffix, lines = FORMS[form]
     if out.suffix != suffix:
@@ -126,7 +126,7 @@ def _syntaxgym(items: Iterable[Item], out: Path) -> Iterator[str]:
 
 
 def _conditions(item: Item) -> list[dict[str, object]]:
-    """Return both versions in three regions: what they share first, what differs, the rest."""
+    """Return both versions in three regions: the shared beginning, the difference, the rest."""
     good, bad = (_whole(item, text).split() for text in (item.good, item.alternative))
     before = _shared(good, bad)
     after = _shared(good[before:][::-1], bad[before:][::-1])

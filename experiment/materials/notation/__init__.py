@@ -1,1 +1,1 @@
-"""The notation of grammar.toml: what each of its tables may hold and what it means."""
+"""The notation of grammar.toml: its tables, their keys and their meaning."""

@@ -1,4 +1,4 @@
-"""Slots and patterns: a lexicon's words with their forms, and sentences with references to them."""
+"""Lexicons, with words and their forms, and patterns, which are sentences that refer to them."""
 
 import re
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ class Lexicon:
 
     Attributes:
         name: The lexicon's name.
-        forms: The names of the forms; empty when the words are not inflected.
+        forms: The names of the forms; empty if the words are not inflected.
         entries: Each word's forms in the order of ``forms``; the first one is the lemma.
     """
 
@@ -25,10 +25,10 @@ class Lexicon:
 
 
 def read_lexicon(name: str, table: LexiconTable, place: Place) -> Lexicon:
-    """Return the lexicon a table describes.
+    """Return the lexicon that a table describes.
 
     Raises:
-        MaterialsError: An entry lacks a form or has one too many, or a name or lemma stands twice.
+        MaterialsError: An entry has too few or too many forms, or a name or lemma occurs twice.
     """
     forms = _columns(table.forms) if table.forms else ()
     if not all(form.isidentifier() for form in forms) or len(set(forms)) < len(forms):
@@ -84,14 +84,14 @@ Features = Mapping[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What stands between two braces of a pattern: ``{slot}``, ``{slot.name}``, ``{slot.!name}``.
+    """A reference in braces within a pattern: ``{slot}``, ``{slot.name}``, ``{slot.!name}``.
 
     Attributes:
         version: The pattern's key: good, bad or distractor.
         text: The reference as written, with its braces.
-        slot: The slot it names.
+        slot: The slot that the reference names.
         name: A feature to agree with, or a form; empty for a slot of uninflected words.
-        violated: Whether it takes the feature's other value.
+        violated: Whether the reference takes the feature's other value.
     """
 
     version: str
@@ -105,10 +105,10 @@ Pattern = tuple[str | Reference, ...]
 
 
 def read_pattern(version: str, table: TemplateTable, place: Place) -> Pattern:
-    """Return a pattern's words and references in their order; empty for an absent distractor.
+    """Return a pattern's words and references in order; empty for a missing distractor.
 
     Raises:
-        MaterialsError: A brace stands alone or what it encloses is no reference.
+        MaterialsError: A brace is unmatched or encloses an invalid reference.
     """
     written: str = getattr(table, version)
     parts: list[str | Reference] = []
@@ -137,7 +137,7 @@ def _read_reference(version: str, text: str, place: Place) -> Reference:
 def check_reference(
     reference: Reference, slots: Mapping[str, Lexicon], features: Features, place: Place
 ) -> None:
-    """Raise a MaterialsError unless the reference picks one form of its slot in every cell."""
+    """Raise a MaterialsError unless the reference selects one form of its slot in every cell."""
     fault = _slot_fault(reference, slots) or _form_fault(reference, slots[reference.slot], features)
     if fault:
         problem, expected = fault

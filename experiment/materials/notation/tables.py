@@ -1,4 +1,4 @@
-"""The file, tables and keys of a grammar, with the line of each for messages."""
+"""The file, tables and keys of a grammar, with their line numbers for messages."""
 
 import re
 from dataclasses import dataclass
@@ -20,19 +20,19 @@ _LEXICON_HEADER = re.compile(r"\s*\[\s*lexicon\s*\.\s*[\"']?([^\"'\]\s]+)")
 class Source:
     """The text of a grammar's file.
 
-    The TOML parser forgets positions, so errors look the offending key up in the text again.
+    The TOML parser does not keep positions, so errors search the text for the offending key.
     """
 
     path: Path
     lines: tuple[str, ...]
 
     def where(self, table: str | int, key: str = "", text: str = "") -> str:
-        """Return ``file:line`` of the nearest thing found.
+        """Return ``file:line`` of the closest match.
 
         Args:
             table: A lexicon's name, or a template's index in the file.
             key: A key of that table; its header by default.
-            text: Words at or below that key, as the file writes them.
+            text: Text at or below that key, as written in the file.
         """
         section = self._section(table)
         line = section.start
@@ -62,12 +62,12 @@ def _lexicon_name(line: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One table of a grammar's file, for the errors it may cause.
+    """One table of a grammar's file, for error messages.
 
     Attributes:
         source: The file.
         table: The lexicon's name, or the template's index.
-        title: What errors call the table.
+        title: The table's name in messages.
     """
 
     source: Source
@@ -95,7 +95,7 @@ class _Table(BaseModel):
 
 
 class LexiconTable(_Table):
-    """``[lexicon.NAME]``: words that can stand in one slot."""
+    """``[lexicon.NAME]``: words that can fill a slot."""
 
     forms: str = Field(
         default="", description='the names of the forms, e.g. "singular | plural"; none by default'
@@ -128,7 +128,7 @@ class TemplateTable(_Table):
 
 
 class GrammarTables(_Table):
-    """A whole file."""
+    """A whole grammar file."""
 
     lexicon: dict[str, LexiconTable] = Field(default={}, description="the words")
     template: list[TemplateTable] = Field(min_length=1, description="the sentences")
@@ -138,7 +138,7 @@ def read_tables(path: Path) -> tuple[GrammarTables, Source]:
     """Return the tables of a grammar's file, with the source that locates them.
 
     Raises:
-        MaterialsError: The file is missing or not TOML, or a key is unknown, missing or wrong.
+        MaterialsError: The file is missing or not TOML, or a key is unknown, missing or invalid.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -161,7 +161,7 @@ def read_tables(path: Path) -> tuple[GrammarTables, Source]:
 
 
 def _shape_error(source: Source, tables: dict[str, Any], error: ValidationError) -> MaterialsError:
-    """Return the error for one key; an unknown one first, for it is why another is missing."""
+    """Return the error for one key, preferring unknown keys, which explain missing ones."""
     errors = error.errors(include_url=False)
     first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
     kind, *rest = first["loc"]

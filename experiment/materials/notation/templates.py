@@ -1,4 +1,4 @@
-"""Templates: a sentence with slots, and its cells, which make the sentences of each condition."""
+"""Templates (sentences with slots) and their cells, which generate each condition's sentences."""
 
 import re
 from collections import Counter
@@ -29,10 +29,10 @@ class Cell:
 
     Attributes:
         condition: The condition's name.
-        features: Its features as ``name=value``, joined by spaces.
+        features: The condition's features as ``name=value``, joined by spaces.
         good: The format of the expected version.
         bad: The format of the version that breaks the rule.
-        distractor: The format of the third version; empty where there is none.
+        distractor: The format of the third version; empty if there is none.
     """
 
     condition: str
@@ -153,15 +153,15 @@ def _format(
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One template, ready to generate from.
+    """One template, ready to generate items.
 
     Attributes:
-        name: Unique in the grammar.
-        construction: The row of the results table its items count towards.
-        kind: What its items are for.
-        contrast: The version that stands against good.
-        slots: Slot -> the lexicon that fills it; an entry for each slot makes a frame.
-        distinct: Groups of slots (by index) that take different entries.
+        name: The template's name, unique in the grammar.
+        construction: The row of the results table for the template's items.
+        kind: The kind of the template's items.
+        contrast: The version that is shown with good.
+        slots: The lexicon of each slot; an entry for each slot makes a frame.
+        distinct: Groups of slots (by index) that must take different entries.
         cells: The conditions.
         where: ``file:line`` of the template.
     """
@@ -177,7 +177,7 @@ class Template:
 
 
 def read_template(table: TemplateTable, lexicon: Mapping[str, Lexicon], place: Place) -> Template:
-    """Return the template a table describes.
+    """Return the template that a table describes.
 
     Raises:
         MaterialsError: The table contradicts itself or the lexicon.

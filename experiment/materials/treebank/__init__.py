@@ -1,1 +1,1 @@
-"""From a treebank to agreement tests: constructions, original and nonce sentences, fillers."""
+"""Agreement tests from a treebank: constructions, original and nonce sentences, fillers."""

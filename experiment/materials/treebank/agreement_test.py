@@ -1,4 +1,4 @@
-"""A sentence with a word to choose between two numbers."""
+"""A sentence with a choice between two number forms of a word."""
 
 from dataclasses import dataclass
 
@@ -14,20 +14,20 @@ class AgreementTest:
     """An original or nonce sentence with the two forms of its target.
 
     Attributes:
-        construction: The construction's name, e.g. ``L__NOUN_VERB_VERB``; of a filler, its kind.
+        construction: The construction's name, e.g. ``L__NOUN_VERB_VERB``; for a filler, its kind.
         instance: The number of the original sentence within the construction, from 0.
-        version: 0 for the original, from 1 on for its nonce sentences.
+        version: 0 for the original, 1 and above for its nonce sentences.
         words: The whole sentence.
         cue: The index of the cue; -1 in a filler, which has none.
         target: The index of the target.
         lemma: The target's lemma.
         feats: The target's features.
         tags: The parts of speech from cue to target.
-        good: The form of the target that the sentence has.
-        bad: Its form in the other number.
+        good: The form of the target in the sentence.
+        bad: The target's form in the other number.
         number: ``sing`` or ``plur``, the number of the good form.
         attractors: Words between cue and target with the cue's tag and the other number.
-        kind: Whether it is a target item, a filler, or a filler that serves as a control.
+        kind: Whether the test is a target item, a filler, or a filler that serves as a control.
     """
 
     construction: str
@@ -47,7 +47,7 @@ class AgreementTest:
 
     @property
     def condition(self) -> str:
-        """Whether the sentence is the original or nonce."""
+        """The condition: whether the sentence is original or nonce."""
         return NONCE if self.version else ORIGINAL
 
 
@@ -57,7 +57,7 @@ def item(test: AgreementTest, *, pooled: bool = False) -> Item:
     Args:
         test: The test.
         pooled: Whether the targets of all constructions share one template for each condition;
-            by default each construction has its own, so that lists get equally many of each.
+            by default each construction has its own, so that each list gets equally many of each.
     """
     share = POOL if pooled and test.kind is Kind.TARGET else test.construction
     instance = f"{test.construction}-{test.instance}"

@@ -1,4 +1,4 @@
-"""From a treebank to agreement tests, nonce sentences and fillers, with counts at each filter."""
+"""Creation of agreement tests, nonce sentences and fillers from a treebank, with filter counts."""
 
 import random
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -30,14 +30,14 @@ Pair = tuple[str, str, str]
 
 
 class NonceWords:
-    """The words of a treebank that may replace others.
+    """The words of a treebank that may replace other words.
 
-    A form qualifies when it is used more than once with its tag and features, rarely with
+    A form qualifies if it is used more than once with its tag and features, is rarely used with
     another tag, and is in the vocabulary.
 
     Args:
         paradigms: The treebank's words.
-        vocabulary: The words a model knows; others replace nothing.
+        vocabulary: The words that a model knows; only these are used as replacements.
         conventions: Which words may replace which.
     """
 
@@ -57,7 +57,7 @@ class NonceWords:
         self._pairs = self._all_pairs(paradigms)
 
     def _all_pairs(self, paradigms: Paradigms) -> dict[Place, list[Pair]]:
-        """Return the pairs of forms that both qualify and begin alike: (form, other, lemma)."""
+        """Return pairs of qualifying forms that begin alike: (form, other, lemma)."""
         usable = {(entry, form) for (entry, _), forms in self._words.items() for form in forms}
         pairs: dict[Place, list[Pair]] = {}
         for (lemma, entry), forms in paradigms.by_lemma.items():
@@ -70,15 +70,15 @@ class NonceWords:
         return {place: sorted(of_place) for place, of_place in pairs.items()}
 
     def word(self, token: Token, rng: random.Random) -> str:
-        """Return a word in a word's place; the word itself where no other qualifies."""
+        """Return a replacement for a word, or the word itself if no other word qualifies."""
         words = self._words.get(self._place(token), [])
         others = self._others(words, token.form)
         return rng.choice(others) if others else token.form
 
     def pair(self, token: Token, bad: str, rng: random.Random) -> Pair:
-        """Return a target in a target's place: (form, form of the other number, lemma).
+        """Return a replacement for a target: (form, form of the other number, lemma).
 
-        Where no pair qualifies it is the target itself, with ``bad``.
+        If no pair qualifies, return the target itself, with ``bad``.
         """
         pairs = self._pairs.get(self._place(token), [])
         if self._conventions.replaced_by_another:
@@ -100,10 +100,10 @@ class NonceWords:
 def nonce_tests(
     original: Original, words: NonceWords, versions: int, seed: int
 ) -> Iterator[AgreementTest]:
-    """Yield nonce versions of a test sentence, numbered from 1; the same seed gives the same.
+    """Yield nonce versions of a test sentence, numbered from 1, reproducible by the seed.
 
-    Every content word of the sentence is replaced where a word qualifies; function words and
-    punctuation stay. Cue and target keep their number, so the agreement stays.
+    Every content word of the sentence is replaced if a replacement qualifies; function words and
+    punctuation are kept. Cue and target keep their number, which preserves the agreement.
     """
     test = original.test
     for version in range(1, versions + 1):
@@ -119,19 +119,19 @@ def nonce_tests(
 
 
 class AnyWord:
-    """The vocabulary of a model that is not named: it holds every word."""
+    """A vocabulary that contains every word, used if no model's vocabulary is given."""
 
     def __contains__(self, _word: object) -> bool:
         return True
 
 
 def read_vocabulary(path: Path | None) -> Container[str]:
-    """Return the words of a file, one on each line; every word when there is no file.
+    """Return the words in a file, one per line; without a file, every word.
 
-    What follows a word on its line, after white space, is ignored.
+    Text after white space on a word's line is ignored.
 
     Raises:
-        MaterialsError: The file is missing, no text, or empty.
+        MaterialsError: The file is missing, not text, or empty.
     """
     if path is None:
         return AnyWord()
@@ -162,19 +162,19 @@ def original_fillers(
     conventions: Conventions,
     seed: int,
 ) -> list[Original]:
-    """Return random sentences, each cut at a random content word whose other number is known.
+    """Return random sentences, each cut at a random content word with a known other number.
 
-    A filler is a control, on which people who read attentively do not err, when a word before
-    the target shows its number: a determiner that depends on it. Nonce sentences keep it.
-    Controls and other fillers take turns as far as the sentences allow.
+    A filler is a control, on which attentive participants make no errors, if a word before
+    the target shows the target's number: a determiner that depends on the target. Nonce sentences
+    keep it. Controls and other fillers alternate as far as the sentences allow.
 
     Args:
-        sentences: The sentences to draw from, in their order.
-        number: How many are wanted; fewer are returned where the treebank has no more.
+        sentences: The sentences to draw from, in order.
+        number: The number of fillers; fewer are returned if the treebank has too few.
         paradigms: The treebank's words.
-        vocabulary: The words a model knows; the whole prefix and both forms must be in it.
+        vocabulary: The words that a model knows; must contain the whole prefix and both forms.
         conventions: How the other form is chosen.
-        seed: Decides which sentences and which words.
+        seed: Determines the sentences and the words.
     """
     rng = generator(seed, "fillers")
     drawn = list(sentences)
@@ -198,7 +198,7 @@ def _choices(
     vocabulary: Container[str],
     conventions: Conventions,
 ) -> Iterator[tuple[int, str]]:
-    """Yield the words at which a sentence may be cut, with their form of the other number."""
+    """Yield the positions at which a sentence may be cut, with each word's other-number form."""
     for index, token in enumerate(sentence.tokens):
         if token.form not in vocabulary:
             return
@@ -253,8 +253,8 @@ class TestSet:
 
     Attributes:
         targets: Each original with its nonce sentences, construction by construction.
-        fillers: The fillers likewise; empty where none were asked for.
-        left: How much was left after each filter.
+        fillers: The fillers with their nonce sentences; empty if not requested.
+        left: The number of remaining cases after each filter.
     """
 
     __test__ = False
@@ -268,7 +268,7 @@ def constructions_of(sentences: Iterable[Sentence], conventions: Conventions) ->
     """Return the constructions of a treebank.
 
     Raises:
-        MaterialsError: No word is marked for number, or there is no construction.
+        MaterialsError: No words are marked for number, or there is no construction.
     """
     extraction = extract(sentences, conventions)
     if not extraction.left["dependencies between words marked for number"]:
@@ -297,13 +297,13 @@ def build_test_set(
     *,
     with_fillers: bool,
 ) -> TestSet:
-    """Return original and nonce tests of every construction; the same seed gives the same.
+    """Return original and nonce tests of every construction, reproducible by the seed.
 
     Args:
         sentences: The treebank.
-        vocabulary: The words a model knows.
-        conventions: The paper's or the published code's.
-        seed: Decides the nonce words and the fillers.
+        vocabulary: The words that a model knows.
+        conventions: The conventions of the paper or of the published code.
+        seed: Determines the nonce words and the fillers.
         with_fillers: Whether to make as many fillers as there are targets.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Reading treebanks in CoNLL-U, and number in their morphological features."""
+"""Reading of CoNLL-U treebanks, and grammatical number in their morphological features."""
 
 import gzip
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,16 +15,16 @@ _Row = tuple[int, list[str]]
 
 
 class Token(NamedTuple):
-    """A written word with its annotation; a merged word carries that of its first part.
+    """A written word with its annotation; a merged word has the annotation of its first part.
 
     Attributes:
-        form: The word as it is written.
-        lemma: Its dictionary form.
-        upos: Its universal part of speech.
-        xpos: Its part of speech in the language's own set.
-        feats: Its features as ``Name=Value|Name=Value``; ``_`` when it has none.
-        head: The index (from 0) of the word it depends on; ``ROOT`` for the sentence's root.
-        deprel: The name of that relation.
+        form: The word as written.
+        lemma: The word's dictionary form.
+        upos: The word's universal part of speech.
+        xpos: The word's part of speech in the language's own set.
+        feats: The word's features as ``Name=Value|Name=Value``; ``_`` if there are none.
+        head: The index (from 0) of the head word; ``ROOT`` for the sentence's root.
+        deprel: The name of the dependency relation.
         attached: The other parts merged into the word, lower case, joined by spaces.
     """
 
@@ -39,7 +39,7 @@ class Token(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """The words of a sentence and the place where it begins, as ``file:line``."""
+    """The words of a sentence, and the location (``file:line``) where it begins."""
 
     tokens: tuple[Token, ...]
     where: str
@@ -52,11 +52,11 @@ class _Range(NamedTuple):
 
 
 def read_treebank(paths: Iterable[Path]) -> Iterator[Sentence]:
-    """Yield the sentences of CoNLL-U files (.conllu, or .conllu.gz), in their order.
+    """Yield the sentences of CoNLL-U files (.conllu, or .conllu.gz), in order.
 
-    Multiword tokens are merged again into the form that is written (``della``, not ``di la``):
-    the first part gives the annotation, what depended on another part depends on the merged
-    word. Empty nodes and comments are skipped.
+    Multiword tokens are merged into their written form (``della``, not ``di la``):
+    the first part provides the annotation, and words that depended on another part depend on the
+    merged word. Empty nodes and comments are skipped.
 
     Raises:
         MaterialsError: A file is missing, is not CoNLL-U, or holds no sentence; with file:line.
@@ -132,7 +132,7 @@ def _check_heads(words: Sequence[Token], ranges: Sequence[_Range], where: str) -
 
 
 def _merged(words: Sequence[Token], ranges: Sequence[_Range]) -> tuple[Token, ...]:
-    """Return the words with each range as one word."""
+    """Return the words with each range merged into one word."""
     owner = list(range(len(words)))
     for span in ranges:
         owner[span.first : span.last + 1] = [span.first] * (span.last + 1 - span.first)
@@ -153,7 +153,7 @@ def _merged(words: Sequence[Token], ranges: Sequence[_Range]) -> tuple[Token, ..
 
 
 def _outside(words: Sequence[Token], span: _Range) -> int:
-    """Return the head of a range's first part, followed until it leaves the range."""
+    """Return the head of a range's first part, following heads until they leave the range."""
     head = words[span.first].head
     for _ in range(span.first, span.last + 1):
         if not span.first <= head <= span.last:
@@ -180,7 +180,7 @@ _SINGULAR_FORMS = frozenset({"am", "'m", "is", "'s", "was"})
 
 @cache
 def number_of(feats: str) -> str:
-    """Return ``Sing`` or ``Plur``; empty where the features have no number, or another one."""
+    """Return ``Sing`` or ``Plur``; empty if the features have no number, or a different value."""
     for feature in feats.split("|"):
         if feature.startswith(_NUMBER):
             value = feature.removeprefix(_NUMBER)
@@ -195,30 +195,30 @@ def opposite(number: str) -> str:
 
 @cache
 def turned(feats: str) -> str:
-    """Return features that differ in number alone; empty where they have none to turn over."""
+    """Return the features with the other number; empty if they have neither singular nor plural."""
     number = number_of(feats)
     return feats.replace(_NUMBER + number, _NUMBER + opposite(number)) if number else ""
 
 
 def without(feats: str, *names: str) -> str:
-    """Return the features without those of the given names."""
+    """Return the features without those with the given names."""
     kept = [feature for feature in feats.split("|") if feature.partition("=")[0] not in names]
     return "|".join(kept) or "_"
 
 
 def with_number(feats: str, number: str) -> str:
-    """Return the features with that number, in alphabetical order as treebanks have them."""
+    """Return the features with this number, in alphabetical order as in treebanks."""
     bare = without(feats, "Number", "_")
     features = [] if bare == "_" else bare.split("|")
     return "|".join(sorted([*features, _NUMBER + number], key=str.lower))
 
 
 def mark_verb_number(sentence: Sentence) -> Sentence:
-    """Return the sentence with a number on each finite verb form that shows one, on no other.
+    """Return the sentence with number marked on exactly those finite verb forms that show it.
 
     In the present tense the form shows it: XPOS ``VBZ`` is singular, ``VBP`` plural (``am``
     singular). In the past tense only ``was`` and ``were`` show it. ``Person`` is removed, so that
-    the two numbers of a form differ in nothing else; number on any other verb form (``I
+    the two numbers of a form differ only in number; number on any other verb form (``I
     walked`` in treebanks that mark its subject's) is removed too.
     """
     tokens = tuple(

@@ -1,4 +1,4 @@
-"""Finding the constructions of a treebank in which two distant words agree in number."""
+"""Extraction of constructions in which two distant words of a treebank agree in number."""
 
 import math
 from collections import Counter
@@ -14,19 +14,19 @@ class Conventions:
     """The settings of extraction and generation; the defaults are those of the paper's text.
 
     Attributes:
-        least_distance: Tokens from cue to target at least (three words between).
-        most_distance: Tokens from cue to target at most.
-        least_of_each_number: Agreeing pairs that a construction has at least in each number.
-        entropy_below_bits: The bound on the conditional entropy of the cue's number, in bits.
-        versions: Nonce sentences for each original.
-        other_pos_share: Uses of a form with another part of speech, as a share of all, above
-            which it replaces nothing.
-        replaced_by_another: Whether a word must be replaced by another word where there is one.
-        attached_alike: Whether a merged word is replaced by words with the same parts merged.
+        least_distance: The fewest tokens from cue to target (three words between).
+        most_distance: The most tokens from cue to target.
+        least_of_each_number: The fewest agreeing pairs of a construction in each number.
+        entropy_below_bits: The upper bound on the conditional entropy of the cue's number, in bits.
+        versions: The nonce sentences for each original.
+        other_pos_share: The share of a form's uses with another part of speech above
+            which the form is not used as a replacement.
+        replaced_by_another: Whether a word must be replaced by a different word if there is one.
+        attached_alike: Whether a merged word is only replaced by words with the same parts merged.
         pair_alike: Whether both forms of a target must begin alike (capital, vowel); by default
             such a pair is only preferred.
-        attractors_by_reading: Whether a word attracts by any reading at least a tenth as
-            frequent as its commonest one, and not by its own annotation.
+        attractors_by_reading: Whether a word is an attractor by any reading at least a tenth as
+            frequent as its most common reading, instead of by its own annotation.
     """
 
     least_distance: int = 4
@@ -56,19 +56,19 @@ Numbers = tuple[str, str]
 
 
 class Pattern(NamedTuple):
-    """A construction: where the head stands, and the tags from cue over context to target."""
+    """A construction: the side of the head, and the tags of cue, context and target."""
 
     side: str
     tags: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        """The name in the published tables, e.g. ``L__NOUN_VERB_VERB`` (the head is right)."""
+        """The name in the published tables, e.g. ``L__NOUN_VERB_VERB`` (head on the right)."""
         return f"{self.side}__{'_'.join(self.tags)}"
 
 
 class Instance(NamedTuple):
-    """A pair of words in a sentence whose dependency makes it an instance of a construction."""
+    """A pair of words in a sentence whose dependency is an instance of a construction."""
 
     sentence: Sentence
     cue: int
@@ -77,34 +77,34 @@ class Instance(NamedTuple):
 
 @dataclass(slots=True)
 class Candidate:
-    """What a treebank has of one pattern: pairs of numbers and the instances that agree."""
+    """A pattern's occurrences in a treebank: counts of number pairs, and agreeing instances."""
 
     numbers: Counter[Numbers] = field(default_factory=Counter)
     agreeing: list[Instance] = field(default_factory=list)
 
     def least_of_a_number(self) -> int:
-        """Return how often the rarer number agrees."""
+        """Return how often the less frequent number agrees."""
         return min(self.numbers[number, number] for number in NUMBERS)
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """The constructions that a treebank has, and how many were left after each filter."""
+    """The constructions of a treebank, and the number of remaining cases after each filter."""
 
     constructions: dict[Pattern, Candidate]
     left: dict[str, int]
 
 
 def extract(sentences: Iterable[Sentence], conventions: Conventions) -> Extraction:
-    """Return the constructions whose cue and target agree in number wherever they occur.
+    """Return the constructions whose cue and target always agree in number.
 
     Following Gulordava et al. (2018), section 2. A pattern is a projective dependency between
-    two words marked for number, some tokens apart, with the tags of the words between that
-    depend on either of the two. It is kept when both numbers agree often enough and the cue's
+    two words marked for number, some tokens apart, with the tags of the intervening words that
+    depend on either of the two. A pattern is kept if both numbers agree often enough and the cue's
     number is certain given the target's.
 
     Args:
-        sentences: The treebank, consumed once.
+        sentences: The treebank, iterated once.
         conventions: The bounds.
     """
     left, candidates = Counter[str](), dict[Pattern, Candidate]()
@@ -158,7 +158,7 @@ def conditional_entropy_bits(numbers: Mapping[Numbers, int]) -> float:
 
 
 def _agreement_prevails(numbers: Mapping[Numbers, int]) -> bool:
-    """Return whether the certain number is the same one, and not the opposite."""
+    """Return whether the number is predictable by agreement rather than by opposition."""
     agreeing = sum(n for (cue, target), n in numbers.items() if cue == target)
     return 2 * agreeing > sum(numbers.values())
 
@@ -186,10 +186,10 @@ def _instances(
 
 
 def _is_projective(tokens: tuple[Token, ...], head: int, between: range) -> bool:
-    """Return whether every word between depends, at last, on the head."""
+    """Return whether every intervening word depends, directly or indirectly, on the head."""
     for index in between:
         above = tokens[index].head
-        # A circle in a faulty tree must not be followed for ever.
+        # The loop is bounded because a faulty tree may contain a cycle.
         for _ in tokens:
             if above in (head, ROOT):
                 break

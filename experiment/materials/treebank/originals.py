@@ -1,4 +1,4 @@
-"""The sentences of a treebank that can be tested, and the other forms of their words."""
+"""The treebank sentences that can be tested, and the other forms of their words."""
 
 import unicodedata
 from collections import Counter, defaultdict
@@ -13,7 +13,7 @@ from experiment.materials.treebank.constructions import Conventions, Extraction
 
 
 class Entry(NamedTuple):
-    """The class of words that may replace each other: tag, features, parts merged into them."""
+    """A class of words that may replace each other: tag, features, merged parts."""
 
     upos: str
     feats: str
@@ -21,7 +21,7 @@ class Entry(NamedTuple):
 
     @property
     def turned(self) -> "Entry":
-        """The class that differs in number alone."""
+        """The class that differs only in number."""
         return self._replace(feats=turned(self.feats))
 
 
@@ -31,7 +31,7 @@ def entry_of(token: Token) -> Entry:
 
 
 class Beginning(NamedTuple):
-    """What a word's first letter decides: capitals, and the article or elision before it."""
+    """The properties of a form's first letter: capital, and vowel (for articles and elision)."""
 
     capital: bool
     vowel: bool
@@ -39,16 +39,16 @@ class Beginning(NamedTuple):
 
 @cache
 def beginning(form: str) -> Beginning:
-    """Return how a form begins; accents do not matter."""
+    """Return the properties of a form's first letter, ignoring accents."""
     first = unicodedata.normalize("NFD", form)[:1]
     return Beginning(first.isupper(), first.lower() in "aeiou" and first != "")
 
 
 class Paradigms:
-    """The words of a treebank, counted; only forms of letters alone count as forms of a lemma.
+    """The word counts of a treebank; only purely alphabetic forms count as forms of a lemma.
 
     Args:
-        sentences: The treebank, consumed once.
+        sentences: The treebank, iterated once.
     """
 
     def __init__(self, sentences: Iterable[Sentence]) -> None:
@@ -70,12 +70,12 @@ class Paradigms:
                 self.by_lemma[lemma, entry][form] += n
 
     def opposite_forms(self, form: str, lemma: str, entry: Entry) -> list[str]:
-        """Return the forms that differ from a form in number alone, the commonest first."""
+        """Return the forms that differ from a form only in number, the most frequent first."""
         forms = self.by_lemma.get((lemma, entry.turned), Counter())
         return sorted((other for other in forms if other != form), key=lambda f: (-forms[f], f))
 
     def other_pos_share(self, form: str, upos: str) -> float:
-        """Return the share of a form's uses, 0 to 1, in which it is another part of speech."""
+        """Return the share of a form's uses, 0 to 1, as a different part of speech."""
         tags = self.tags[form]
         return 1 - tags[upos] / tags.total()
 
@@ -85,7 +85,7 @@ _LEAST_SHARE_OF_COMMONEST = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """A test sentence next to the annotated sentence that it is."""
+    """A test sentence with its annotated sentence."""
 
     test: AgreementTest
     sentence: Sentence
@@ -93,7 +93,7 @@ class Original:
 
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """The original test sentences, and how many instances were left after each filter."""
+    """The original test sentences, and the number of remaining instances after each filter."""
 
     sentences: list[Original]
     left: dict[str, int]
@@ -105,7 +105,7 @@ def originals(
     vocabulary: Container[str],
     conventions: Conventions,
 ) -> Originals:
-    """Return the instances of the constructions that can be tested.
+    """Return the testable instances of the constructions.
 
     Every word from cue to target is in the vocabulary; the target's form of the other number,
     with all other features equal, is known in the treebank and in the vocabulary.
@@ -141,13 +141,13 @@ _OPPOSITE_IN_VOCABULARY = "instances whose other form is in the vocabulary"
 def best_opposite(
     form: str, forms: Sequence[str], vocabulary: Container[str], conventions: Conventions
 ) -> str:
-    """Return the form of the other number to set against a form; empty when none will do.
+    """Return the other-number form to contrast with a form; empty if none is suitable.
 
     Args:
         form: The target.
-        forms: Its forms in the other number, the commonest first.
-        vocabulary: The words a model knows.
-        conventions: Whether both must begin alike; those that do come first anyway.
+        forms: The target's forms in the other number, the most frequent first.
+        vocabulary: The words that a model knows.
+        conventions: Whether both forms must begin alike; such forms are preferred in any case.
     """
     known = [other for other in forms if other in vocabulary]
     alike = [other for other in known if beginning(other) == beginning(form)]
@@ -188,7 +188,7 @@ def count_attractors(
     paradigms: Paradigms,
     conventions: Conventions,
 ) -> int:
-    """Return how many words between have the cue's part of speech and the other number."""
+    """Return how many intervening words have the cue's part of speech and the other number."""
     upos, other = tokens[cue].upos, opposite(number_of(tokens[cue].feats))
     between = tokens[cue + 1 : target]
     if conventions.attractors_by_reading:
@@ -197,7 +197,7 @@ def count_attractors(
 
 
 def _may_be(form: str, upos: str, number: str, paradigms: Paradigms) -> bool:
-    """Return whether a reading with that tag and number is a tenth as frequent as any other."""
+    """Return whether a reading with this tag and number is at least a tenth as frequent as any."""
     readings = paradigms.readings[form]
     least = _LEAST_SHARE_OF_COMMONEST * max(readings.values())
     return any(

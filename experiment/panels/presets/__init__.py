@@ -1,1 +1,1 @@
-"""What is known of panels that many use, as tables that a study's own ``[panel]`` completes."""
+"""Presets of widely used panels, as tables that a study's own ``[panel]`` completes."""

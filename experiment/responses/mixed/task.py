@@ -15,7 +15,7 @@ TASK = Column("task", "string", "the task of the trial, as study.toml names it")
 
 
 class Task(BaseModel):
-    """A task: its type of response, whatever keys that type has, and what is said above a trial."""
+    """A task of a mixed session: its response type, the type's own keys, and the trials' title."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 

@@ -21,7 +21,7 @@ class Question:
     """A question about a sentence.
 
     Attributes:
-        text: What is asked.
+        text: The question.
         answers: Two answers, in the order of the screen; empty for yes and no.
         right: The side of the right answer.
     """

@@ -13,7 +13,7 @@ _N = 2
 
 
 class Acceptability(Reading):
-    """Asks for each text whether it is acceptable; among several, the likeliest yes wins."""
+    """Asks for each text whether it is acceptable; among several, the most probable yes wins."""
 
     name: ClassVar[str] = "acceptability"
     prompted: ClassVar[bool] = True

@@ -1,1 +1,1 @@
-"""Backups of the database, each one checked."""
+"""Verified backups of the database."""

@@ -1,4 +1,4 @@
-"""Backups: everything the database holds, as one file that was checked and can be tried out."""
+"""Backups: all data of the database in one file that is verified and can be test-restored."""
 
 import tempfile
 import time
@@ -24,13 +24,13 @@ _WAYS: Mapping[str, Way] = {"sqlite": backup_sqlite, "postgresql": backup_postgr
 
 
 def back_up(engine: Engine, file: Path) -> Content:
-    """Write everything the database holds to a new file, at one moment, and read it back.
+    """Write a consistent snapshot of the database to a new file, and read it back.
 
-    Nobody is kept from answering meanwhile.
+    Writers do not wait meanwhile.
 
     Args:
         engine: The database.
-        file: Where to; nothing may stand there.
+        file: The file to write; it must not exist.
 
     Raises:
         BackupError: The file exists, the database is empty, or the backup is not sound.
@@ -50,12 +50,12 @@ def back_up(engine: Engine, file: Path) -> Content:
 
 @dataclass(frozen=True, slots=True)
 class Restorable:
-    """A sound backup that a database may become.
+    """A sound backup that can replace a database.
 
     Attributes:
         engine: The database.
         file: The backup.
-        content: What it holds.
+        content: A summary of the backup's contents.
     """
 
     engine: Engine
@@ -63,14 +63,14 @@ class Restorable:
     content: Content
 
     def rows_of(self, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
-        """Yield the backup's rows of some tables, each with its table's name."""
+        """Yield the backup's rows of some tables, each with the table's name."""
         return _way(self.engine, self.file).rows_of(self.file, tables)
 
     def restore(self) -> Content:
-        """Make the database hold what the backup holds, wholly or not at all.
+        """Replace the database's contents by the backup's, completely or not at all.
 
         Raises:
-            BackupError: It cannot be done, e.g. because the disk is full.
+            BackupError: The restore failed, e.g. because the disk is full.
         """
         _way(self.engine, self.file).load(self.engine, self.file, self.content)
         expected = self.content.rows
@@ -82,15 +82,15 @@ class Restorable:
 
 
 def examine(engine: Engine, file: Path, *, replace: bool) -> Restorable:
-    """Return what a database may become, after reading all of it; nothing is changed.
+    """Check that a backup can replace a database, after reading all of it; nothing is changed.
 
     Args:
         engine: The database.
         file: The backup.
-        replace: Whether what the database holds may be lost.
+        replace: Whether the database's current contents may be lost.
 
     Raises:
-        BackupError: The file is no sound backup of such a database, or the database holds runs.
+        BackupError: The file is not a sound backup of such a database, or the database holds runs.
         SchemaError: The backup has another schema than this code.
     """
     content = _way(engine, file).content_of(file)
@@ -149,17 +149,17 @@ def _count(connection: Connection, name: str) -> int:
     return connection.execute(select(func.count()).select_from(any_table(name))).scalar_one()
 
 
-# "paradril" in ASCII: the advisory lock of who tries a backup out on PostgreSQL.
+# "paradril" in ASCII: the advisory lock for test restores on PostgreSQL.
 _LOCK = 0x7061_7261_6472_696C
 
 
 @dataclass(frozen=True, slots=True)
 class Drill:
-    """A backup that was restored.
+    """The result of a test restore.
 
     Attributes:
-        content: What it holds, every table's rows counted in the backup and after the restoring.
-        took_s: How long the restoring took.
+        content: The row counts, equal in the backup and after the restore.
+        took_s: The duration of the restore in seconds.
     """
 
     content: Content
@@ -167,15 +167,15 @@ class Drill:
 
 
 def drill(engine: Engine, file: Path) -> Drill:
-    """Restore a backup into a new database beside the installation's, compare, and remove it.
+    """Restore a backup into a temporary database, compare it, and delete it.
 
     Args:
-        engine: The installation's database, which is left alone. Where it is PostgreSQL, its user
-            needs the right to create databases; a drill waits for another one to end.
+        engine: The installation's database, which is not changed. On PostgreSQL, its user needs the
+            right to create databases; simultaneous test restores wait for each other.
         file: The backup.
 
     Raises:
-        BackupError: The backup is not sound, or holds other rows once it is restored.
+        BackupError: The backup is not sound, or has other rows after the restore.
     """
     with _scratch(engine) as scratch:
         began = time.monotonic()
@@ -193,8 +193,8 @@ def _scratch(engine: Engine) -> Iterator[Engine]:
             finally:
                 scratch.dispose()
         return
-    # Of this installation's drills there is one at a time, so whatever bears their name is left
-    # over from one that was killed. A server may hold databases of several installations.
+    # An installation runs one test restore at a time, so a database with this name is left over
+    # from one that was killed. A server may hold the databases of several installations.
     name = f"parallax_drill_{sha256(str(engine.url.database).encode()).hexdigest()[:12]}"
     url = engine.url.set(database=name).render_as_string(hide_password=False)
     with engine.begin() as connection:

@@ -1,8 +1,8 @@
-"""Backups elsewhere: a bucket of S3, whoever keeps it. Only encrypted ones leave the machine.
+"""Off-site backups in an S3 bucket of any provider. Only encrypted backups leave the machine.
 
-Credentials come from where Amazon's own programs look for them: the environment, a file in the
-user's folder, the machine. Nothing is ever deleted here: who breaks into this server must not be
-able to take the copies away, so the bucket's own rules say how long they stay.
+Credentials are found like those of Amazon's own tools: in the environment, in a file in the user's
+folder, or from the machine. This module never deletes a backup, so that an attacker on this server
+cannot remove the copies; the bucket's own rules decide how long they are kept.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,10 +25,10 @@ class Bucket:
 
     Args:
         address: ``s3://bucket/folder``.
-        endpoint: The provider's address; empty for Amazon.
+        endpoint: The provider's URL; empty for Amazon.
 
     Raises:
-        BackupError: The library for it is not installed.
+        BackupError: The required library is not installed.
     """
 
     def __init__(self, address: str, endpoint: str = "") -> None:
@@ -42,10 +42,10 @@ class Bucket:
         return self._address
 
     def put(self, files: Sequence[Path]) -> None:
-        """Copy the files of one backup, itself last: one that is listed is whole.
+        """Copy the files of one backup, the backup itself last: a listed backup is complete.
 
         Raises:
-            BackupError: One cannot be copied, or does not arrive as it is.
+            BackupError: A file cannot be copied, or arrives incomplete.
         """
         with self._client("backups cannot be copied there") as client:
             for file in files:
@@ -61,10 +61,10 @@ class Bucket:
                     )
 
     def names(self) -> list[str]:
-        """Return the backups in it, the oldest first.
+        """Return the names of its backups, oldest first.
 
         Raises:
-            BackupError: It cannot be asked.
+            BackupError: The bucket cannot be read.
         """
         return [name for name in self._files() if name.endswith(_ENCRYPTED)]
 
@@ -81,10 +81,10 @@ class Bucket:
 
         Args:
             folder: An existing folder.
-            name: Which; the newest when not given.
+            name: The name of the backup; by default the newest.
 
         Raises:
-            BackupError: There is none, or it cannot be copied.
+            BackupError: There is no such backup, or it cannot be copied.
         """
         files = self._files()
         names = [file_name for file_name in files if file_name.endswith(_ENCRYPTED)]
@@ -99,7 +99,7 @@ class Bucket:
         key = backup.removesuffix(".age") + _KEY
         with self._client("the backup cannot be fetched") as client:
             for file_name in (key, backup + _RECORD, backup):
-                if file_name not in files:  # a backup before anybody's erasure has no record
+                if file_name not in files:  # a backup from before the first erasure has no record
                     continue
                 with atomic_write(folder / file_name) as temporary:
                     client.download_file(self._name, self._folder + file_name, str(temporary))

@@ -1,4 +1,4 @@
-"""What identifies a backup's contents."""
+"""Summaries of backups, and the interface of the backup methods."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from webapp.errors import WebappError
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a backup holds.
+    """A summary of a backup's contents.
 
     Attributes:
-        revision: Its schema.
-        rows: How many rows each table has.
+        revision: The revision of its schema.
+        rows: The number of rows of each table.
     """
 
     revision: str
     rows: Mapping[str, int]
 
     def __str__(self) -> str:
-        """Return the counts that distinguish one backup from another."""
+        """Return the main row counts as text."""
         counts = {name: self.rows.get(name, 0) for name in ("run", "participant", "response")}
         return ", ".join(f"{n:,} {name}{'' if n == 1 else 's'}" for name, n in counts.items())
 
@@ -32,21 +32,21 @@ Row = Mapping[str, str | None]
 
 
 class Way(Protocol):
-    """How one kind of database is backed up; a module each."""
+    """The backup method for one kind of database, implemented by a module each."""
 
     MAGIC: bytes
 
     def dump(self, engine: Engine, file: Path, /) -> None:
-        """Write the database as it is at this moment to a file; writers do not wait."""
+        """Write a snapshot of the database to a file; writers do not wait."""
 
     def content_of(self, file: Path, /) -> Content:
-        """Return what a backup holds, after reading all of it."""
+        """Return the summary of a backup, after reading all of it."""
 
     def rows_of(self, file: Path, tables: Sequence[str], /) -> Iterator[tuple[str, Row]]:
-        """Yield the rows of some tables, each with its table's name; what is not there has none."""
+        """Yield the rows of some tables, each with the table's name; skip missing tables."""
 
     def load(self, engine: Engine, file: Path, content: Content, /) -> None:
-        """Replace the database's content by the backup's, wholly or not at all."""
+        """Replace the database's contents by the backup's, completely or not at all."""
 
 
 class BackupError(WebappError):

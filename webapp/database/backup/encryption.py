@@ -1,4 +1,4 @@
-"""Backups that only the holder of a key can read: age's format, which its own program reads too."""
+"""Backups encrypted in the age format, readable only with a private key."""
 
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -14,10 +14,10 @@ _SSH = "ssh-"
 
 
 def recipients(file: Path) -> list[Any]:
-    """Return whom a file names, one public key a line: ``age1...`` or ``ssh-...``.
+    """Return the recipients in a file with one public key per line (``age1...`` or ``ssh-...``).
 
     Raises:
-        BackupError: It cannot be read, names nobody, or a line is no public key.
+        BackupError: The file cannot be read, is empty, or contains a line that is no public key.
     """
     age = _age()
     public_keys = []
@@ -39,15 +39,15 @@ def recipients(file: Path) -> list[Any]:
 
 
 def encrypt(plain: Path, file: Path, to: Sequence[Any]) -> None:
-    """Write a file that those recipients can read, whatever its size."""
+    """Encrypt a file of any size for these recipients."""
     _age().encrypt_file(str(plain), str(file), list(to))
 
 
 def is_encrypted(file: Path) -> bool:
-    """Return whether a file must be decrypted before it is read.
+    """Return whether a file is encrypted.
 
     Raises:
-        BackupError: It cannot be read.
+        BackupError: The file cannot be read.
     """
     try:
         with file.open("rb") as opened:
@@ -60,14 +60,14 @@ def is_encrypted(file: Path) -> bool:
 
 @contextmanager
 def readable(file: Path, identity: Path | None) -> Iterator[Path]:
-    """Yield the backup as it was before it was encrypted, for the time of the block.
+    """Yield the decrypted backup, which exists only during the block.
 
     Args:
         file: A backup, encrypted or not.
         identity: The file with the private key.
 
     Raises:
-        BackupError: It is encrypted and no key, or none that fits, was given.
+        BackupError: The backup is encrypted, and no matching key was given.
     """
     if not is_encrypted(file):
         yield file

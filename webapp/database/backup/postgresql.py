@@ -1,4 +1,4 @@
-"""Backups of PostgreSQL: an archive by its own pg_dump, restored in one transaction."""
+"""Backups of PostgreSQL: a pg_dump archive, restored in one transaction."""
 
 import os
 import re
@@ -26,7 +26,7 @@ _VERSION_TABLE = "alembic_version"
 
 
 def dump(engine: Engine, file: Path) -> None:
-    """Write the database as it is at this moment to an archive; writers do not wait.
+    """Write a snapshot of the database to an archive; writers do not wait.
 
     Raises:
         BackupError: pg_dump is not installed, or failed.
@@ -36,17 +36,17 @@ def dump(engine: Engine, file: Path) -> None:
 
 
 def content_of(file: Path) -> Content:
-    """Return what an archive holds, after reading all of it.
+    """Return the summary of an archive, after reading all of it.
 
     Raises:
-        BackupError: It is damaged, or holds no database of Parallax.
+        BackupError: The archive is damaged, or is not of a Parallax database.
     """
     with _as_sql(file) as script:
         return _content(script, file)
 
 
 def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of some tables of a sound archive, each with its table's name."""
+    """Yield the rows of some tables of a sound archive, each with the table's name."""
     only = [f"--table={name}" for name in tables]
     with _as_sql(file, "--data-only", *only) as script, script.open(encoding="utf-8") as lines:
         table, columns = "", list[str]()
@@ -67,7 +67,7 @@ def _value(text: str) -> str | None:
 
 
 def load(engine: Engine, file: Path, content: Content) -> None:
-    """Replace the database's content by the archive's in one transaction.
+    """Replace the database's contents by the archive's in one transaction.
 
     Raises:
         BackupError: psql is not installed, or failed; then nothing has changed.
@@ -83,8 +83,8 @@ def load(engine: Engine, file: Path, content: Content) -> None:
 
 @contextmanager
 def _as_sql(file: Path, *options: str) -> Iterator[Path]:
-    # A script that was written as a whole is run as a whole; a pipe could break off in the middle
-    # of what then looks like its end.
+    # A complete script file is executed as a whole; a broken pipe could look like the end of the
+    # script.
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "backup.sql"
         _run("pg_restore", "--no-owner", "--no-privileges", *options,
@@ -112,7 +112,7 @@ def _content(script: Path, file: Path) -> Content:
 
 
 def _database(engine: Engine) -> list[str]:
-    # The password goes through the environment: everybody may read a process's arguments.
+    # The password is passed in the environment, because all users can read a process's arguments.
     url = engine.url._replace(drivername="postgresql", password=None)
     return [f"--dbname={url.render_as_string(hide_password=False)}"]
 

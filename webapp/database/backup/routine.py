@@ -1,4 +1,4 @@
-"""Backups one after the other in a folder: named by their time, the newest kept, the last noted."""
+"""Regular backups in a folder: named by time, with only the newest kept and the last one noted."""
 
 import json
 import tempfile
@@ -27,14 +27,14 @@ _MINE = 0o600
 
 @dataclass(frozen=True, slots=True)
 class LastBackup:
-    """The newest backup of an installation that was sound.
+    """The newest sound backup of an installation.
 
     Attributes:
-        at: When it was begun; what came later is not in it. With its offset from UTC.
-        file: Where it lies.
+        at: The time of its start, with UTC offset; later data are not in it.
+        file: Its path.
         bytes: Its size.
-        drilled: Whether it was restored and compared as well.
-        restore_s: How long that took in seconds; None where it was not done.
+        drilled: Whether it was test-restored and compared.
+        restore_s: The duration of the test restore in seconds; None if there was none.
     """
 
     at: str
@@ -45,7 +45,7 @@ class LastBackup:
 
 
 def place_for(place: Path, at: datetime, *, encrypted: bool) -> Path:
-    """Return the file for a backup: a new one in ``place`` where that is a folder, else itself."""
+    """Return the file for a backup: a new file if ``place`` is a folder, else ``place`` itself."""
     if not place.is_dir():
         return place
     stamp = at.astimezone(UTC).strftime("%Y%m%dT%H%M%S.%f")[:-3]
@@ -55,17 +55,17 @@ def place_for(place: Path, at: datetime, *, encrypted: bool) -> Path:
 def back_up_once(
     engine: Engine, file: Path, key: Path, to: Sequence[Any], *, tried_out: bool
 ) -> tuple[Content, Drill | None]:
-    """Write a backup, tried out and encrypted where that is asked for.
+    """Write a backup, test-restored and encrypted if requested.
 
     Args:
         engine: The database.
-        file: The path to write; it must be free.
-        key: The key that signs participants' links; kept beside an encrypted backup, encrypted.
-        to: The public keys of those who can read it; if empty, it is not encrypted.
-        tried_out: Whether it is restored into a database made for the purpose.
+        file: The file to write; it must not exist.
+        key: The keys file, which is stored next to an encrypted backup, encrypted as well.
+        to: The public keys of the recipients; if empty, the backup is not encrypted.
+        tried_out: Whether to restore it into a temporary database.
 
     Raises:
-        BackupError: It is not sound, or what is written cannot be restored.
+        BackupError: The backup is not sound, or cannot be restored.
         WritingError: The file cannot be written.
     """
     if not to:
@@ -86,24 +86,24 @@ def back_up_once(
 
 
 def key_beside(file: Path) -> Path:
-    """Return where the key of an encrypted backup lies, encrypted as well."""
+    """Return the path of the encrypted keys of an encrypted backup."""
     return file.with_name(file.name.removesuffix(_ENCRYPTED) + _KEY + _ENCRYPTED)
 
 
 def record_beside(file: Path) -> Path:
-    """Return where the copy of the record of erasures lies that was made with a backup."""
+    """Return the path of the copy of the record of erasures that belongs to a backup."""
     return file.with_name(file.name + _RECORD)
 
 
 def with_what_belongs_to_it(file: Path) -> list[Path]:
-    """Return the files of one backup: its keys and its record first, itself last."""
+    """Return the files of one backup: keys and record first, the backup itself last."""
     return [*(path for path in (key_beside(file), record_beside(file)) if path.exists()), file]
 
 
 def forget_oldest(folder: Path, keep: int) -> list[Path]:
-    """Delete all but the newest backups of a folder, with what lies beside, and return which.
+    """Delete all but the newest backups in a folder with their other files, and return them.
 
-    Only files that this module named are touched.
+    Only files that this module named are deleted.
     """
     backups = [path for path in folder.glob(_NAMES) if not {*_BESIDE}.intersection(path.suffixes)]
     oldest = sorted(backups, key=lambda path: path.name)[:-keep]
@@ -115,7 +115,7 @@ def forget_oldest(folder: Path, keep: int) -> list[Path]:
 
 
 def note(instance: Path, at: datetime, file: Path, tried: Drill | None) -> None:
-    """Keep in the instance folder what the newest sound backup is."""
+    """Store the data of the newest sound backup in the instance folder."""
     took_s = round(tried.took_s, 3) if tried else None
     size = file.stat().st_size
     last = LastBackup(at.isoformat(), str(file.resolve()), size, tried is not None, took_s)
@@ -131,5 +131,5 @@ def last_backup(instance: Path) -> LastBackup | None:
 
 
 def age_s(last: LastBackup, now: datetime) -> float:
-    """Return how long ago a backup was begun, in seconds: what was stored since is not in it."""
+    """Return the time since a backup was started, in seconds; later data are not in it."""
     return (now - datetime.fromisoformat(last.at)).total_seconds()

@@ -1,4 +1,4 @@
-"""Backups of SQLite: another SQLite file, made by the database's own online backup."""
+"""Backups of SQLite: another SQLite file, made by SQLite's online backup."""
 
 import shutil
 import sqlite3
@@ -15,16 +15,16 @@ from webapp.database.backup.contents import BackupError, Content, Row
 from webapp.database.schema import revision_of
 
 MAGIC = b"SQLite format 3\0"
-# https://www.sqlite.org/fileformat.html: 2 where a database is written through a log. Our own
-# backups are not.
+# https://www.sqlite.org/fileformat.html: 2 for a database with a write-ahead log. Backups made here
+# have none.
 _HEADER_BYTES, _WRITE_VERSION, _WITH_LOG = 20, 18, 2
 
 
 def dump(engine: Engine, file: Path) -> None:
-    """Write the database as it is at this moment to a file; writers do not wait.
+    """Write a snapshot of the database to a file; writers do not wait.
 
     Raises:
-        BackupError: SQLite cannot write it, e.g. because the disk is full.
+        BackupError: SQLite cannot write the file, e.g. because the disk is full.
     """
     with (
         _failures_in_words(file),
@@ -32,15 +32,15 @@ def dump(engine: Engine, file: Path) -> None:
         closing(sqlite3.connect(file)) as copy,
     ):
         _driver(source).backup(copy)
-        # One file, without the log next to it, can be carried anywhere.
+        # A single file without a log can be moved anywhere.
         copy.execute("PRAGMA journal_mode=DELETE")
 
 
 def content_of(file: Path) -> Content:
-    """Return what a backup holds, after checking every page of it.
+    """Return the summary of a backup, after checking every page of it.
 
     Raises:
-        BackupError: It is damaged, or holds no database of Parallax.
+        BackupError: The backup is damaged, or is not of a Parallax database.
     """
     engine = create_engine(f"sqlite:///{file.resolve()}")
     try:
@@ -49,7 +49,7 @@ def content_of(file: Path) -> Content:
             if verdict != "ok":
                 raise _damaged(verdict, file)
             revision = revision_of(connection)
-            # Written out: SQLAlchemy would compile a statement for each table.
+            # Plain SQL, because SQLAlchemy would compile a statement for each table.
             quoted = connection.dialect.identifier_preparer.quote
             counts = {
                 name: connection.exec_driver_sql(
@@ -70,17 +70,17 @@ def content_of(file: Path) -> Content:
 
 @contextmanager
 def whole(file: Path, *, complete: bool) -> Iterator[Path]:
-    """Yield a backup as one file, for the time of the block; a copied database with its log.
+    """Yield a backup as one file during the block; a copied database is merged with its log.
 
-    A database at work has its newest answers in a log beside it. Its file alone, copied by hand,
-    is sound and lacks them: nothing in it tells.
+    A database in use has its newest data in a log file. A copy of the database file alone is sound
+    but lacks these data, and nothing in it shows that.
 
     Args:
         file: A backup, or a copy of a database's file.
-        complete: Whether it is known that no log belongs to it.
+        complete: Whether the file is known to need no log.
 
     Raises:
-        BackupError: It is such a file, and no log lies beside it.
+        BackupError: The file is a copied database, and its log is missing.
     """
     with file.open("rb") as opened:
         header = opened.read(_HEADER_BYTES)
@@ -106,7 +106,7 @@ def whole(file: Path, *, complete: bool) -> Iterator[Path]:
 
 
 def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of some tables of a sound backup, each with its table's name."""
+    """Yield the rows of some tables of a sound backup, each with the table's name."""
     with _failures_in_words(file), closing(_read_only(file)) as backup:
         backup.row_factory = sqlite3.Row
         there = {name for (name,) in backup.execute("SELECT name FROM sqlite_master")}
@@ -118,10 +118,10 @@ def rows_of(file: Path, tables: Sequence[str]) -> Iterator[tuple[str, Row]]:
 
 
 def load(engine: Engine, file: Path, _content: Content) -> None:
-    """Replace the database's content by the backup's in one transaction.
+    """Replace the database's contents by the backup's in one transaction.
 
     Raises:
-        BackupError: SQLite cannot do it, e.g. because the disk is full; then nothing has changed.
+        BackupError: SQLite failed, e.g. because the disk is full; then nothing has changed.
     """
     with (
         _failures_in_words(file),

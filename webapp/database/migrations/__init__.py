@@ -1,1 +1,1 @@
-"""Changes of the schema since the baseline; ``webapp.database.schema`` applies them in order."""
+"""Schema changes since the baseline; ``webapp.database.schema`` applies them in order."""

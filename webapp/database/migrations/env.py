@@ -1,4 +1,4 @@
-"""What Alembic runs to migrate, on the connection that ``webapp.database.schema`` gives it."""
+"""The Alembic environment, on the connection that ``webapp.database.schema`` passes to it."""
 
 from alembic import context
 
@@ -7,7 +7,7 @@ from webapp.database.models import Base
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=Base.metadata,
-    # SQLite cannot change a table in place: there it is copied and replaced.
+    # SQLite cannot alter a table in place, so the table is copied and replaced.
     render_as_batch=True,
 )
 context.run_migrations()

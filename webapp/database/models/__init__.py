@@ -1,4 +1,4 @@
-"""The records that serving people leaves in the database."""
+"""The database records."""
 
 from webapp.database.models.base import Base
 from webapp.database.models.identity import Identity

@@ -1,4 +1,4 @@
-"""What every model shares: predictable names of constraints, and times that keep their zone."""
+"""The basis of all models: predictable constraint names, and timezone-aware times."""
 
 from datetime import UTC, datetime
 
@@ -21,13 +21,13 @@ class Base(DeclarativeBase):
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware UTC time on every database; SQLite would otherwise give naive times back."""
+    """A timezone-aware UTC time on every database; SQLite alone would return naive times."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Store the time as UTC."""
+        """Return the time in UTC for storage."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -35,5 +35,5 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Give the time back as aware UTC."""
+        """Return the stored time as timezone-aware UTC."""
         return None if value is None else value.replace(tzinfo=UTC)

@@ -1,7 +1,7 @@
-"""What platforms call people and their work: sealed in one table, to which all others refer.
+"""Platform ids of people and their work: sealed in one table, to which all other tables refer.
 
-A record has a ``Name`` for each: it is read and compared as a text, and stored as the key of a row
-of ``Identity``. Only the installation's keys can read it (``unlock``).
+A record has a ``Name`` for each id: it is read and compared as a text, and stored as the key of a
+row of ``Identity``. Only the installation's keys can read it (``unlock``).
 """
 
 from collections.abc import Iterable
@@ -33,15 +33,15 @@ _SEALER = "parallax_sealer"
 
 
 def unlock(engine: Engine, sealer: Sealer) -> None:
-    """Let who uses an engine read and write what is sealed."""
+    """Enable reading and writing sealed data on an engine."""
     setattr(engine.dialect, _SEALER, sealer)
 
 
 def sealer_of(dialect: Dialect) -> Sealer:
-    """Return what an engine was unlocked with.
+    """Return the sealer with which an engine was unlocked.
 
     Raises:
-        WebappError: It was not.
+        WebappError: The engine is not unlocked.
     """
     sealer: Sealer | None = getattr(dialect, _SEALER, None)
     if sealer is None:
@@ -52,13 +52,13 @@ def sealer_of(dialect: Dialect) -> Sealer:
 
 
 def keys_of(dialect: Dialect) -> Keys | None:
-    """Return the keys that an engine was unlocked with; None if it was not."""
+    """Return the keys with which an engine was unlocked; None if it is locked."""
     sealer: Sealer | None = getattr(dialect, _SEALER, None)
     return None if sealer is None else sealer.keys
 
 
 class _Digest(TypeDecorator[str]):
-    """A text that is stored and looked for as its digest."""
+    """A text that is stored and searched as its digest."""
 
     impl = String
     cache_ok = True
@@ -68,7 +68,7 @@ class _Digest(TypeDecorator[str]):
 
 
 class _Sealed(TypeDecorator[str]):
-    """A text that is stored sealed."""
+    """A text that is stored encrypted."""
 
     impl = String
     cache_ok = True
@@ -81,32 +81,32 @@ class _Sealed(TypeDecorator[str]):
 
 
 class SealedText(_Sealed):
-    """Other people's words that may identify a person: stored encrypted, never searched."""
+    """A text by other people that may identify a person: stored encrypted, never searched."""
 
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Return a text sealed; an empty one as it is."""
+        """Return a text sealed; an empty text stays as it is."""
         return super().process_bind_param(value, dialect) if value else value
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        """Return a text opened; an empty one as it is."""
+        """Return a sealed text opened; an empty text stays as it is."""
         return super().process_result_value(value, dialect) if value else value
 
 
 class Identity(Base):
-    """One name that a platform gave somebody or something of theirs."""
+    """A platform's id of a person or of their work."""
 
     __tablename__ = "identity"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    hash: Mapped[str] = mapped_column(_Digest, unique=True)  # after its key's id and a dot
+    hash: Mapped[str] = mapped_column(_Digest, unique=True)  # prefixed with the key's id and a dot
     sealed: Mapped[str] = mapped_column(_Sealed)  # likewise
-    forgotten: Mapped[bool]  # whether it only stands where one was: webapp.core.forgotten
+    forgotten: Mapped[bool]  # whether it replaces a forgotten id: webapp.core.forgotten
 
 
 def name_of(key: Any) -> ScalarSelect[str]:  # noqa: ANN401 - a column, mapped or about to be
-    """Return the expression of the name that a column refers to."""
+    """Return the SQL expression for the name to which a column refers."""
     return (
         select(Identity.sealed)
         .where(Identity.id == key)
@@ -135,25 +135,25 @@ class NameExpression:
     __hash__ = None  # type: ignore[assignment]
 
     def in_(self, names: Iterable[str]) -> ColumnElement[bool]:
-        """Return whether it is one of some names."""
+        """Return the condition that the name is one of these."""
         matching = select(Identity.id).where(Identity.hash.in_(list(names)))
         expression: ColumnElement[bool] = self.key.in_(matching)
         return expression
 
     def is_stand_in(self) -> ColumnElement[bool]:
-        """Return whether it only replaces an id that was forgotten."""
+        """Return the condition that the name replaces a forgotten id."""
         expression: ColumnElement[bool] = self.key.in_(
             select(Identity.id).where(Identity.forgotten)
         )
         return expression
 
     def is_(self, nothing: None) -> ColumnElement[bool]:
-        """Return whether there is none."""
+        """Return the condition that there is no name."""
         expression: ColumnElement[bool] = self.key.is_(nothing)
         return expression
 
     def is_not(self, nothing: None) -> ColumnElement[bool]:
-        """Return whether there is one."""
+        """Return the condition that there is a name."""
         expression: ColumnElement[bool] = self.key.is_not(nothing)
         return expression
 
@@ -162,11 +162,11 @@ _T = TypeVar("_T", str, str | None)
 
 
 class Name(Generic[_T]):
-    """A record's name, stored under a key of ``Identity``.
+    """A name attribute of a record, stored as a key of ``Identity``.
 
     Args:
-        key: The attribute that holds the key; the one that holds the text when it was loaded is
-            called like the name, after an underscore.
+        key: The attribute that holds the key. A second attribute, the name with a leading
+            underscore, caches the text once it is loaded.
     """
 
     def __init__(self, key: str) -> None:
@@ -186,7 +186,7 @@ class Name(Generic[_T]):
         return getattr(record, f"_{self._name}")
 
     def __set__(self, record: object, value: _T) -> None:
-        # The text stands in the key's place until the record is written.
+        # The key attribute holds the text until the record is written.
         setattr(record, self.key, value)
         set_committed_value(record, f"_{self._name}", value)
 
@@ -195,7 +195,7 @@ _NAMES: dict[type, dict[str, str]] = {}
 
 
 def names_of(record: Base) -> Iterable[str]:
-    """Return which attributes of a record are names."""
+    """Return the name attributes of a record."""
     return _NAMES.get(type(record), {})
 
 
@@ -208,12 +208,12 @@ def _keep_names(_mapper: Mapper[Any], connection: Connection, record: object) ->
 
 
 def identity_key(connection: Connection, name: str) -> int:
-    """Return the key under which a name is kept, from now on if it was not."""
+    """Return the key of a name; store the name if it is new."""
     existing = select(Identity.id).where(Identity.hash == name)
     if (key := connection.scalar(existing)) is None:
         make = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
         row = make(Identity).values(hash=name, sealed=name, forgotten=is_forgotten(name))
-        # Two may come to keep the same name at once.
+        # Two transactions may store the same name at once.
         connection.execute(row.on_conflict_do_nothing(index_elements=["hash"]))
         key = connection.scalars(existing).one()
     return key

@@ -1,4 +1,4 @@
-"""What the database records of the installation: its stamps, and the erasures carried out."""
+"""Data about the installation: stamps, and the erasures carried out."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from webapp.database.models.base import Base, UtcDateTime
 
 
 class Stamp(Base):
-    """A short text under a name; the gate compares it with the instance folder's."""
+    """A short named text; the gate compares some of them with files in the instance folder."""
 
     __tablename__ = "stamp"
 
@@ -19,17 +19,15 @@ class Stamp(Base):
 
 
 class Erasure(Base):
-    """An entry of the record that was carried out in this database."""
+    """An entry of the record of erasures that was carried out in this database."""
 
     __tablename__ = "erasure"
     __table_args__ = (UniqueConstraint("deed", "digest", "mark"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     deed: Mapped[str]  # webapp.erasures.entry.Deed
-    digest: Mapped[str]  # of what the person is known by, after its key's id
+    digest: Mapped[str]  # of the person's mark, prefixed with the key's id
     at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    mark: Mapped[str] = mapped_column(
-        default="", server_default=text("''")
-    )  # of what may come again
-    # What a correction says, sealed as in the record's file; empty of everything else.
+    mark: Mapped[str] = mapped_column(default="", server_default=text("''"))  # of repeatable wishes
+    # The content of a correction, sealed as in the record's file; empty for other entries.
     content: Mapped[str] = mapped_column(default="", server_default=text("''"))

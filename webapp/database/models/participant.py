@@ -1,4 +1,4 @@
-"""A participant, and everything stored about their session."""
+"""A participant, and all data stored about their session."""
 
 import json
 from datetime import datetime
@@ -14,16 +14,16 @@ from webapp.database.models.identity import Name, name_of
 
 
 class Participant(Base):
-    """Somebody who decided on a consent page; their ids elsewhere never leave the database."""
+    """A person who decided on a consent page; their platform ids are in no export."""
 
     __tablename__ = "participant"
     __table_args__ = (
         UniqueConstraint("run_id", "person_key"),
         UniqueConstraint("run_id", "visit_mark"),
-        # Who fell silent, and who held a place before, are looked for at every arrival.
+        # Every arrival searches for inactive participants and for earlier ones of a place.
         Index(None, "run_id", "state", "consented_at"),
         Index("ix_participant_place", "run_id", "list", "place"),
-        # Few ask for it; what is counted of everybody is counted without them.
+        # Restrictions are rare; counts over all participants leave them out.
         Index(
             "ix_participant_restricted",
             "run_id",
@@ -31,9 +31,9 @@ class Participant(Base):
             sqlite_where=text("restricted_at IS NOT NULL"),
             postgresql_where=text("restricted_at IS NOT NULL"),
         ),
-        # Pages show them in order of arrival.
+        # Pages list participants in order of arrival.
         Index("ix_participant_order", "run_id", "id"),
-        # The last who finished say how long it takes.
+        # The last finished participants determine the expected duration.
         Index(
             "ix_participant_finished",
             "run_id",
@@ -46,37 +46,37 @@ class Participant(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
     ref: Mapped[str] = mapped_column(unique=True)  # random, in exports
-    code: Mapped[str] = mapped_column(  # random, shown to them alone, in no export
+    code: Mapped[str] = mapped_column(  # random, shown only to the participant, in no export
         unique=True, default=new_reference
     )
     person_key: Mapped[int | None] = mapped_column(ForeignKey("identity.id"), index=True)
     _platform_id: Mapped[str | None] = column_property(name_of(person_key), expire_on_flush=False)
-    platform_id = Name[str | None]("person_key")  # what the recruiting platform calls the person
-    visit_mark: Mapped[str | None]  # random, from the consent page whose button was pressed
+    platform_id = Name[str | None]("person_key")  # the recruiting platform's id
+    visit_mark: Mapped[str | None]  # random, from the submitted consent page
     state: Mapped[str]  # experiment.participation.State
-    ending: Mapped[str | None]  # experiment.participation.Ending of who left; null for others
+    ending: Mapped[str | None]  # experiment.participation.Ending, if they left; else null
     watched: Mapped[bool] = mapped_column(  # whether errors on catch trials end the session
         default=False, server_default=false()
     )
     link_id: Mapped[int | None] = mapped_column(ForeignKey("link.id"), index=True)
-    consent_text_id: Mapped[int | None] = mapped_column(  # null of who declined, or came earlier
+    consent_text_id: Mapped[int | None] = mapped_column(  # null after declining, and for old rows
         ForeignKey("consent_text.id")
     )
     list: Mapped[int | None]
     place: Mapped[int | None]
     arrived_at: Mapped[datetime] = mapped_column(UtcDateTime)
     consented_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    returned_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # after the lease was over
+    returned_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # after an expired lease
     finished_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     withdrawn_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # Since when their data are stored and not used, as they asked; null where they may be used.
+    # The time since which their data must not be used, at their request; null if not restricted.
     restricted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class LinkVisit(Base):
-    """What a run's link said when somebody opened it; in no export, like all that platforms say.
+    """The parameters of a run's link when it was opened; in no export, like all platform data.
 
-    A link that no platform of the run would have made has no participant, and its problem.
+    The visit of an invalid link has no participant, but a problem.
     """
 
     __tablename__ = "link_visit"
@@ -84,15 +84,15 @@ class LinkVisit(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participant.id"), index=True)
-    problem: Mapped[str]  # the error's short name; empty where the link was right
+    problem: Mapped[str]  # the error's short name; empty for a valid link
     said_key: Mapped[int] = mapped_column(ForeignKey("identity.id"), index=True)
     _said: Mapped[str] = column_property(name_of(said_key), expire_on_flush=False)
-    said = Name[str]("said_key")  # its parameters by the platform's own names, as JSON
+    said = Name[str]("said_key")  # its parameters under the platform's names, as JSON
     at: Mapped[datetime] = mapped_column(UtcDateTime)
 
     @property
     def parameters(self) -> dict[str, str]:
-        """What the link said, by the platform's own names."""
+        """The link's parameters under the platform's names."""
         parameters: dict[str, str] = json.loads(self.said)
         return parameters
 
@@ -102,7 +102,7 @@ class LinkVisit(Base):
 
 
 class Answer(Base):
-    """One answered field of the questionnaire."""
+    """The answer to one question of the questionnaire or the screening."""
 
     __tablename__ = "answer"
     __table_args__ = (UniqueConstraint("participant_id", "field"),)
@@ -114,7 +114,7 @@ class Answer(Base):
 
 
 class Trial(Base):
-    """Written once, when the participant gets a place; never changed."""
+    """A trial, written once, when the participant gets a place; never changed."""
 
     __tablename__ = "trial"
     __table_args__ = (UniqueConstraint("participant_id", "position"),)
@@ -124,19 +124,19 @@ class Trial(Base):
     position: Mapped[int]  # from 1
     run_item_id: Mapped[int] = mapped_column(ForeignKey("run_item.id"))
     good_side: Mapped[str]  # experiment.records.Side, or empty; never sent to the browser
-    options: Mapped[str | None]  # the versions on the screen, joined by spaces; null of a pair
-    points: Mapped[int | None]  # of the scale on which the version is rated
+    options: Mapped[str | None]  # the displayed versions, joined by spaces; null for a pair
+    points: Mapped[int | None]  # the number of points of the rating scale
 
 
 class Response(Base):
-    """One row per answered trial; the unique trial makes a second answer impossible."""
+    """The response to one trial; a unique constraint on the trial prevents a second one."""
 
     __tablename__ = "response"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     trial_id: Mapped[int] = mapped_column(ForeignKey("trial.id"), unique=True)
     client_uuid: Mapped[str]  # made by the browser, the same for every resend
-    chosen_side: Mapped[str]  # experiment.records.Side; empty of a rating
+    chosen_side: Mapped[str]  # experiment.records.Side; empty for a rating
     rating: Mapped[int | None]  # a point of the trial's scale, from 1
     rt_ms: Mapped[float | None]
     input_method: Mapped[str]
@@ -145,7 +145,7 @@ class Response(Base):
     was_hidden: Mapped[bool | None]
     lost_focus: Mapped[bool | None]
     client_time: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # What webapp.sessions.measurements reads; null where a browser did not tell.
+    # The fields of webapp.sessions.measurements; null if the browser sent none.
     release_ms: Mapped[float | None]
     onset_source: Mapped[str | None]
     onset_uncertainty_ms: Mapped[float | None]
@@ -161,29 +161,29 @@ class Response(Base):
     pixel_ratio: Mapped[float | None]
     round_trip_ms: Mapped[float | None]
     recorded_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    steps: Mapped[str | None]  # of what is read step by step: webapp.sessions.measurements
+    steps: Mapped[str | None]  # of step-by-step reading: webapp.sessions.measurements
     trace: Mapped[str | None]  # what happened within the trial: experiment.trials.trace
 
 
 class Device(Base):
-    """One row for each device a session was opened on; nothing beyond these columns."""
+    """A device on which a session was opened; only these columns are stored."""
 
     __tablename__ = "device"
     __table_args__ = (UniqueConstraint("participant_id", "mark"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     participant_id: Mapped[int] = mapped_column(ForeignKey("participant.id"))
-    mark: Mapped[str]  # random, of this session in this browser; empty where it stores nothing
-    user_agent_family: Mapped[str]  # empty where the browser does not tell
+    mark: Mapped[str]  # random, per session and browser; empty if the browser stores nothing
+    user_agent_family: Mapped[str]  # empty if the browser does not report it
     refresh_rate_hz: Mapped[float | None]
     time_zone_offset_min: Mapped[int | None]
     language: Mapped[str]  # likewise
-    automated: Mapped[bool | None]  # what it says of itself; empty of earlier versions' devices
+    automated: Mapped[bool | None]  # as reported; empty for devices of earlier versions
     noted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class Event(Base):
-    """Append-only."""
+    """An event of a session; append-only."""
 
     __tablename__ = "event"
 
@@ -195,10 +195,10 @@ class Event(Base):
 
 
 class Verdict(Base):
-    """What the exclusion rules decided about one participant, and on what evidence."""
+    """The verdict of the exclusion rules on one participant, with the evidence."""
 
     __tablename__ = "verdict"
-    # Finds the few who are excluded, or kept, among any number.
+    # Finds the excluded or kept participants without a scan.
     __table_args__ = (Index(None, "kept", "participant_id"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -215,10 +215,11 @@ SORTED = (
 
 
 class SessionSummary(Base):
-    """One session, as ``parallax summarise`` saw it; 0 where nothing was measured.
+    """The figures of one session, computed by ``parallax summarise``; 0 if nothing was measured.
 
-    All columns but the last are for sorting: what a page shows of them it reads from their own
-    answers. To judge a session takes everybody else's answers too, so a page shows what was judged.
+    All columns except the last are for sorting: pages compute the displayed figures from the
+    session's own answers. Judging a session requires all other sessions' answers, so pages display
+    the stored result.
     """
 
     __tablename__ = "session_summary"
@@ -236,19 +237,19 @@ class SessionSummary(Base):
     answered: Mapped[int]
     minutes: Mapped[float]  # from consent to the end
     median_rt_ms: Mapped[float]
-    fast: Mapped[int]  # answers that came in too quickly to have been read
-    same_side: Mapped[float]  # share of the side that was chosen more often
+    fast: Mapped[int]  # answers too quick for the text to have been read
+    same_side: Mapped[float]  # share of the more frequent side
     hidden: Mapped[int]  # trials during which the page was hidden or lost the focus
-    waited_s: Mapped[float]  # the longest that an answer waited in the browser
+    waited_s: Mapped[float]  # the longest time that an answer waited in the browser
     n_events: Mapped[int]
     n_flags: Mapped[int]
-    likelihood: Mapped[float]  # agent_likelihood of the certificate
-    # The certificate's figures, and whose times the session has, if it was copied.
+    likelihood: Mapped[float]  # agent_likelihood in the certificate
+    # The certificate's figures, and the sessions with the same times, if it was copied.
     judged: Mapped[dict[str, Any]] = mapped_column(JSON)
 
 
 class RunSummary(Base):
-    """When a run's sessions were summarised, and what that took."""
+    """The time of the last summary of a run's sessions, and its cost."""
 
     __tablename__ = "run_summary"
 
@@ -256,18 +257,18 @@ class RunSummary(Base):
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), unique=True)
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
     took_s: Mapped[float]
-    responses: Mapped[int]  # of the run, when it was begun
-    # What the run's page draws: webapp.runs.charts; null where a run was summarised before it was.
+    responses: Mapped[int]  # of the run, when the summary began
+    # The data of the run page's charts: webapp.runs.charts; null for old summaries.
     charts: Mapped[dict[str, Any] | None] = mapped_column(JSON)
 
 
 class ArrivalAddress(Base):
-    """From where a participant came; a job deletes the row after an hour."""
+    """The network address of a participant, as a digest; a job deletes it after an hour."""
 
     __tablename__ = "arrival_address"
     __table_args__ = (Index(None, "digest", "at"), Index(None, "at"))
 
     id: Mapped[int] = mapped_column(primary_key=True)
     participant_id: Mapped[int] = mapped_column(ForeignKey("participant.id"), unique=True)
-    digest: Mapped[str]  # of the network address, under the installation's key
+    digest: Mapped[str]  # keyed digest of the network address
     at: Mapped[datetime] = mapped_column(UtcDateTime)

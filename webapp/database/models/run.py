@@ -1,4 +1,4 @@
-"""A run: a study launched, with its materials, lists and places frozen."""
+"""A run: a launched study with its materials, lists and places frozen."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from webapp.database.models.base import Base, UtcDateTime
 
 
 class Run(Base):
-    """One launch of a study; everything a reader must know to rebuild it."""
+    """One launch of a study, with everything that is needed to rebuild it."""
 
     __tablename__ = "run"
 
@@ -26,38 +26,38 @@ class Run(Base):
     launched_at: Mapped[datetime] = mapped_column(UtcDateTime)
     language: Mapped[str] = mapped_column(default="en")  # of the participants' pages
     lease_minutes: Mapped[int] = mapped_column(default=60)
-    currency: Mapped[str] = mapped_column(default="USD")  # of everything it pays, ISO 4217
+    currency: Mapped[str] = mapped_column(default="USD")  # of all its payments, ISO 4217
     closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # null while it is open
-    # Up to when what identifies its people was erased, as the study says; null before.
+    # When identifying data were erased, as the study requires; null before.
     identities_erased_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    archived_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # null while it is listed
-    # Null for a run that everybody may see, by their role in the installation.
+    archived_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # null unless archived
+    # Null for a run without a project: access depends only on the role in the installation.
     project_id: Mapped[int | None] = mapped_column(ForeignKey("project.id"))
 
 
 class ConsentText(Base):
-    """A text that participants of the run agreed to: the study's, and what is stored of them."""
+    """A consent text of the run: the study's text and the list of stored data."""
 
     __tablename__ = "consent_text"
     __table_args__ = (UniqueConstraint("run_id", "version"), UniqueConstraint("run_id", "sha256"))
 
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
-    version: Mapped[int]  # of the run's, from 1, in the order in which they were first agreed to
+    version: Mapped[int]  # within the run, from 1, in order of the first agreement
     sha256: Mapped[str]  # of the text
     text: Mapped[str]
     first_agreed_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class StudyFile(Base):
-    """A file of the run's study, frozen at launch, so that any server can show the run."""
+    """A file of the run's study, frozen at launch, so that every server can show the run."""
 
     __tablename__ = "study_file"
     __table_args__ = (UniqueConstraint("run_id", "name"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
-    name: Mapped[str]  # its path in the study's folder, with "/" between the parts
+    name: Mapped[str]  # its path in the study's folder, with "/" as separator
     content: Mapped[bytes] = mapped_column(LargeBinary)
 
 
@@ -73,19 +73,19 @@ class RunItem(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
     list: Mapped[int]
-    list_order: Mapped[int]  # the item's place in the built list, before any participant's order
+    list_order: Mapped[int]  # position in the built list, before participants' orders
     item_id: Mapped[str]
     kind: Mapped[str]  # the item's kind in this list
     item: Mapped[dict[str, str]] = mapped_column(JSON)  # the row of experiment.tables.schemas.ITEMS
 
 
 class Place(Base):
-    """Room for one participant in one list; free while ``participant_id`` is null."""
+    """A place (participant slot) on a list; free while ``participant_id`` is null."""
 
     __tablename__ = "place"
     __table_args__ = (
         UniqueConstraint("run_id", "list", "place"),
-        # Holds free places alone, so that a list's next one is found among any number of taken.
+        # Contains only free places, to find a list's next one among any number of taken places.
         Index(
             "ix_place_free",
             "run_id",
@@ -94,7 +94,7 @@ class Place(Base):
             sqlite_where=text("participant_id IS NULL"),
             postgresql_where=text("participant_id IS NULL"),
         ),
-        # Without the free ones, among which PostgreSQL would else look for those of one list.
+        # Excludes free places; otherwise, PostgreSQL would use this index to search for them.
         Index(
             "uq_place_holder",
             "participant_id",
@@ -112,10 +112,10 @@ class Place(Base):
 
 
 class RunCount(Base):
-    """A part of a count of a run's rows, which is the sum of its parts.
+    """A part of a count of a run's rows; the count is the sum of its parts.
 
-    The database's triggers keep it (``webapp.database.row_counts``). It has parts so that
-    transactions that count at the same moment need not wait for each other.
+    Triggers maintain it (``webapp.database.row_counts``). The parts allow simultaneous transactions
+    to count without waiting for each other.
     """
 
     __tablename__ = "run_count"
@@ -124,5 +124,5 @@ class RunCount(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
     subject: Mapped[str]  # places, taken, responses, or participants and their state
-    list: Mapped[int]  # 0 for what is not counted by list
+    list: Mapped[int]  # 0 for counts that are not by list
     n: Mapped[int]

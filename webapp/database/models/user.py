@@ -1,4 +1,4 @@
-"""Researchers: their accounts, second factors, projects, notes, notifications, and their acts."""
+"""Researchers: accounts, second factors, projects, notes, notifications, and the audit log."""
 
 from datetime import datetime
 
@@ -10,36 +10,36 @@ from webapp.database.models.identity import SealedText
 
 
 class User(Base):
-    """Somebody who signs in to the researcher's pages."""
+    """A person who signs in to the researcher pages."""
 
-    __tablename__ = "account"  # "user" is a word of SQL's own
+    __tablename__ = "account"  # "user" is an SQL keyword
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(unique=True)
     role: Mapped[str]  # webapp.users.roles.Role
-    password_hash: Mapped[str]  # argon2id; empty for who signs in elsewhere
+    password_hash: Mapped[str]  # argon2id; empty for external sign-in
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
     disabled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    # No longer read: researcher pages are in English. It stays for the sake of the schema.
+    # No longer used, because researcher pages are in English; kept for the schema.
     language: Mapped[str | None]
 
 
 class SignIn(Base):
-    """A browser in which somebody is signed in; the cookie's token itself is stored nowhere."""
+    """A signed-in browser; the cookie's token itself is not stored."""
 
     __tablename__ = "sign_in"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("account.id"), index=True)
     token_hash: Mapped[str] = mapped_column(unique=True)  # SHA-256
-    browser: Mapped[str]  # its family, as the user tells their own sessions apart
+    browser: Mapped[str]  # its family, to help users recognise their sessions
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
     seen_at: Mapped[datetime] = mapped_column(UtcDateTime)  # to within a few minutes
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class FailedSignIn(Base):
-    """A wrong password, by digests of the name and the address it came from."""
+    """A wrong password, with digests of the user name and the address."""
 
     __tablename__ = "failed_sign_in"
     __table_args__ = (Index(None, "name_digest", "at"), Index(None, "address_digest", "at"))
@@ -51,39 +51,39 @@ class FailedSignIn(Base):
 
 
 class AuditEntry(Base):
-    """One act on money, people, data or settings; append-only, each bound to the one before."""
+    """One action on money, people, data or settings; append-only, chained by hashes."""
 
     __tablename__ = "audit_entry"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    number: Mapped[int] = mapped_column(unique=True)  # from 1, without a gap
+    number: Mapped[int] = mapped_column(unique=True)  # from 1, without gaps
     at: Mapped[datetime] = mapped_column(UtcDateTime)
-    who: Mapped[str]  # the user's name, or the operating system's user of a command
+    who: Mapped[str]  # the user's name, or a command's operating system user
     act: Mapped[str]  # such as "run closed"
     run_ref: Mapped[str | None] = mapped_column(index=True)
     before: Mapped[dict[str, str]] = mapped_column(JSON)
     after: Mapped[dict[str, str]] = mapped_column(JSON)
-    previous_hash: Mapped[str]  # the entry's before it; empty for the first
-    hash: Mapped[str]  # SHA-256 of all of the above
+    previous_hash: Mapped[str]  # the previous entry's; empty for the first
+    hash: Mapped[str]  # SHA-256 of all fields above
 
 
 class AskedAct(Base):
-    """An act that one person asked for, and that is done once another one has asked for it too."""
+    """An action requested by one person, carried out once a second person requests it too."""
 
     __tablename__ = "asked_act"
     __table_args__ = (UniqueConstraint("run_id", "act", "digest"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
-    act: Mapped[str]  # as the key oversight.second_person of study.toml names it
-    digest: Mapped[str]  # of what exactly is to be done
-    told: Mapped[str]  # the same in words
+    act: Mapped[str]  # as named in oversight.second_person of study.toml
+    digest: Mapped[str]  # of the exact action
+    told: Mapped[str]  # the action in words
     who: Mapped[str]
     at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class Unblinding(Base):
-    """Somebody asked to see the results of a run while it was going on, and said why."""
+    """A request to see the results of a running study, with the reason."""
 
     __tablename__ = "unblinding"
     __table_args__ = (UniqueConstraint("run_id"),)
@@ -96,7 +96,7 @@ class Unblinding(Base):
 
 
 class SecondFactor(Base):
-    """The secret that a user's authenticator app shares with us (RFC 6238)."""
+    """The secret shared with a user's authenticator app (RFC 6238)."""
 
     __tablename__ = "second_factor"
 
@@ -104,12 +104,12 @@ class SecondFactor(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("account.id"), unique=True)
     secret: Mapped[str] = mapped_column(SealedText)  # base32
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    confirmed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # by a first code
-    last_step: Mapped[int] = mapped_column(default=0)  # of the last code that was taken
+    confirmed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # with a first code
+    last_step: Mapped[int] = mapped_column(default=0)  # of the last accepted code
 
 
 class RecoveryCode(Base):
-    """A code that stands once in the place of one of the app's."""
+    """A single-use code that replaces a code of the authenticator app."""
 
     __tablename__ = "recovery_code"
 
@@ -120,7 +120,7 @@ class RecoveryCode(Base):
 
 
 class PasswordLink(Base):
-    """A link by which a user may give themselves a new password, once; it stands nowhere itself."""
+    """A single-use link for setting a new password; only its digest is stored."""
 
     __tablename__ = "password_link"
 
@@ -132,7 +132,7 @@ class PasswordLink(Base):
 
 
 class Project(Base):
-    """A study, or several of the same people: who is no member sees nothing of its runs."""
+    """A project: one or several studies of the same group; only members see its runs."""
 
     __tablename__ = "project"
 
@@ -140,15 +140,15 @@ class Project(Base):
     name: Mapped[str] = mapped_column(unique=True)
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
     ended_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # null while it has members
-    # The most that it may use at a time; 0 stands for any number.
+    # The project's limits; 0 means no limit.
     most_runs: Mapped[int]  # open ones
-    most_participants: Mapped[int]  # people at work, in all of its runs together
+    most_participants: Mapped[int]  # participants at work, in all its runs together
     most_upload_mb: Mapped[int]  # uploaded studies
-    most_jobs: Mapped[int]  # checks, launches and reports
+    most_jobs: Mapped[int]  # simultaneous checks, launches and reports
 
 
 class Membership(Base):
-    """What somebody may do in a project."""
+    """A user's role in a project."""
 
     __tablename__ = "membership"
     __table_args__ = (UniqueConstraint("project_id", "user_id"),)
@@ -161,7 +161,7 @@ class Membership(Base):
 
 
 class Invitation(Base):
-    """A code by which one person becomes a member; the code itself is stored nowhere."""
+    """A code with which one person becomes a member; only its hash is stored."""
 
     __tablename__ = "invitation"
 
@@ -171,18 +171,18 @@ class Invitation(Base):
     code_hash: Mapped[str] = mapped_column(unique=True)  # SHA-256
     made_by: Mapped[str]
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # also when it was taken back
+    used_at: Mapped[datetime | None] = mapped_column(UtcDateTime)  # also when it was revoked
 
 
 class ApiToken(Base):
-    """What a program shows instead of a user's cookie; the token itself is stored nowhere."""
+    """A token with which a program acts for a user; only its hash is stored."""
 
     __tablename__ = "api_token"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("account.id"), index=True)
-    project_id: Mapped[int | None] = mapped_column(ForeignKey("project.id"))  # null: all of theirs
-    label: Mapped[str]  # what it is for, in its user's words
+    project_id: Mapped[int | None] = mapped_column(ForeignKey("project.id"))  # null: all projects
+    label: Mapped[str]  # its purpose, in the user's words
     scopes: Mapped[str]  # separated by spaces
     token_hash: Mapped[str] = mapped_column(unique=True)  # SHA-256
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
@@ -192,7 +192,7 @@ class ApiToken(Base):
 
 
 class ProjectJob(Base):
-    """Long work of a project that a process of its own does right now."""
+    """A long-running job of a project that has its own process at this moment."""
 
     __tablename__ = "project_job"
 
@@ -202,13 +202,13 @@ class ProjectJob(Base):
 
 
 class Note(Base):
-    """A remark in a researcher's words; in no export, and erased with the person it is about."""
+    """A researcher's free-text note; in no export, and erased with its participant."""
 
     __tablename__ = "note"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), index=True)
-    participant_id: Mapped[int | None] = mapped_column(  # null of a note about the run
+    participant_id: Mapped[int | None] = mapped_column(  # null for a note about the run
         ForeignKey("participant.id"), index=True
     )
     who: Mapped[str]
@@ -217,7 +217,7 @@ class Note(Base):
 
 
 class Tag(Base):
-    """A word by which a run or a person is found again; likewise."""
+    """A researcher's tag on a run or participant; in no export, and erased with its participant."""
 
     __tablename__ = "tag"
     __table_args__ = (Index(None, "run_id", "name", "participant_id"),)
@@ -225,38 +225,38 @@ class Tag(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
     participant_id: Mapped[int | None] = mapped_column(ForeignKey("participant.id"), index=True)
-    name: Mapped[str]  # in small letters
+    name: Mapped[str]  # in lower case
     who: Mapped[str]
     at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class Notification(Base):
-    """An address to which a user wants to be told, and of what."""
+    """An address at which a user receives notifications, and their kinds."""
 
     __tablename__ = "notification"
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("account.id"), index=True)
     way: Mapped[str]  # webapp.notifications.notices.Way
-    address: Mapped[str] = mapped_column(SealedText)  # a webhook's is as good as a password
+    address: Mapped[str] = mapped_column(SealedText)  # a webhook's URL is a secret
     causes: Mapped[str]  # webapp.notifications.notices.Cause, joined by spaces
-    quiet_minutes: Mapped[int]  # without an answer while somebody is at work
+    quiet_minutes: Mapped[int]  # minutes without an answer while participants work
     made_at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class Notice(Base):
-    """One thing that is told once at one address; it names no participant."""
+    """One notification, sent once to one address; it identifies no participant."""
 
     __tablename__ = "notice"
     __table_args__ = (UniqueConstraint("notification_id", "about"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     notification_id: Mapped[int] = mapped_column(ForeignKey("notification.id"))
-    about: Mapped[str]  # the same for the same thing, so that it is told once
+    about: Mapped[str]  # identifies the occasion, so that it is sent only once
     text: Mapped[str]
     at: Mapped[datetime] = mapped_column(UtcDateTime)
     tries: Mapped[int] = mapped_column(default=0)
-    # Null once it is sent, or given up.
+    # Null once it is sent or has finally failed.
     next_at: Mapped[datetime | None] = mapped_column(UtcDateTime, index=True)
     sent_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    problem: Mapped[str] = mapped_column(default="")  # why the last try failed
+    problem: Mapped[str] = mapped_column(default="")  # why the last attempt failed

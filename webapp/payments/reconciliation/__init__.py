@@ -1,1 +1,1 @@
-"""Reconciling: our records, the platform and the ledger are compared with each other."""
+"""Reconciling: comparing our records, the platform and the ledger with each other."""

@@ -1,4 +1,4 @@
-"""Matching the bonuses that the platform lists with lines of the ledger."""
+"""Match the bonuses that the platform lists with lines of the ledger."""
 
 import re
 from collections import Counter
@@ -17,12 +17,12 @@ _MARK = re.compile(r"\[[0-9a-f]{12}\]$")
 
 @dataclass(frozen=True, slots=True)
 class BonusBooks:
-    """The platform's list of bonuses beside the ledger.
+    """The platform's list of bonuses, matched with the ledger.
 
     Attributes:
         listed: Every bonus that the platform shows.
         shown: How often it shows each payment, by the payment's id.
-        elsewhere: Bonuses that Parallax did not pay, as they would be in the ledger.
+        elsewhere: Bonuses that Parallax did not pay, each with its item for the ledger.
     """
 
     listed: Sequence[Bonus]
@@ -37,14 +37,14 @@ def bonus_books(
     payments: Sequence[Payment],
     is_gone: Callable[[Bonus], bool] = lambda _: False,
 ) -> BonusBooks:
-    """Return what the platform lists, matched with the ledger.
+    """Return the platform's list of bonuses, matched with the ledger.
 
     Args:
         platform: The platform; one that pays no bonuses lists none.
-        offers: Its ids of the run's offers.
-        assignments: Its ids of the run's assignments and of their workers.
+        offers: The platform's ids of the run's offers.
+        assignments: The platform's ids of the run's assignments and of their workers.
         payments: The whole ledger.
-        is_gone: Whether a bonus is of somebody who was forgotten, and counts for nothing here.
+        is_gone: Whether a bonus belongs to an erased participant and is ignored here.
 
     Raises:
         PlatformError: The platform cannot be asked.
@@ -63,7 +63,7 @@ def bonus_books(
 
 
 def matched(platform: Platform, listed: Sequence[Bonus], payments: Sequence[Payment]) -> BonusBooks:
-    """Return what a platform listed, matched with the ledger as it is now."""
+    """Return a platform's listed bonuses, matched with the ledger as it is now."""
     if isinstance(platform, TwoStepBonuses):
         return _by_amount(listed, [line for line in payments if is_bonus_of(platform, line)])
     return _by_mark(listed, payments)
@@ -83,9 +83,9 @@ def _by_mark(listed: Sequence[Bonus], payments: Sequence[Payment]) -> BonusBooks
 
 
 def _by_amount(listed: Sequence[Bonus], lines: Sequence[Payment]) -> BonusBooks:
-    """Match what shows nothing but its amount: each listed one is one line's, in their order."""
+    """Match bonuses that show only their amount: each with one line, in the lines' order."""
     waiting = [line for line in lines if line.state == PaymentState.DONE]
-    # What was ordered and is not settled yet may be what is shown: it is not another's payment.
+    # An ordered, unsettled payment may be the one that is shown: it is not a payment by hand.
     waiting += [line for line in lines if line.state != PaymentState.DONE and line.ordered_at]
     shown, elsewhere = Counter[int](), list[tuple[Bonus, PaymentItem]]()
     numbers = Counter((line.assignment, line.amount_minor) for line in lines)

@@ -1,4 +1,4 @@
-"""Checks of people: who did the work, and who holds a place."""
+"""Checks of participants: their work, submissions and places."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from webapp.payments.reconciliation.snapshot import Discrepancy, Snapshot
 
 
 def finished_not_submitted(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield people who did the work and cannot be paid, for want of a submission."""
+    """Yield participants who did the work and cannot be paid, for want of a submission."""
     for account in snapshot.accounts:
         offered = account.payment(PaymentKind.COMPENSATION) is not None
         if account.finished and account.assignment is None and not offered:
@@ -62,7 +62,7 @@ def receipt_of_another(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def submitted_without_work(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield submissions that await a decision, and are not the first of somebody who finished."""
+    """Yield undecided submissions that are not the first of a participant who finished."""
     firsts = {a.assignment.id: a for a in snapshot.accounts if a.assignment is not None}
     for assignment in snapshot.assignments:
         first = firsts.get(assignment.id)
@@ -87,7 +87,7 @@ def submitted_without_work(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def stuck_places(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield who holds a place and fell silent."""
+    """Yield participants who hold a place (participant slot) and fell silent."""
     for ref in snapshot.silent:
         yield Discrepancy(
             "stuck_place",
@@ -99,7 +99,7 @@ def stuck_places(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def wrong_counts(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield the kept counts of places, participants and responses that are not what is stored."""
+    """Yield the stored counts of places, participants and responses that differ from the rows."""
     for subject in snapshot.miscounted:
         yield Discrepancy(
             "wrong_count",
@@ -111,7 +111,7 @@ def wrong_counts(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def unposted_offers(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield offers of which nobody knows whether the platform has them."""
+    """Yield offers of which it is unknown whether the platform has them."""
     payees = {payment.token: payment.participant_id for payment in snapshot.payments}
     withdrawn = {p.token for p in snapshot.payments if p.state == PaymentState.WITHDRAWN}
     for hit in snapshot.hits:
@@ -129,7 +129,7 @@ def unposted_offers(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def compensation_not_taken(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield people who were offered compensation and did not take it up in time."""
+    """Yield workers who did not accept offered compensation in time."""
     over = {hit.token for hit in snapshot.hits if hit.expires_at and hit.expires_at <= snapshot.at}
     for payment in snapshot.payments:
         withdrawn = payment.state == PaymentState.WITHDRAWN

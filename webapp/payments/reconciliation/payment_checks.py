@@ -1,4 +1,4 @@
-"""Checks of money: the ledger against what the platform says was paid."""
+"""Checks of money: the ledger against the payments that the platform reports."""
 
 from collections.abc import Iterator
 
@@ -41,10 +41,10 @@ _IN_HAND = "was started a moment ago, perhaps by a process that is still working
 
 
 def unsettled(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield what was decided and not carried out, or nobody knows whether it was."""
+    """Yield decided payments that were not made, or whose outcome is unknown."""
     for payment in snapshot.payments:
         detail = _UNSETTLED.get(PaymentState(payment.state))
-        # Compensation that nobody has taken up yet waits for the worker, not for us.
+        # Compensation that nobody has accepted yet waits for the worker, not for us.
         if detail is None or payment.assignment is None or _came_to_nothing(snapshot, payment):
             continue
         claimed = payment.id in snapshot.claimed
@@ -78,25 +78,25 @@ def _what_next(snapshot: Snapshot, payment: Payment) -> str:
 
 
 def _waits_for_undoing(snapshot: Snapshot, payment: Payment) -> bool:
-    """Return whether this pays what is rejected at this moment: nothing undoes that by itself."""
+    """Return whether this pays a submission that is now rejected, which needs an explicit undo."""
     rejected = _status(snapshot, payment) == AssignmentStatus.REJECTED
     return payment.kind == PaymentKind.REWARD and rejected
 
 
 def _stands_beside_another(snapshot: Snapshot, payment: Payment) -> bool:
-    """Return whether this bonus was not paid because another one was paid by hand."""
+    """Return whether this bonus was refused because another one was paid by hand."""
     others = snapshot.ledger.get(payment.assignment, [])
     refused = payment.state == PaymentState.REFUSED and payment.kind != PaymentKind.REJECTION
     return refused and payment.ordered_at is None and any(map(is_by_hand, others))
 
 
 def is_refused_rejection(payment: Payment) -> bool:
-    """Return whether a person must decide again: no rejection is made by itself."""
+    """Return whether a refused rejection waits for a user's decision: it is never retried."""
     return payment.kind == PaymentKind.REJECTION and payment.state == PaymentState.REFUSED
 
 
 def _came_to_nothing(snapshot: Snapshot, payment: Payment) -> bool:
-    """Return whether this is a rejection of what the platform has paid in the end."""
+    """Return whether this rejects a submission that the platform has paid in the end."""
     return is_refused_rejection(payment) and _status(snapshot, payment) in PAID_STATUSES
 
 
@@ -124,8 +124,8 @@ def unrecorded_decisions(snapshot: Snapshot) -> Iterator[tuple[Assignment, Payme
     """Yield each decided assignment that the ledger does not hold.
 
     Yields:
-        The assignment, the kind that its line in the ledger would have, and whether the
-        participant has such a line for another assignment.
+        The assignment, the kind that its line in the ledger would have, and whether the participant
+        has such a line for another assignment.
     """
     known = {(payment.participant_id, payment.kind) for payment in snapshot.payments}
     for assignment in snapshot.assignments:
@@ -158,16 +158,16 @@ def bonuses_astray(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def unrecorded_bonuses(snapshot: Snapshot) -> Iterator[tuple[Bonus, PaymentItem]]:
-    """Yield each bonus that was paid by hand and is in no line, and how it stands in one."""
+    """Yield each unrecorded bonus paid by hand, with its item for the ledger."""
     return unrecorded(snapshot.books, snapshot.run_ref, snapshot.payments)
 
 
 def recorded_not_made(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield what the ledger calls done and the platform does not."""
+    """Yield payments that are done by the ledger and not by the platform."""
     status = {assignment.platform_id: assignment.status for assignment in snapshot.assignments}
     for payment in snapshot.payments:
         if payment.state != PaymentState.DONE or payment.called_at is None:
-            continue  # What was called done without a call was read from the platform itself.
+            continue  # A line done without a call was read from the platform itself.
         if payment.kind == PaymentKind.REJECTION and _was_undone(snapshot, payment):
             continue
         if payment.kind == PaymentKind.BONUS:
@@ -191,7 +191,7 @@ def _was_undone(snapshot: Snapshot, rejection: Payment) -> bool:
 
 
 def changed_rewards(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield offers that pay something else by the platform's word than they were posted with."""
+    """Yield offers whose reward on the platform differs from the posted one."""
     for hit in snapshot.hits:
         posted = snapshot.posted_rewards[hit.id]
         if (now := snapshot.platform_rewards.get(hit.id, posted)) != posted:
@@ -210,7 +210,7 @@ def changed_rewards(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def paid_in_part(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield participants who were paid a part of the reward that the platform does not report."""
+    """Yield participants whose partial payment the platform does not report."""
     for assignment in snapshot.assignments:
         in_part = assignment.status == AssignmentStatus.PARTIALLY_APPROVED
         if in_part and assignment.paid_minor is None:
@@ -223,7 +223,7 @@ def paid_in_part(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def sums_differ(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield whose money is another sum in the ledger than in the platform's books."""
+    """Yield participants whose totals differ between the ledger and the platform."""
     for statement in snapshot.statements:
         if not statement.agrees:
             yield Discrepancy(
@@ -242,7 +242,7 @@ def sums_differ(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def paid_too_little(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield people whose bonus, or part of a reward, is less than the study's rule says."""
+    """Yield participants paid less than the study's rule gives, as a bonus or a partial reward."""
     paid = {a.participant.ref for a in snapshot.accounts if a.paid_assignment is not None}
     for statement in snapshot.statements:
         if statement.is_short and statement.payee in paid:

@@ -1,4 +1,4 @@
-"""Reconciling a run: every check, and mending what is safe to mend."""
+"""Reconciling a run: every check, and fixing what is safe to fix."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -67,18 +67,18 @@ ELSEWHERE = "decided on the platform, not by Parallax"
 
 
 def discrepancies(snapshot: Snapshot) -> list[Discrepancy]:
-    """Return everything that is not as it should be; nothing for a run that is clean."""
+    """Return all discrepancies; an empty list for a clean run."""
     found = [discrepancy for check in _CHECKS for discrepancy in check(snapshot)]
     explained = {discrepancy.who for discrepancy in found}
     sums = (*sums_differ(snapshot), *paid_too_little(snapshot))
-    # What explains a wrong sum is told instead of it.
+    # A discrepancy that explains a wrong total is reported instead of the total.
     return found + [discrepancy for discrepancy in sums if discrepancy.who not in explained]
 
 
 def note_compared(sessions: Sessions, snapshot: Snapshot) -> None:
-    """Let the gate know of a comparison, where the ledger holds all that the platform shows.
+    """Report a comparison to the gate, if the ledger holds all payments the platform shows.
 
-    Otherwise it stays shut until ``fix_discrepancies`` has written down what is missing.
+    Otherwise the gate keeps blocking until ``fix_discrepancies`` has recorded the missing payments.
     """
     if any(unrecorded_decisions(snapshot)) or any(unrecorded_bonuses(snapshot)):
         return
@@ -95,23 +95,23 @@ def fix_discrepancies(
     snapshot: Snapshot,
     now: Clock,
 ) -> None:
-    """Do what is safe: settle what is in doubt, write down what was paid elsewhere, free places.
+    """Fix what is safe: settle doubtful payments, record foreign payments, free places.
 
     Args:
-        sessions: The installation's.
-        platform: Where the run was published.
+        sessions: The installation's session factory.
+        platform: The run's platform.
         run: The run.
         study: Its study.
-        link: The address of the page by which compensation is taken up.
-        snapshot: What was found.
+        link: The address of the page on which compensation is accepted.
+        snapshot: The compared state.
         now: The clock.
 
     Raises:
-        PlatformError: An offer was refused or not answered; fixing again goes on from there.
-        GateError: Nothing is paid before other runs were compared; what was found is written down.
+        PlatformError: An offer was refused or not answered; fixing again continues from there.
+        GateError: Other runs must be compared before any payment; the findings are recorded.
     """
     if snapshot.miscounted:
-        # By itself: whoever changes what is counted waits for this transaction.
+        # In a transaction of its own, because every change of the counted rows waits for it.
         with sessions.begin() as session:
             recount(session.connection(), run.id)
     with sessions.begin() as session:
@@ -122,8 +122,8 @@ def fix_discrepancies(
         seen = replace(snapshot, payments=payments, books=books)
         _record(session, run, [*_decisions(seen, study), *_bonuses(seen)], now())
         ledger_reconciled(session.connection(), run.ref)
-        # Of the lines of now, for the database may be an older one than was looked at. A rejection
-        # that was refused is for a person to decide again.
+        # Uses the present lines, because the database may be older than the snapshot. Refused
+        # rejections are left for a user to decide again.
         again = [
             line.id for line in payments if not (is_settled(line) or is_refused_rejection(line))
         ]
@@ -132,15 +132,15 @@ def fix_discrepancies(
 
 
 def _payments_of_now(session: Session, run: Run) -> list[Payment]:
-    """Return the lines that stand in the ledger at this moment.
+    """Return the ledger's present lines.
 
-    Whoever paid since the ledger was read has a line there: it was not paid by hand.
+    A payment made since the ledger was read has a line there, so it was not paid by hand.
     """
     return [line for line in payments_of(session, run) if not is_forgotten(line.worker_id)]
 
 
 def _record(session: Session, run: Run, entries: list[Entry], now: datetime) -> None:
-    # What is paid already cannot break a cap any more.
+    # Payments that were already made cannot exceed a limit any more.
     for payment in record_payments(session, run, entries, None, now):
         if payment.called_at is None:
             payment.state, payment.settled_at = PaymentState.DONE, now

@@ -1,4 +1,4 @@
-"""What is compared (a run's records, its ledger, the platform's lists), and what was found."""
+"""The compared data (a run's records, its ledger, the platform's lists) and its discrepancies."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -28,12 +28,12 @@ from webapp.sessions.lease import expired
 
 @dataclass(frozen=True, slots=True)
 class Discrepancy:
-    """One thing that is not as it should be.
+    """One discrepancy.
 
     Attributes:
         problem: Its name, for programs.
-        who: A participant's reference; the platform's id of the assignment where it is of nobody
-            here; the beginning of an offer's token where it is of an offer.
+        who: A participant's reference; the platform's id of an assignment without a participant; or
+            the beginning of an offer's token.
         detail: What was seen.
         remedy: What to do about it.
         safe: Whether ``--fix`` corrects it.
@@ -48,25 +48,25 @@ class Discrepancy:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A run and its platform.
+    """The state of a run and its platform.
 
     Attributes:
         run_ref: The run's reference.
-        accounts: Everybody who consented, with what they got.
-        assignments: Every assignment of the run's recruitment that was handed in.
+        accounts: The accounts of all consenting participants.
+        assignments: Every submitted assignment of the run's recruitment.
         hits: Every offer.
         payments: The whole ledger.
-        books: Every bonus that the platform lists, and which line of the ledger it is.
-        posted_rewards: What each offer was to pay for one submission, by the offer's key.
-        platform_rewards: What it pays by the platform's own word, where the platform has it.
+        books: Every bonus that the platform lists, and its line of the ledger.
+        posted_rewards: The posted reward of each offer for one submission, by the offer's key.
+        platform_rewards: The reward by the platform's report, if the platform has the offer.
         currency: The code of the run's currency.
         receipts: The participant whom a submission's receipt names, by the assignment's id; None if
-            it is not one of ours. Empty where the platform takes no forms of ours.
-        silent: The references of those whose places could be given to others.
+            it is not one of ours. Empty if the platform does not take our form.
+        silent: The references of participants whose places could be given to others.
         claimed: The ids of payments that another process may be making at this moment.
-        statements: What everybody is owed and got.
-        miscounted: The subjects of the run's counts that are not what they count.
-        at: When this was so.
+        statements: What each payee is owed and was paid.
+        miscounted: The subjects of the run's stored counts that differ from their rows.
+        at: The time of the snapshot.
     """
 
     run_ref: str
@@ -87,18 +87,18 @@ class Snapshot:
 
     @cached_property
     def ledger(self) -> Mapping[str | None, list[Payment]]:
-        """The payments by the platform's id of the assignment they are on."""
+        """The payments by the platform's id of their assignment."""
         lines = defaultdict[str | None, list[Payment]](list)
         for payment in self.payments:
             lines[payment.assignment].append(payment)
         return lines
 
     def ref(self, participant_id: int | None, otherwise: str) -> str:
-        """Return the participant's reference, or what stands for somebody who has none."""
+        """Return the participant's reference, or a substitute for a payee who has none."""
         return self._refs.get(participant_id, otherwise)
 
     def participant_of(self, assignment_id: str) -> int | None:
-        """Return the key of the participant who submitted that, None where it is nobody here."""
+        """Return the key of the participant who submitted an assignment, None if there is none."""
         ids = [a.participant_id for a in self.assignments if a.platform_id == assignment_id]
         # Compensation has assignments of its own, which only the ledger knows.
         ids += [line.participant_id for line in self.ledger.get(assignment_id, [])]
@@ -112,13 +112,13 @@ class Snapshot:
 def take_snapshot(
     sessions: Sessions, platform: Platform, run: Run, tokens: Tokens, now: datetime
 ) -> Snapshot:
-    """Return the run and its platform; the submissions were brought in by a poll before.
+    """Return the state of the run and its platform; a poll must have fetched the submissions.
 
     Raises:
         PlatformError: The platform cannot be asked.
     """
     with reading(sessions) as session:
-        # Who was forgotten is compared no more: their ids are gone here, and stay there.
+        # Erased participants are not compared: their ids have been deleted.
         gone = forgotten_participants(session, run)
         assignments = [a for a in _handed_in(session, run) if not is_forgotten(a.worker_id)]
         ledger = payments_of(session, run)
@@ -173,7 +173,7 @@ def _handed_in(session: Session, run: Run) -> Sequence[Assignment]:
 
 
 def _may_have_bonus(assignment: Assignment, payments: Sequence[Payment]) -> bool:
-    # Who gave back may have had compensation, which an older backup does not know.
+    # A returned assignment may have been compensated, which an older backup does not know.
     lines = (line for line in payments if line.assignment == assignment.platform_id)
     return assignment.status not in ACTIVE_STATUSES or any(line.amount_minor for line in lines)
 
@@ -181,7 +181,7 @@ def _may_have_bonus(assignment: Assignment, payments: Sequence[Payment]) -> bool
 def _platform_rewards(
     platform: Platform, hits: Sequence[Hit], posted: Mapping[int, int]
 ) -> Mapping[int, int]:
-    """Return what each offer pays as the platform reports it, or else as it was posted."""
+    """Return each offer's reward as the platform reports it, or else as it was posted."""
     rewards = dict[int, int]()
     for hit in hits:
         if hit.platform_id:
@@ -196,7 +196,7 @@ def _platform_minor(
     bonuses: Sequence[Bonus],
     study: Study,
 ) -> Mapping[str, int]:
-    """Return what the platform paid, by its id of the payee, compensation included."""
+    """Return what the platform paid each payee, by platform id, including compensation."""
     paid = Counter[str]()
     for assignment in taken:
         reward_minor = platform_rewards.get(assignment.hit_id or 0, study.reward_minor)

@@ -1,7 +1,7 @@
-"""One statement for each payee: what the study's rule owes, the ledger says and the platform paid.
+"""A statement for each payee: owed by the study's rule, paid by the ledger, by the platform.
 
-``parallax review`` and ``parallax reconcile`` print these. A run is clean only where ledger and
-platform agree to the smallest unit, and nobody got less than the rule says: ``in_agreement``.
+``parallax review`` and ``parallax reconcile`` print these. A run is clean only if ledger and
+platform agree exactly, and no payee got less than the rule gives: ``in_agreement``.
 """
 
 from collections import defaultdict
@@ -21,15 +21,15 @@ _STRANGER = "(no participant)"
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What one payee is owed and got, in minor units.
+    """What one payee is owed and was paid, in minor units.
 
     Attributes:
-        payee: The participant's reference; the platform's id of an assignment for somebody who
-            never became one.
+        payee: The participant's reference; the platform's id of an assignment for a worker who
+            never became a participant.
         owed_minor: The reward and the bonus by the study's rule; None while the rule is undecided.
-        ledger_minor: What the ledger calls done.
+        ledger_minor: The done payments of the ledger.
         currency: The code of their currency.
-        platform_minor: What the platform lists as paid; None where it was not asked.
+        platform_minor: The payments the platform lists; None if it was not asked.
     """
 
     payee: str
@@ -40,17 +40,17 @@ class Statement:
 
     @property
     def agrees(self) -> bool:
-        """Whether ledger and platform say the same."""
+        """Whether ledger and platform agree."""
         return self.platform_minor in (None, self.ledger_minor)
 
     @property
     def is_short(self) -> bool:
-        """Whether the payee got less than the study's rule says."""
+        """Whether the payee got less than the study's rule gives."""
         return self.owed_minor is not None and self.ledger_minor < self.owed_minor
 
 
 def in_agreement(run_ref: str, found: Iterable[Statement]) -> str:
-    """Return what it means that nothing differs: whether everybody has what they are owed.
+    """Return a sentence for a run without discrepancies: whether every payee is fully paid.
 
     Args:
         run_ref: The run.
@@ -84,9 +84,9 @@ def in_agreement(run_ref: str, found: Iterable[Statement]) -> str:
 def owed_minor(account: PayeeAccount, study: Study) -> int | None:
     """Return what a participant is owed by the study's rule; None while it is undecided.
 
-    By the rule, participants who did not finish are owed nothing, as are those who were rejected
-    and not paid later. Those screened out are owed the study's amount for that; those paid in part,
-    that part.
+    By the rule, participants who did not finish are owed nothing, nor are those who were rejected
+    and not paid later. Screened-out participants are owed the study's amount for that; partially
+    paid ones, that part.
     """
     status = account.assignment.status if account.assignment is not None else None
     if status == AssignmentStatus.SCREENED_OUT:
@@ -105,11 +105,11 @@ def owed_minor(account: PayeeAccount, study: Study) -> int | None:
 
 
 def stated_minor(assignment: Assignment, reward_minor: int, screen_out_minor: int) -> int:
-    """Return what the platform paid for an assignment, bonuses aside.
+    """Return what the platform paid for an assignment, without bonuses.
 
     Args:
         assignment: The assignment, as the platform reported it.
-        reward_minor: The reward of the offer that it is of.
+        reward_minor: The reward of its offer.
         screen_out_minor: The pay of participants who are screened out.
     """
     if assignment.paid_minor is not None:
@@ -120,7 +120,7 @@ def stated_minor(assignment: Assignment, reward_minor: int, screen_out_minor: in
 
 
 def paid_minor(payments: Iterable[Payment]) -> int:
-    """Return what the ledger calls done, rejections aside."""
+    """Return the total of the ledger's done payments, without rejections."""
     return sum(
         payment.amount_minor
         for payment in payments
@@ -134,13 +134,14 @@ def statements(
     study: Study,
     platform_minor: Mapping[str, int] | None = None,
 ) -> list[Statement]:
-    """Return the statement of everybody who consented, and of everybody else who was paid.
+    """Return the statement of each consenting participant, and of every other payee.
 
     Args:
-        accounts: The participants'.
+        accounts: The participants' accounts.
         payments: The whole ledger.
-        study: The study, which says what is owed.
-        platform_minor: What the platform paid, by its id of the payee; None where it was not asked.
+        study: The study, which defines what is owed.
+        platform_minor: What the platform paid, by the platform's id of the payee; None if it was
+            not asked.
     """
     of_worker = defaultdict[str, list[Payment]](list)
     for payment in payments:
@@ -156,6 +157,7 @@ def statements(
         paid = None if platform_minor is None else left.pop(worker_id, 0)
         named = next((line.assignment for line in lines if line.assignment), lines[0].token[:12])
         made.append(Statement(named, 0, paid_minor(lines), currency, paid))
-    # Paid on the platform, and in no line: their ids there are not printed.
+    # Paid on the platform without a ledger line; the platform's ids of these payees are not
+    # printed.
     made += [Statement(_STRANGER, 0, 0, currency, paid) for paid in left.values() if paid]
     return made

@@ -1,1 +1,1 @@
-"""One statement of everything that was spent, over runs, studies, funders and platforms."""
+"""A statement of all spending, over runs, studies, funders and platforms."""

@@ -42,16 +42,17 @@ class SpendingLine:
     Attributes:
         run: The run's reference.
         study: Its study.
-        funder: Who pays for it, as the study says.
-        platform: Where people are paid.
-        payee: A participant's reference; words in brackets where there is none.
-        kind: What for: a kind of payment, or "owed".
-        by: Who paid: "parallax", or "elsewhere" (by hand, or the platform by itself).
+        funder: The funder that the study names.
+        platform: The paying platform.
+        payee: A participant's reference; words in brackets if there is none.
+        kind: A kind of payment, or "owed".
+        by: The origin of the payment: "parallax", or "elsewhere" (by hand, or by the platform
+            automatically).
         standing: Whether it is spent.
-        amount_minor: What the payee gets.
-        fee_minor: What the platform asks for it, taxes included.
-        currency: Its code.
-        at: When it was settled, ISO 8601 in UTC; empty where it is not, or nobody knows.
+        amount_minor: The payee's amount.
+        fee_minor: The platform's fee, taxes included.
+        currency: The code of the currency.
+        at: The time of settlement, ISO 8601 in UTC; empty if it is unsettled or unknown.
     """
 
     run: str
@@ -80,14 +81,14 @@ class SpendingLine:
 
 @dataclass(frozen=True)
 class RunSpending:
-    """What makes a run's lines: the run, its platform, and what reconciling compares.
+    """The source of a run's lines: the run, its platform, and the reconciled snapshot.
 
     Attributes:
-        sessions: The installation's.
-        platform: Where the run's people are paid.
+        sessions: The installation's session factory.
+        platform: The platform on which the run's participants are paid.
         run: The run.
         study: Its study.
-        snapshot: What reconciling sees of it.
+        snapshot: The snapshot for reconciling.
     """
 
     sessions: Sessions
@@ -97,7 +98,7 @@ class RunSpending:
     snapshot: Snapshot
 
     def lines(self) -> Iterator[SpendingLine]:
-        """Yield the ledger's lines, what only the platform shows, and what is still owed.
+        """Yield the ledger's lines, payments that only the platform shows, and debts.
 
         Raises:
             PlatformError: The platform cannot be asked for its fees.
@@ -152,7 +153,7 @@ class RunSpending:
         for each in self.snapshot.statements:
             paid_minor = max(each.ledger_minor, each.platform_minor or 0)
             left_minor = (each.owed_minor or 0) - paid_minor
-            # What was begun for somebody stands in the ledger's lines already.
+            # A payment in progress is already among the ledger's lines.
             if left_minor > 0 and each.payee not in begun:
                 yield self._line(each.payee, OWED, left_minor, standing=Standing.TO_BE_PAID)
 
@@ -168,7 +169,7 @@ class RunSpending:
         at: str = "",
     ) -> SpendingLine:
         is_bonus = kind == PaymentKind.BONUS
-        # A bonus costs the same fee whatever the offer was.
+        # A bonus has the same fee whatever the offer was.
         audience = Audience() if is_bonus else task_of(self.study, not_again=()).audience
         charge = Charge(amount_minor, 1, 1 if is_bonus else places)
         return SpendingLine(
@@ -197,7 +198,7 @@ class RunSpending:
         return stated_minor(assignment, reward_minor, self.study.screen_out_minor)
 
     def _places(self, assignment_id: str | None) -> int:
-        """Return how many places the offer has by which somebody came."""
+        """Return the number of places of an assignment's offer."""
         hits: dict[int, Hit] = {hit.id: hit for hit in self.snapshot.hits}
         offers = {a.platform_id: hits.get(a.hit_id or 0) for a in self.snapshot.assignments}
         offer = offers.get(assignment_id or "")

@@ -1,4 +1,4 @@
-"""A statement on paper: its totals, its CSV and the page to print."""
+"""The presentation of a statement: its totals, its CSV and a printable page."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -22,19 +22,19 @@ ROUNDING = (
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """What one run spent.
+    """The spending of one run.
 
     Attributes:
-        funder: Who pays.
+        funder: The funder.
         study: The study.
         run: The run.
-        platform: Where.
-        currency: Of every amount, in minor units.
-        spent_minor: What payees got, by the kind of payment.
-        elsewhere_minor: How much of it was paid by hand, or by the platform by itself.
-        fees_minor: What the platform asked for what was paid.
-        doubtful_minor: What may have been paid, fees aside.
-        owed_minor: What is still to be paid, fees aside.
+        platform: The platform.
+        currency: The currency of every amount, in minor units.
+        spent_minor: The payees' amounts, by the kind of payment.
+        elsewhere_minor: The part paid by hand, or by the platform automatically.
+        fees_minor: The platform's fees on the payments.
+        doubtful_minor: Payments that may have been made, without fees.
+        owed_minor: The amount still to be paid, without fees.
     """
 
     funder: str
@@ -50,7 +50,7 @@ class Total:
 
     @property
     def total_minor(self) -> int:
-        """What the platform took: payments and fees."""
+        """The amount the platform took: payments and fees."""
         return sum(self.spent_minor.values()) + self.fees_minor
 
 
@@ -82,7 +82,7 @@ def _sum(lines: Iterable[SpendingLine], standing: Standing) -> int:
 
 
 def by_funder(found: Iterable[Total]) -> dict[tuple[str, str], int]:
-    """Return what was spent with fees, by funder and currency."""
+    """Return the spending with fees, by funder and currency."""
     sums = defaultdict[tuple[str, str], int](int)
     for each in found:
         sums[each.funder, each.currency] += each.total_minor
@@ -90,12 +90,12 @@ def by_funder(found: Iterable[Total]) -> dict[tuple[str, str], int]:
 
 
 def as_csv(lines: Iterable[SpendingLine]) -> str:
-    """Return the lines as CSV, a header first."""
+    """Return the lines as CSV, with a header."""
     return safe_csv(COLUMNS, ([getattr(line, column) for column in COLUMNS] for line in lines))
 
 
 def as_page(lines: Sequence[SpendingLine], made_at: datetime) -> str:
-    """Return a page of HTML to print: totals, then everybody to whom something is owed."""
+    """Return a printable HTML page: totals, then every payee to whom money is owed."""
     found = totals(lines)
     return _template().render(
         totals=found,

@@ -1,4 +1,4 @@
-"""Pairs of CLAMS: lines of ``True<TAB>sentence``, each followed by the same one with ``False``.
+"""Pairs of CLAMS: each line ``True<TAB>sentence`` is followed by its counterpart with ``False``.
 
 Mueller, A., Nicolai, G., Petrou-Zeniou, P., Talmina, N., & Linzen, T. (2020). Cross-linguistic
 syntactic evaluation of word prediction models. ACL 2020.
@@ -15,7 +15,7 @@ _TEXTS = (".txt", ".tsv", ".tab")
 
 
 def _is_marked_lines(path: Path) -> bool:
-    """Return whether a file begins with a line that is marked True or False, and has no headers."""
+    """Return whether a file's first line is marked True or False, without headers."""
     if path.suffix.lower() not in _TEXTS or not path.is_file():
         return False
     with path.open("rb") as file:
@@ -27,7 +27,7 @@ def _read(path: Path, terms: Terms) -> Drafts:
     """Return the pairs of a file of marked lines.
 
     Raises:
-        MaterialsError: The file is no text, or a line is not followed by its counterpart.
+        MaterialsError: The file is not text, or a line is not followed by its counterpart.
     """
     text, notes = read_text(path, terms.language)
     lines = [(n, one) for n, one in enumerate(text.splitlines(), start=1) if one.strip()]

@@ -14,12 +14,12 @@ from experiment.materials.formats.raw import TEXT_SUFFIXES, RawRow, read_raw
 
 _COLUMNS = {"pattern", "constr_id", "sent_id", "form", "class", "type", "prefix"}
 _CLASSES = ("correct", "wrong")
-# What tells more of the sentence, and nothing of a model.
+# Columns that describe the sentence rather than a model's result.
 _KEPT = ("correct_number", "n_attr", "punct", "freq", "len_context", "len_prefix")
 
 
 def is_gulordava(path: Path) -> bool:
-    """Return whether a file is a text table with their columns."""
+    """Return whether a file is a text table with the columns of Gulordava et al."""
     if path.suffix.lower() not in TEXT_SUFFIXES or not path.is_file():
         return False
     try:
@@ -31,13 +31,14 @@ def is_gulordava(path: Path) -> bool:
 
 
 def _read(path: Path, terms: Terms) -> Drafts:
-    """Return each sentence's beginning with its two forms, and notes, without models' columns.
+    """Return each sentence's prefix with its two forms, and notes; models' columns are dropped.
 
-    The published Italian table has a sentence whose two forms are one word, which nobody can choose
-    between: it is left out with a note, unless both sentences of a pair may be the same.
+    The published Italian table has a sentence with two identical forms, which participants cannot
+    choose
+    between: this sentence is left out with a note, unless identical sentences are allowed.
 
     Raises:
-        MaterialsError: A sentence has not exactly one correct and one wrong form.
+        MaterialsError: A sentence does not have exactly one correct and one wrong form.
     """
     table = read_raw(path, terms.language)
     sentences: dict[tuple[str, str, str], dict[str, RawRow]] = {}

@@ -1,7 +1,8 @@
-"""Tasks of lm-evaluation-harness: a YAML file that says how rows of data become choices.
+"""Tasks of lm-evaluation-harness: YAML files that define how rows of data become choices.
 
-Read are tasks of two choices without examples, over data in files. Templates are Jinja's, in a
-sandbox; a task that names a function of its own (``!function``) is refused: nothing is executed.
+Supported are tasks with two choices and no few-shot examples, over data in files. Jinja templates
+run in a sandbox; a task that names a function of its own (``!function``) is refused: nothing is
+executed.
 """
 
 import ast
@@ -20,14 +21,15 @@ from experiment.materials.formats.pairs import Draft
 from experiment.materials.formats.raw import json_lines, read_raw, read_text
 
 _SUFFIXES = (".yaml", ".yml")
-# How a text is given to a model if the delimiter of choices, a space, stands at its very beginning.
+# The rendering for a model if the delimiter before the choices, a space, is at the very beginning
+# of the text.
 AFTER_SPACE = "after_space"
 _TEMPLATES = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True)
 _MOST_INCLUDES = 10
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML whose tags name code; the code is never looked up."""
+    """A YAML loader that represents tags for code without resolving them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +41,10 @@ _Loader.add_constructor("!function", lambda loader, node: _Code(str(node.value))
 
 
 def _read(path: Path, _: Terms) -> Drafts:
-    """Return a task's pairs, what was decided, and the rendering that the harness would use.
+    """Return a task's pairs, the decisions, and the rendering that the harness would use.
 
     Raises:
-        MaterialsError: The file is no such task, or its data are not there.
+        MaterialsError: The file is not a supported task, or its data are missing.
     """
     task = _Task(_loaded(path), path)
     drafts = [task.draft(place, row) for place, row in task.rows()]
@@ -193,7 +195,7 @@ class _Task:
     def _filled(self, template: str, row: Mapping[str, object], place: str) -> str:
         try:
             return _TEMPLATES.from_string(template).render(row)
-        # A template may compute whatever its author thought of.
+        # A template may contain any computation.
         except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
             raise self._error(
                 f"its template {template[:80]!r} cannot be filled ({error})",

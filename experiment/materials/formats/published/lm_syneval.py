@@ -17,22 +17,22 @@ _TRIPLE = 3
 
 
 class _Plain(pickle.Unpickler):
-    """Reads lists, tuples, dictionaries and texts, and refuses whatever names a class."""
+    """An unpickler for lists, tuples, dictionaries and texts that refuses any class."""
 
     def find_class(self, module: str, name: str) -> Any:  # noqa: ANN401
         raise pickle.UnpicklingError(f"it names {module}.{name}, which is not run")
 
 
 def _read(path: Path, _: Terms) -> Drafts:
-    """Return the items of a pickle of LM_syneval. Nothing in it is run.
+    """Return the items of a pickle of LM_syneval, without executing anything in it.
 
     Raises:
-        MaterialsError: It is not such a pickle.
+        MaterialsError: The file is not such a pickle.
     """
     try:
         with path.open("rb") as file:
             found = _Plain(file, encoding="utf-8").load()
-    # A damaged pickle fails with an error of any kind.
+    # A damaged pickle can raise any kind of error.
     except Exception as error:
         raise _no_templates(f"the pickle cannot be read ({error})", str(path)) from error
     if not isinstance(found, dict):
@@ -64,7 +64,7 @@ def _no_templates(problem: str, where: str) -> MaterialsError:
 def _draft(path: Path, condition: object, number: int, versions: object) -> Draft:
     place = f"{path}, {condition}, {number}"
     several = versions if isinstance(versions, list | tuple) else []
-    # Nothing that would have to be written out as a text is taken for one.
+    # Only strings are accepted as texts; other values are not converted.
     texts = [text for text in (condition, *several) if isinstance(text, str)]
     if len(texts) < 1 + len(several) or len(several) not in (_TRIPLE - 1, _TRIPLE):
         raise _no_templates(f"{shown(versions)} is no pair and no triple of sentences", place)

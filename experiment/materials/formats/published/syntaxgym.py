@@ -1,8 +1,9 @@
-"""Pairs from SyntaxGym suites: sentences in regions, of which predictions say the expected one.
+"""Pairs from SyntaxGym suites: sentences in regions, with predictions about the expected one.
 
-A prediction that sets one condition against one other is a pair: the condition of less surprisal is
-the good one. A prediction over more than two conditions compares differences, which nobody can
-choose between; it is left out and told. Models can be asked all of them (`parallax lm benchmark`).
+A prediction that compares two conditions makes a pair: the condition with lower surprisal is
+the good one. A prediction over more than two conditions compares differences, which participants
+cannot choose between; it is left out with a note. Models can be tested on all predictions
+(`parallax lm benchmark`).
 """
 
 import re
@@ -34,10 +35,11 @@ class _Contrast:
 
 
 def _read(path: Path, _: Terms) -> Drafts:
-    """Return a pair for each item and each prediction over two conditions, and what was left out.
+    """Return a pair for each item and each two-condition prediction, and what was left out.
 
     Raises:
-        MaterialsError: The file is no suite, a condition is missing, or no prediction is a pair.
+        MaterialsError: The file is not a suite, a condition is missing, or no prediction makes a
+            pair.
     """
     suite = load_suite(path)
     contrasts, notes = _contrasts(suite)
@@ -88,7 +90,7 @@ def _signs(formula: str) -> str:
 
 
 def _conjuncts(formula: str) -> list[str]:
-    """Return the parts that "&" joins outside of brackets, without brackets around a whole part."""
+    """Return the parts joined by "&" outside brackets, without brackets around a whole part."""
     depth, parts = 0, [""]
     for character in formula:
         depth += (character in _OPENING) - (character in _CLOSING)
@@ -143,7 +145,7 @@ def _named(conditions: Mapping[str, SuiteCondition], name: str, place: str) -> S
 
 
 def _sentence(condition: SuiteCondition) -> str:
-    """Return the regions' texts as one sentence; a mark stands at the word before it."""
+    """Return the regions' texts as one sentence; punctuation follows its word without a space."""
     return re.sub(r" (?=[,.;:!?])", "", " ".join(filter(None, condition.texts)))
 
 

@@ -1,1 +1,1 @@
-"""The file formats of the published agreement data, read and written."""
+"""Reading and writing of the file formats of the published agreement data."""

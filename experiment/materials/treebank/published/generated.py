@@ -1,4 +1,4 @@
-"""The published test sets ``generated.{text,gold,eval}`` (Gulordava et al. 2018), line by line."""
+"""The published test sets ``generated.{text,gold,eval}`` of Gulordava et al. (2018)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ END = "<eos>"
 
 
 def read_lines(path: Path) -> list[str]:
-    """Return the lines of a file without their ends.
+    """Return the lines of a file without their line ends.
 
     Raises:
-        MaterialsError: The file is missing or no UTF-8 text.
+        MaterialsError: The file is missing or not UTF-8 text.
     """
     try:
         with path.open(encoding="utf-8", newline="\n") as file:
@@ -30,7 +30,7 @@ def read_lines(path: Path) -> list[str]:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines to a file, whole or not at all."""
+    """Write lines to a file atomically."""
     with atomic_write(path) as temporary:
         temporary.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
 
@@ -38,16 +38,16 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 def read_sentences(
     stem: Path, columns: int, target: int
 ) -> list[tuple[list[str], tuple[str, ...]]]:
-    """Return the columns of ``stem.gold`` next to the words of ``stem.text``, line by line.
+    """Return the columns of ``stem.gold`` with the words of ``stem.text``, line by line.
 
     Args:
         stem: The path without its ending.
-        columns: How many columns ``.gold`` has.
-        target: Which of them (from 0) holds the target's index, which ``.eval`` repeats.
+        columns: The number of columns of ``.gold``.
+        target: The column (from 0) with the target's index, which ``.eval`` repeats.
 
     Raises:
-        MaterialsError: The files differ in length, a line has another number of columns, or
-            the target is no word of its sentence.
+        MaterialsError: The files differ in length, a line has a different number of columns, or
+            the target is not a word of its sentence.
     """
     gold, text, targets = (
         read_lines(Path(f"{stem}.{ending}")) for ending in ("gold", "text", "eval")
@@ -89,10 +89,10 @@ class Gold:
     """One line of ``generated.gold`` with its sentence.
 
     Attributes:
-        pattern: The construction with the numbers it was found with,
+        pattern: The construction with the number pair of its extraction,
             e.g. ``L!NOUN_VERB_VERB!Number=Plur!Number=Sing``.
         constr_id: The number of the original sentence within the construction.
-        sent_id: 0 for the original, from 1 on for its nonce sentences.
+        sent_id: 0 for the original, 1 and above for its nonce sentences.
         target: The target's index in the sentence, from 0.
         upos: The target's part of speech.
         feats: The target's features.
@@ -101,10 +101,10 @@ class Gold:
         lemma: The target's lemma.
         cue: The cue's index.
         cue_upos: The cue's part of speech.
-        tags: In the published files the parts of speech from cue to target, joined by ``_``
+        tags: In the published files, the parts of speech from cue to target joined by ``_``
             (Italian), or the original's words up to the target (English).
         words: The sentence without the closing ``<eos>``. In the published nonce sentences
-            the word at the target is another than ``correct``; only what precedes it counts.
+            the word at the target differs from ``correct``; only the words before it count.
     """
 
     pattern: str
@@ -129,15 +129,15 @@ class Gold:
 
     @property
     def key(self) -> Key:
-        """What tells the sentence from the others: construction, constr_id, sent_id."""
+        """The sentence's unique key: construction, constr_id, sent_id."""
         return self.construction, self.constr_id, self.sent_id
 
 
 def read_generated(stem: Path) -> list[Gold]:
-    """Return the sentences of ``stem.text``, ``stem.gold`` and ``stem.eval``, in their order.
+    """Return the sentences of ``stem.text``, ``stem.gold`` and ``stem.eval``, in order.
 
     Raises:
-        MaterialsError: A file is missing or the three do not fit together; with file:line.
+        MaterialsError: A file is missing or the three are inconsistent; with file:line.
     """
     rows = enumerate(read_sentences(stem, _COLUMNS, _TARGET), start=1)
     return [_gold(values, words, f"{stem}.gold:{number}") for number, (values, words) in rows]
@@ -180,7 +180,7 @@ def _line(gold: Gold) -> str:
 
 
 def gold_of(test: AgreementTest) -> Gold:
-    """Return a test sentence as a line of the published format."""
+    """Return an agreement test as a line of the published format."""
     side, _, tags = test.construction.partition("__")
     numbers = "Number=Sing!Number=Plur"
     return Gold(
@@ -203,11 +203,11 @@ def gold_of(test: AgreementTest) -> Gold:
 def agreement_tests(
     sentences: Iterable[Gold], attractors: Mapping[Key, int] | None = None
 ) -> list[AgreementTest]:
-    """Return published sentences as test sentences.
+    """Return published sentences as agreement tests.
 
     Args:
         sentences: The published sentences.
-        attractors: Their attractors, by key, from the published table; 0 where it has none.
+        attractors: Their attractors, by key, from the published table; 0 if missing.
 
     Raises:
         MaterialsError: A target has no number.

@@ -27,12 +27,12 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """A published table: two rows for each sentence, its correct and its wrong form.
+    """A published table with two rows per sentence: its correct and its wrong form.
 
     Attributes:
         columns: The names of the columns; those after ``sent`` are models' log-probabilities in
-            nats, and what else a table has (``full_id``, ``mturk_count``).
-        rows: The values by column, as the file has them.
+            nats, and further columns (``full_id``, ``mturk_count``).
+        rows: The values by column, as in the file.
     """
 
     columns: tuple[str, ...]
@@ -43,7 +43,7 @@ class Results:
         return {key_of(row): int(row["n_attr"]) for row in self.rows}
 
     def pairs(self, column: str) -> Iterator[tuple[dict[str, str], float, float]]:
-        """Yield for each sentence its correct row and a column's values, correct and wrong."""
+        """Yield each sentence's correct row, and a column's values for correct and wrong."""
         correct = {key_of(row): row for row in self.rows if row["class"] == "correct"}
         wrong = {key_of(row): row for row in self.rows if row["class"] == "wrong"}
         for key, row in correct.items():
@@ -51,7 +51,7 @@ class Results:
 
 
 def key_of(row: Mapping[str, str]) -> Key:
-    """Return what tells a row's sentence from the others."""
+    """Return the unique key of a row's sentence."""
     return row["pattern"], int(row["constr_id"]), int(row["sent_id"])
 
 
@@ -59,7 +59,7 @@ def read_results(path: Path) -> Results:
     """Return a published table.
 
     Raises:
-        TableError: The file is missing, no text, or lacks a column.
+        TableError: The file is missing, not text, or lacks a column.
     """
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -81,7 +81,7 @@ def read_results(path: Path) -> Results:
 
 
 def write_results(path: Path, results: Results) -> None:
-    """Write a table as the published ones are written."""
+    """Write a table in the format of the published tables."""
     with atomic_write(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, results.columns, delimiter="\t", lineterminator="\n")
         writer.writeheader()
@@ -89,11 +89,11 @@ def write_results(path: Path, results: Results) -> None:
 
 
 def results_of(tests: Iterable[AgreementTest], frequencies: Mapping[str, int]) -> Results:
-    """Return the table of test sentences, to which models' columns can be added.
+    """Return the table of agreement tests, to which models' columns can be added.
 
     Args:
         tests: The sentences.
-        frequencies: How often a form occurs in the training text; 0 where it does not.
+        frequencies: The number of a form's occurrences in the training text; 0 if missing.
     """
     rows = [row for test in tests for row in _rows(test, frequencies)]
     return Results(COLUMNS, rows)
@@ -118,11 +118,11 @@ _TARGET = 0
 
 @dataclass(frozen=True, slots=True)
 class SubjectVerb:
-    """A sentence of the set.
+    """A sentence of the subject-verb agreement set of Linzen et al. (2016).
 
     Attributes:
         target: The verb's index, from 0.
-        correct: The verb as it stands.
+        correct: The verb in the sentence.
         wrong: The verb in the other number.
         attractors: Nouns of the other number between subject and verb.
         words: The sentence without the closing ``<eos>``.
@@ -138,11 +138,11 @@ class SubjectVerb:
 def published_items(stem: Path) -> list[Item]:
     """Return the items of ``stem.text``, ``stem.gold`` and ``stem.eval``.
 
-    The number of columns tells the sets of Gulordava et al. (2018) from that of Linzen et al.
-    (2016). Of the former, ``stem.tab`` tells the attractors; without it there are none.
+    The number of columns distinguishes the sets of Gulordava et al. (2018) from that of Linzen et
+    al. (2016). For the former, ``stem.tab`` gives the attractors; without this file they are 0.
 
     Raises:
-        MaterialsError: A file is missing or the three do not fit together; with file:line.
+        MaterialsError: A file is missing or the three are inconsistent; with file:line.
         TableError: The table lacks a column.
     """
     first = next(iter(read_lines(Path(f"{stem}.gold"))), "")
@@ -154,10 +154,10 @@ def published_items(stem: Path) -> list[Item]:
 
 
 def read_subject_verb(stem: Path) -> list[SubjectVerb]:
-    """Return the sentences of ``stem.text``, ``stem.gold`` and ``stem.eval``, in their order.
+    """Return the sentences of ``stem.text``, ``stem.gold`` and ``stem.eval``, in order.
 
     Raises:
-        MaterialsError: A file is missing or the three do not fit together; with file:line.
+        MaterialsError: A file is missing or the three are inconsistent; with file:line.
     """
     sentences = []
     for number, (values, words) in enumerate(read_sentences(stem, _COLUMNS, _TARGET), start=1):

@@ -1,7 +1,7 @@
-"""The baseline: the schema of commit 92008c70, which the first later revision changes.
+"""The baseline: the schema of commit 92008c70, on which the first later revision builds.
 
-The models make an empty database, so this revision does nothing. Whoever adds the next one tests it
-on the databases in ``tests/data/earlier``, which have this schema.
+The models create the tables of an empty database, so this revision does nothing. The next revision
+must be tested on the databases in ``tests/data/earlier``, which have this schema.
 """
 
 revision = "0035"
@@ -11,4 +11,4 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Leave the database as it is."""
+    """Leave the database unchanged."""

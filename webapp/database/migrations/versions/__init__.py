@@ -1,1 +1,1 @@
-"""The changes, each upwards and downwards. One that was ever released is never edited again."""
+"""The schema revisions. A released revision must never be edited."""
