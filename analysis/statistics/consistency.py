@@ -1,4 +1,4 @@
-"""Error consistency: whether two judges err on the same items, beyond what accuracy explains.
+"""Error consistency: whether two judges make errors on the same items beyond chance.
 
 Geirhos, R., Meding, K. & Wichmann, F. A. (2020). Beyond accuracy: quantifying trial-by-trial
 behaviour of CNNs and humans by measuring error consistency. NeurIPS 33, 13890-13902.
@@ -26,21 +26,21 @@ from analysis.statistics.resample import Floats, codes
 
 Shares = tuple[Floats, Floats, Floats]
 Interval = tuple[float, float, float]  # its ends, and the p of no kappa
-# Without each participant, item and judgment.
+# Changes without each participant, item and judgment.
 Changes = tuple[Floats, Floats, Floats]
 
-# Of more participants, pairs of this many drawn at random: all pairs would not fit into memory.
+# With more participants, pair a random sample of this size: all pairs would not fit into memory.
 MOST_PAIRED = 1000
-# Pairs of judges of an item, over all items, whose kappa is taken again without the item.
+# The maximum number of pairs of judges, over all items, to recompute without an item.
 _MOST_LEFT_OUT = 50_000_000
-# Of one item, two judges' kappa is 0 or nothing; of fewer frames an interval covers too rarely.
+# On one item kappa is 0 or undefined; with fewer frames, intervals have too low coverage.
 _FEWEST_SHARED, FEWEST_UNITS = 2, 16
 _JUDGMENTS_AT_A_TIME = 1_000_000
 _ADDED, _STEP = 0.5, 1e-6
 
 
 def kappa(both: Floats, first: Floats, second: Floats) -> Floats:
-    """Return Cohen's kappa of being right.
+    """Return Cohen's kappa of two judges' correctness.
 
     ``(c_obs - c_exp) / (1 - c_exp)``, where ``c_obs`` is the share of items on which both are right
     or both wrong, and ``c_exp = a b + (1 - a) (1 - b)`` what the accuracies ``a`` and ``b`` alone
@@ -63,22 +63,22 @@ def error_consistency(
     decisions: Mapping[str, pd.DataFrame],
     rng: np.random.Generator,
 ) -> pd.DataFrame:
-    """Return the consistency of every kind of pair: two people, a person and a model, two models.
+    """Return the consistency of pairs: two participants, a participant and a model, two models.
 
     Pairs with people are averaged over participants (pairs of participants: those who judged the
     same items, among at most ``MOST_PAIRED`` of them); their variance is the two-way jackknife's
     over participants and frames (``clustered.jackknifed``), among people on the scale of log F.
-    Of one shared item there is no kappa.
+    Pairs with a single shared item have no kappa.
 
     Args:
-        judgments: One row per judgment with its participant, as
-            ``analysis.data.join.judgments`` gives them.
-        decisions: Each model's decisions, as ``analysis.data.join.decisions`` gives them.
-        rng: Draws the participants whose pairs are formed, where there are too many.
+        judgments: One row per judgment with its participant, from ``analysis.data.join.judgments``.
+        decisions: Each model's decisions, from ``analysis.data.join.decisions``.
+        rng: Samples the participants to pair, if there are too many.
 
     Returns:
         first, second ("people" or a model), kappa, low, high, observed, expected (means over the
-        pairs), n_pairs, n_undefined (left out of the mean), p (of no kappa of people and a model).
+        pairs), n_pairs, n_undefined (left out of the mean), p (of zero kappa between participants
+        and a model).
     """
     right, judged = _matrices(judgments)
     units = _units(judgments)
@@ -102,14 +102,14 @@ def error_consistency(
 def kappas_with_people(
     judgments: pd.DataFrame, decisions: Mapping[str, pd.DataFrame]
 ) -> pd.DataFrame:
-    """Return each model's kappa with people, averaged over participants.
+    """Return each model's kappa with participants, averaged over participants.
 
     Args:
-        judgments: One row per judgment, as ``error_consistency`` takes them.
+        judgments: One row per judgment, as for ``error_consistency``.
         decisions: Each model's decisions.
 
     Returns:
-        judge, kappa; NaN where no participant has one.
+        judge, kappa; NaN if no participant has a kappa.
     """
     found = pd.DataFrame({"judge": list(decisions), "kappa": np.nan})
     if judgments["participant"].isna().all():
@@ -132,7 +132,7 @@ def _right_on(judgments: pd.DataFrame, decisions: pd.DataFrame) -> Floats:
 
 
 def _matrices(judgments: pd.DataFrame) -> tuple[csr_array, csr_array]:
-    """Return who was right, and who judged, each of shape ``(participants, items)``."""
+    """Return matrices of correctness and of judgments, each of shape ``(participants, items)``."""
     person, n_people = codes(judgments["participant"])
     item, n_items = codes(judgments["item_id"])
     correct = judgments["chose_good"].to_numpy(dtype=float)
@@ -144,9 +144,9 @@ def _matrices(judgments: pd.DataFrame) -> tuple[csr_array, csr_array]:
 
 
 def _units(judgments: pd.DataFrame) -> NDArray[np.intp]:
-    """Return the number of each item's frame, shape ``(items,)``; the item's where none is known.
+    """Return each item's frame number, shape ``(items,)``; the item's number without a frame.
 
-    What goes without a frame is taken to be the sum of what goes without each of its items.
+    The change without a frame is approximated by the sum of the changes without each item.
     """
     item, n_items = codes(judgments["item_id"])
     units = np.zeros(n_items, np.intp)
@@ -155,7 +155,7 @@ def _units(judgments: pd.DataFrame) -> NDArray[np.intp]:
 
 
 def _people_pairs(right: csr_array, judged: csr_array) -> Shares:
-    """Return shares of both right, first right, second right; shape ``(people, people)``."""
+    """Return the shares of both right, first right, second right; shape ``(people, people)``."""
     n = (judged @ judged.T).toarray()
     np.fill_diagonal(n, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -166,7 +166,7 @@ def _people_pairs(right: csr_array, judged: csr_array) -> Shares:
 
 
 def _shares(right: csr_array, judged: csr_array, correct: Floats) -> Shares:
-    """Return shares of both right, person right, model right; shape ``(people,)``."""
+    """Return the shares of both right, participant right, model right; shape ``(people,)``."""
     n = judged.sum(axis=1)
     n = np.where(n < _FEWEST_SHARED, np.nan, n)
     return right @ correct / n, right.sum(axis=1) / n, judged @ correct / n
@@ -175,7 +175,7 @@ def _shares(right: csr_array, judged: csr_array, correct: Floats) -> Shares:
 def _interval_among_people(
     right: csr_array, judged: csr_array, shares: Shares, changes: Changes
 ) -> Interval:
-    """Return the 95% interval of people's mean kappa, symmetric on the scale of log F."""
+    """Return the 95% interval of participants' mean kappa, symmetric on the scale of log F."""
     found, of_item = _mean_kappa(shares), judged.sum(axis=0)
     each = _mean(of_item[of_item > 1])
     middle = log_f(np.asarray(found), each)
@@ -186,14 +186,14 @@ def _interval_among_people(
 
 
 def _interval(right: csr_array, judged: csr_array, shares: Shares, changes: Changes) -> Interval:
-    """Return the 95% interval of people's mean kappa with a model, and the two-sided p of none."""
+    """Return the 95% interval of participants' mean kappa with a model, and its two-sided p."""
     found, (error, half, freedom) = _mean_kappa(shares), _error(right, judged, changes)
     p = 2 * float(student.sf(abs(found) / error, freedom))
     return max(found - half, -1.0), min(found + half, 1.0), p
 
 
 def _error(right: csr_array, judged: csr_array, changes: Changes) -> tuple[float, float, float]:
-    """Return the standard error (NaN with few frames or no change), half an interval, freedom."""
+    """Return the standard error (NaN if undefined), half-width, and degrees of freedom."""
     variance, freedom = jackknifed(*changes)
     good, n = right.sum(axis=0), judged.sum(axis=0)
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
@@ -225,12 +225,12 @@ def _row(first: str, second: str, shares: Shares, interval: Interval) -> dict[st
 
 
 def _without(values: Floats, lost: Floats, fewer: Floats) -> Floats:
-    """Return by how much the mean of defined values changes if a sum and a number are lost."""
+    """Return the change in the mean of defined values if a sum and a count are removed."""
     defined = np.isfinite(values)
     total, number = values[defined].sum(), defined.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         changed = (total - lost) / (number - fewer) - total / number
-    # Where no pair is left there is no mean that could change.
+    # Without any remaining pair, the mean is undefined.
     found: Floats = np.where(np.isfinite(changed), changed, 0.0)
     return found
 
@@ -238,9 +238,9 @@ def _without(values: Floats, lost: Floats, fewer: Floats) -> Floats:
 def _changes_with_model(
     right: csr_array, judged: csr_array, correct: Floats, units: NDArray[np.intp]
 ) -> Changes:
-    """Return how people's mean kappa with a model changes without each person, frame, and cell.
+    """Return changes of the mean kappa with a model without each participant, frame and cell.
 
-    A cell is what one person judged of one frame.
+    A cell is one participant's judgments of one frame.
     """
     shares = _shares(right, judged, correct)
     whole = kappa(*shares)
@@ -275,7 +275,7 @@ def _changes_with_model(
 def _changes_among_people(
     right: csr_array, judged: csr_array, shares: Shares, units: NDArray[np.intp]
 ) -> Changes:
-    """Return how the mean kappa over pairs of people changes without each of the same three."""
+    """Return changes of the mean kappa between participants without each of the same three."""
     whole, n = kappa(*shares), (judged @ judged.T).toarray()
     defined = np.isfinite(whole)
     by_person = [np.nan_to_num(whole).sum(axis=1) * 2, defined.sum(axis=1) * 2.0]
@@ -288,7 +288,7 @@ def _changes_among_people(
             times = columns_judged[:, [item]].toarray().ravel()[who]
             lost, fewer = _lost_with_item(whole, n, shares, who, (correct, times))
             of_items.append((lost.sum(), fewer.sum()))
-            # A judgment of one of two people is in two cells of the matrix of pairs.
+            # A judgment of one of two participants occurs in two cells of the matrix of pairs.
             of_judgments.append(2 * np.array([lost.sum(axis=1), fewer.sum(axis=1)]))
             unit.append(units[item])
             cell.append(who * (int(units.max()) + 1) + units[item])
@@ -303,13 +303,13 @@ def _changes_among_people(
 
 
 def _summed(values: Floats, where: NDArray[np.intp]) -> Floats:
-    """Return the rows of values summed by place, shape ``(rows, places)``."""
+    """Return the rows of values summed by group index, shape ``(rows, places)``."""
     place, n = codes(where)
     return np.array([np.bincount(place, row, minlength=n) for row in values])
 
 
 def _some_items(judged: csr_array) -> NDArray[np.intp]:
-    """Return all items, or as many evenly spread ones as the pairs of their judges allow."""
+    """Return all items, or an evenly spread subset if there are too many pairs of judges."""
     n_pairs = float((np.asarray(judged.sum(axis=0)) ** 2).sum())
     step = int(np.ceil(n_pairs / _MOST_LEFT_OUT))
     return np.arange(0, judged.shape[1], max(step, 1))
@@ -322,14 +322,15 @@ def _lost_with_item(
     who: NDArray[np.intp],
     judgments: tuple[Floats, Floats],
 ) -> tuple[Floats, Floats]:
-    """Return how far an item's judges' kappas fall without it, and which become undefined.
+    """Return the drop in kappas of an item's judges without the item, and the undefined kappas.
 
     Args:
-        whole: Kappa of each pair of people.
-        n: How many pairs of judgments each pair of people shares.
-        shares: Of both right, first right, second right, for each pair of people.
+        whole: Kappa of each pair of participants.
+        n: The number of shared items of each pair of participants.
+        shares: The shares of both right, first right, second right, for each pair of participants.
         who: The item's judges.
-        judgments: How often each of them was right on it, and how often they judged it.
+        judgments: The number of each judge's right judgments, and of all their judgments, of the
+            item.
     """
     correct, times = judgments
     block = np.ix_(who, who)
@@ -374,8 +375,8 @@ def _model_pairs(of_models: Mapping[str, Floats]) -> Iterator[dict[str, object]]
 def _between_models(first: Floats, second: Floats) -> tuple[float, float]:
     """Return the 95% interval of two models' kappa, symmetric on the scale of artanh kappa.
 
-    The variance is the multinomial one of the four counts by the delta method, half an item added
-    to each, so that two models that never differ on a few items are not taken to be the same.
+    The variance is the multinomial one of the four counts by the delta method, with half an item
+    added to each, so that two models that agree on a few items are not treated as identical.
     Agresti, A. (2013). Categorical data analysis (3rd ed.), sections 3.1 and 11.5. Wiley.
     """
     n = len(first)
@@ -390,7 +391,7 @@ def _between_models(first: Floats, second: Floats) -> tuple[float, float]:
         return found
 
     middle = scaled(share)
-    # How the value moves with each cell's share, the others held.
+    # The derivative of the value by each cell's share.
     step = _STEP * np.eye(4)
     slope = (scaled(share[:, None] + step) - scaled(share[:, None] - step)) / (2 * _STEP)
     variance = (share @ slope**2 - (share @ slope) ** 2) / cells.sum()

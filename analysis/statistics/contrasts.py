@@ -1,4 +1,4 @@
-"""Differences, main effects and interactions of any answers: weighted sums of cells' means."""
+"""Differences, main effects and interactions of any answers, as weighted sums of cell means."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,16 +13,16 @@ from analysis.statistics.variance_parts import contrast_variance
 from analysis.statistics.withheld import CONTRAST, MEAN, ends, too_few_units
 
 Weights = Mapping[str, float]
-# Of the largest value: what rounding leaves of a sum, and of an error, which the ridge in
-# ``variance_parts`` makes a little larger.
+# Rounding errors, relative to the largest value, of a sum and of a standard error; the ridge in
+# ``variance_parts`` makes the latter slightly larger.
 _ROUNDING, _ROUNDING_OF_ERROR = 1e-9, 1e-7
 
 
 def with_z_scores(ratings: pd.DataFrame) -> pd.DataFrame:
-    """Return ratings with ``z``: less the participant's mean, over the participant's SD.
+    """Add ``z`` to ratings: the distance from the participant's mean in the participant's SDs.
 
-    Both are of all that the participant rated, fillers included. NaN for somebody who gave every
-    sentence the same point.
+    Mean and SD cover all of the participant's ratings, including fillers. NaN for participants who
+    gave every sentence the same point.
     """
     values = ratings["rating"].astype(float)
     of_person = values.groupby(ratings["participant"], observed=True)
@@ -31,11 +31,11 @@ def with_z_scores(ratings: pd.DataFrame) -> pd.DataFrame:
 
 
 def cell_means(answers: pd.DataFrame, value: str, by: Sequence[str]) -> pd.DataFrame:
-    """Return the mean of a value in each cell with a 95% interval.
+    """Return the mean of a value in each cell, with a 95% interval.
 
     Args:
-        answers: One row per answer, with participant and unit (what repeats over conditions).
-        value: The column of the value; rows without one are left out.
+        answers: One row per answer, with participant and unit (repeats over conditions).
+        value: The column of the value; rows without a value are left out.
         by: The columns that make a cell.
 
     Returns:
@@ -67,23 +67,24 @@ def contrasts(
 ) -> pd.DataFrame:
     """Return weighted sums of cells' means, each with a 95% interval and a p value.
 
-    What a participant or a unit has in several cells cancels, in the interval too
-    (``levels_off``). With a third way of clustering (``also``) it is the sum of Cameron, Gelbach
-    and Miller; there each further group of participants costs a degree of freedom. Of few answers
-    (``withheld``) there is neither interval nor p.
+    Effects of a participant or unit that are common to several cells cancel, in the interval too
+    (``levels_off``). With a third way of clustering (``also``), the variance is the sum of Cameron,
+    Gelbach and Miller; each further group of participants then costs a degree of freedom. With few
+    answers (``withheld``) there is neither interval nor p.
 
     Args:
-        answers: One row per answer, with cell, participant, unit, and where they are known
-            ``also`` (what repeats besides) and ``group`` (of the participants). A model's values,
-            and people's whom nobody knows, have no participant (missing).
-        value: The column of the value; rows without one are left out.
+        answers: One row per answer, with cell, participant, unit, and, if known, ``also`` (a
+            further repeated unit) and ``group`` (of the participants). Values of models and of
+            unknown participants have no participant (missing).
+        value: The column of the value; rows without a value are left out.
         wanted: For each contrast its cells' weights, by the cells' names.
-        people: Whether people gave the values; of a model's nothing is withheld.
+        people: Whether the values come from human participants; models' intervals are never
+            withheld.
 
     Returns:
-        contrast, estimate, low, high, p (Student's t), n_observations, n_participants, n_frames
-        (that these cells have), p_holm (over these contrasts); NaN where a cell has no observation
-        or there is one cluster alone.
+        contrast, estimate, low, high, p (Student's t), n_observations, n_participants, n_frames (in
+        these cells), p_holm (over these contrasts); NaN if a cell has no observation or there is
+        only one cluster.
     """
     rows = answers[answers[value].notna()]
     cell = rows["cell"].astype(str)
@@ -118,7 +119,7 @@ def _contrast(
     influence = weight * (values - mean[cells])
     ways = [codes(own[name])[0] for name in ("participant", "unit", "also") if name in own]
     if len(ways) == 2:
-        # What all have in common takes no part in a contrast, and would leave an error of rounding.
+        # Subtract the common mean: it cancels in a contrast, but would cause rounding errors.
         total, freedom = contrast_variance(values - values.mean(), weight, cells, ways)
     else:
         total, freedom = several_way(influence, ways)
@@ -127,7 +128,7 @@ def _contrast(
         total *= (n_people - 1) / max(n_people - 1 - more, 1)
         freedom = min(freedom, max(n_people - 1 - more, 0))
     estimate = float(of_cell @ mean)
-    # What is the same in every unit has an error of rounding alone.
+    # If all units are equal, the error is only rounding error.
     largest = float(np.abs(values).max())
     total = total if total > (_ROUNDING_OF_ERROR * largest) ** 2 else 0.0
     estimate = estimate if abs(estimate) > _ROUNDING * largest else 0.0
@@ -136,7 +137,7 @@ def _contrast(
     ):
         return nothing | {"estimate": estimate} | numbers
     if total == 0 and not people:
-        # Scores that are all alike tell nothing: no interval of no width.
+        # If all scores are equal, report no interval instead of one with zero width.
         return nothing | {"estimate": estimate} | numbers
     return _tested(estimate, total, freedom) | numbers
 

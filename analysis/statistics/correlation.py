@@ -1,4 +1,4 @@
-"""Correlations over items, with intervals by leaving out one item at a time."""
+"""Correlations over items, with jackknife intervals that leave out one item at a time."""
 
 import numpy as np
 import pandas as pd
@@ -12,19 +12,19 @@ from analysis.statistics.resample import Floats
 METHODS = ("spearman", "pearson")
 FEWEST_ITEMS = 3
 _NO_SPREAD = 1e-9
-# Nearer to 1, Fisher's scale has no end.
+# Nearer to 1, Fisher's scale is unbounded.
 _MOST = 1 - 1e-6
 
 
 def correlations(people: Floats, model: Floats) -> dict[str, float]:
-    """Return Spearman's and Pearson's correlation of two values per item.
+    """Return Spearman's and Pearson's correlation between two values per item.
 
-    Spearman's is Pearson's of the ranks, ties at their mean rank. The intervals are symmetric on
-    Fisher's scale, artanh r, with the jackknife's variance over items (each item left out, the
-    others ranked anew) and Student's quantile. They take the items for a sample of items; the
-    participants' noise is in the shares. Efron, B. & Stein, C. (1981). The jackknife estimate of
-    variance. Annals of Statistics, 9(3), 586-596. Values are NaN with fewer than three items, or
-    where one side does not vary; ends are NaN where a correlation is 1 or -1 without any item.
+    Spearman's is Pearson's correlation of the ranks, with mean ranks for ties. The intervals are
+    symmetric on Fisher's scale, artanh r, with the jackknife's variance over items (each item left
+    out, the others re-ranked) and Student's quantile. They treat the items as a sample;
+    participants' noise is part of the shares. Efron, B. & Stein, C. (1981). The jackknife estimate
+    of variance. Annals of Statistics, 9(3), 586-596. Values are NaN with fewer than three items, or
+    if one side does not vary; ends are NaN if leaving out some item gives a correlation of 1 or -1.
 
     Args:
         people: Shape ``(items,)``.
@@ -32,7 +32,7 @@ def correlations(people: Floats, model: Floats) -> dict[str, float]:
 
     Returns:
         For each of ``METHODS``: its value, ``<method>_low``, ``<method>_high`` and ``<method>_p``
-        (two-sided, of no correlation, by the interval's own error); and n_items.
+        (two-sided, for zero correlation, by the interval's standard error); and n_items.
     """
     found: dict[str, float] = {"n_items": len(people)}
     names = [name for method in METHODS for name in _names(method)]
@@ -50,10 +50,10 @@ def _names(method: str) -> tuple[str, str, str, str]:
 
 
 def _interval(value: float, left: Floats) -> tuple[float, float, float]:
-    """Return a correlation's 95% interval and p from its values without each item.
+    """Return a correlation's 95% interval and p from its leave-one-out values.
 
-    Both come from one error and one number of degrees of freedom: an interval without 0 and a p
-    below .05 are the same.
+    Both use the same standard error and degrees of freedom: the interval excludes 0 exactly if p is
+    below .05.
     """
     known = left[np.isfinite(left)]
     if len(known) < FEWEST_ITEMS or (np.abs(known) > _MOST).all():
@@ -68,7 +68,7 @@ def _interval(value: float, left: Floats) -> tuple[float, float, float]:
 
 
 def without_each(first: Floats, second: Floats, method: str) -> Floats:
-    """Return the correlation without each item, shape ``(items,)``; NaN where nothing varies.
+    """Return the correlation without each item, shape ``(items,)``; NaN without variation.
 
     Args:
         first: Shape ``(items,)``.
@@ -90,7 +90,7 @@ def _products(first: Floats, second: Floats) -> tuple[Floats, ...]:
 
 
 def _left(values: Floats) -> Floats:
-    """Return the sum without each value."""
+    """Return the sum of the other values, for each value."""
     found: Floats = values.sum() - values
     return found
 
@@ -99,13 +99,13 @@ def _from_sums(
     n: int, first: Floats, second: Floats, first_squared: Floats, second_squared: Floats,
     product: Floats,
 ) -> Floats:  # fmt: skip
-    """Return Pearson's correlation of n - 1 items from their sums, squares and products."""
+    """Return Pearson's correlation of n - 1 items from sums, squares and products."""
     less = n - 1
     spread = (first_squared / less - (first / less) ** 2) * (
         second_squared / less - (second / less) ** 2
     )
     with np.errstate(invalid="ignore", divide="ignore"):
-        # Rounding leaves a trace of spread where all items left are alike.
+        # Rounding errors remain even if all remaining items are equal.
         spread = np.where(spread < _NO_SPREAD, np.nan, spread)
         found: Floats = (product / less - first * second / less**2) / np.sqrt(spread)
     return found
@@ -119,14 +119,14 @@ def spearman(first: Floats, second: Floats) -> float:
 
 
 def correlation_rows(items: pd.DataFrame, judge: str) -> pd.DataFrame:
-    """Return one model's correlations with people: over all items, then by construction.
+    """Return one model's correlations with participants: over all items, then by construction.
 
     Args:
-        items: One row per item, as ``preferences.with_model_scores`` gives them.
+        items: One row per item, from ``preferences.with_model_scores``.
         judge: The model's name.
 
     Returns:
-        judge, construction (empty: all), what ``correlations`` gives for the shares, and
+        judge, construction (empty: all), the result of ``correlations`` for the shares, and
         spearman_counts: Spearman's with the difference of counts, as Gulordava et al. (2018) did.
     """
     groups = [("", items), *items.groupby("construction", sort=False, observed=True)]

@@ -1,17 +1,17 @@
 """Mixed models of choices and ratings with crossed, correlated intercepts and slopes.
 
 ``logit P(point <= k) = threshold_k - (fixed effects + random effects)``; a choice is a scale of two
-points, whose intercept is minus its threshold. By maximum likelihood with Laplace's approximation
-over all random effects, and exact derivatives of it. Bates, D., Maechler, M., Bolker, B. & Walker,
-S. (2015). Fitting linear mixed-effects models using lme4. Journal of Statistical Software, 67(1);
-Christensen, R. H. B. (2018). Cumulative link models for ordinal regression with the R package
-ordinal.
+points, whose intercept is minus its threshold. Models are fitted by maximum likelihood, with
+Laplace's approximation over all random effects and its exact derivatives. Bates, D., Maechler, M.,
+Bolker, B. & Walker, S. (2015). Fitting linear mixed-effects models using lme4. Journal of
+Statistical Software, 67(1); Christensen, R. H. B. (2018). Cumulative link models for ordinal
+regression with the R package ordinal.
 
-Where a fit is singular, a rule decides, so that nobody chooses after the fact.
-First the fit has every intercept, slope and correlation that the design allows. If it is singular
-(something varies by nothing, or a correlation is perfect), the correlations are left out; if it
-still is, the slopes that vary by nothing. Intercepts stay. Bates, D., Kliegl, R., Vasishth, S. &
-Baayen, H. (2015). Parsimonious mixed models. arXiv:1506.04967.
+A fixed rule handles singular fits, so that no choice is made after seeing the data. The first fit
+has every intercept, slope and correlation that the design allows. If the fit is singular (a
+variance is zero, or a correlation is perfect), the correlations are removed; if it is still
+singular, slopes with zero variance are removed. Intercepts stay. Bates, D., Kliegl, R., Vasishth,
+S. & Baayen, H. (2015). Parsimonious mixed models. arXiv:1506.04967.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from analysis.statistics.laplace import Laplace, Parameters, RandomTerm
 from analysis.statistics.resample import LEVEL, Floats
 
 _START_SD = 0.5
-# Differences of exact gradients: steps that neither drown in rounding nor see the next order.
+# Step of differences of exact gradients: a trade-off of rounding and truncation errors.
 _STEP = 1e-4
 _AT_BOUND = 1e-4
 _STOP = {"ftol": 1e-13, "gtol": 1e-5, "maxiter": 400, "maxfun": 1200}
@@ -39,15 +39,15 @@ class CrossedModel:
 
     Attributes:
         coefficients: One row per fixed effect: term, estimate (logits; positive: the expected
-            choice, or higher points), std_error, low, high (Wald, 95%), z, p. Of choices the
+            choice, or higher points), std_error, low, high (Wald, 95%), z, p. For choices, the
             intercept comes first.
         random: One row per random effect: unit, effect, sd (logits), and ``correlation`` with the
-            intercept of its unit (NaN where it is none or was not estimated).
+            intercept of its unit (NaN for the intercept, or if not estimated).
         thresholds: Shape ``(points used - 1,)``, rising.
         loglik: The log-likelihood by Laplace's approximation.
-        n_rows: Answers fitted.
-        formula: Fixed and random effects, as R writes them, but for the names of terms.
-        singular: Whether a standard deviation is estimated as none, or a correlation as perfect.
+        n_rows: The number of fitted answers.
+        formula: Fixed and random effects in R's notation, except for the names of terms.
+        singular: Whether a standard deviation is estimated as zero, or a correlation as perfect.
     """
 
     coefficients: pd.DataFrame
@@ -61,7 +61,7 @@ class CrossedModel:
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """Where the likelihood is highest; how sure the estimates are costs as much again to find.
+    """The maximum of the likelihood; standard errors are computed separately, at similar cost.
 
     Attributes:
         random: As in ``CrossedModel``.
@@ -76,7 +76,7 @@ class Optimum:
     _names: Sequence[str]
 
     def model(self) -> CrossedModel:
-        """Return the model with the errors of its estimates."""
+        """Return the model with the standard errors of its estimates."""
         problem, layout = self._problem, self._problem.layout
         free = np.flatnonzero(~layout.is_diagonal | (self._at > _AT_BOUND))
         covariance = _covariance(problem, self._at, free)
@@ -94,12 +94,12 @@ class Optimum:
 def optimum(
     answers: NDArray[np.generic], fixed: pd.DataFrame, terms: Sequence[RandomTerm]
 ) -> Optimum:
-    """Find the estimates of a model of answers by fixed effects and crossed random ones.
+    """Return the maximum-likelihood estimates for fixed effects and crossed random effects.
 
     Args:
         answers: Shape ``(n,)``: a choice (0 or 1) or the point of a scale.
         fixed: The fixed effects' columns, without an intercept.
-        terms: What varies, and between whom.
+        terms: The random effects and their units.
 
     Raises:
         ValueError: All answers are the same.
@@ -125,7 +125,7 @@ def optimum(
 
 
 def _covariance(problem: Laplace, best: Floats, free: NDArray[np.intp]) -> Floats:
-    """Return the parameters' covariance from second derivatives; those not free have none."""
+    """Return the parameters' covariance from second derivatives; zero for parameters not free."""
     second = np.empty((len(free), len(free)))
     for row, place in enumerate(free):
         step = np.zeros(len(best))
@@ -188,16 +188,16 @@ def _random(
 
 
 def _is_singular(terms: Sequence[RandomTerm], layout: Parameters, best: Floats) -> bool:
-    """Return whether some unit's effects have a direction in which nothing varies."""
+    """Return whether some unit's random effects have a direction with zero variance."""
     from_scale = []
     for term, loading in zip(terms, layout.loadings(best), strict=True):
-        # Each effect as it moves logits: in units of its column.
+        # Each effect in logits: scaled by its column.
         moved = loading * np.sqrt((term.columns**2).mean(axis=0))[:, None]
         from_scale.append(float(np.linalg.svd(moved, compute_uv=False).min()))
     return min(from_scale) < SINGULAR
 
 
-# In logits, as the effect moves a typical answer.
+# In logits, for a typical answer.
 SINGULAR = 1e-2
 
 
@@ -209,13 +209,13 @@ NO_SLOPES = "the full model is singular, so correlations and slopes that vary by
 def fit_by_rule(
     answers: NDArray[np.generic], fixed: pd.DataFrame, terms: Sequence[RandomTerm]
 ) -> tuple[CrossedModel, str]:
-    """Return the largest model that is not singular, and what was left out for it, in words.
+    """Return the largest non-singular model, and the terms left out, in words.
 
-    The last step's model may be singular still, where an intercept varies by nothing.
+    The last step's model may still be singular if an intercept has zero variance.
 
     Args:
-        answers: As ``crossed.optimum`` takes them.
-        fixed: The same.
+        answers: As for ``crossed.optimum``.
+        fixed: As for ``crossed.optimum``.
         terms: The random effects of the full model.
 
     Raises:

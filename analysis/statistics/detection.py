@@ -1,11 +1,11 @@
-"""Yes and no to sentences that are acceptable or not: rates, sensitivity and criterion.
+"""Yes-or-no answers about acceptability: rates, sensitivity and criterion.
 
-Sensitivity is d' = z(H) - z(F) and the criterion c = -(z(H) + z(F)) / 2, where H is how often
-people say yes to what is acceptable and F how often to what is not, and z the inverse of the normal
-distribution. Both rates have a half added to their count and one to their number, so that d' is
-finite where nobody errs: Hautus, M. J. (1995). Corrections for extreme proportions and their
-biasing effects on estimated values of d'. Behavior Research Methods, Instruments, & Computers,
-27(1), 46-51. A rate's influence on z is its own over the normal density there (the delta method);
+Sensitivity is d' = z(H) - z(F) and the criterion c = -(z(H) + z(F)) / 2, where H is the rate of yes
+for acceptable sentences, F the rate of yes for unacceptable ones, and z the inverse of the normal
+distribution. Each rate has 0.5 added to its count and 1 to its total, so that d' is finite without
+errors: Hautus, M. J. (1995). Corrections for extreme proportions and their biasing effects on
+estimated values of d'. Behavior Research Methods, Instruments, & Computers, 27(1), 46-51. The
+influence of a rate on z is its own influence divided by the normal density (the delta method);
 variances are those of ``analysis.statistics.clustered``.
 """
 
@@ -26,10 +26,10 @@ Codes = NDArray[np.intp]
 
 
 def yes_rates(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return how often each group's sentences were called acceptable, with a 95% interval.
+    """Return the rate of "acceptable" answers in each group, with a 95% interval.
 
-    Where all answers of a group agree, its participants or its frames, whichever are fewer, count
-    as observations.
+    If all answers of a group agree, the number of observations is that of its participants or
+    frames, whichever is smaller.
 
     Args:
         judgments: One row per answer, with ``said_yes``; clustered by participant and by frame.
@@ -69,8 +69,8 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
     Returns:
         The grouping columns, hits and false_alarms (shares of yes), accuracy, dprime and criterion,
-        each with ``_low`` and ``_high``, n_answers, n_participants, n_frames; of the groups in
-        which both answers are expected somewhere. d' and the criterion have no interval of too few
+        each with ``_low`` and ``_high``, n_answers, n_participants, n_frames; only for groups in
+        which both answers are expected. d' and the criterion have no interval with too few
         participants or frames (``withheld``).
     """
     signal = _signal(judgments)
@@ -108,7 +108,7 @@ def detection(judgments: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def area(values: Floats, signal: NDArray[np.bool_]) -> float:
-    """Return how often an acceptable sentence has the higher value than one that is not.
+    """Return the probability that an acceptable sentence has a higher value than another one.
 
     Ties count half: the area under the ROC curve. Hanley, J. A. & McNeil, B. J. (1982). The meaning
     and use of the area under a receiver operating characteristic (ROC) curve. Radiology, 143(1),
@@ -128,13 +128,13 @@ def area(values: Floats, signal: NDArray[np.bool_]) -> float:
 
 
 def _signal(judgments: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return where yes is the expected answer."""
+    """Return the answers for which yes is expected, as a Boolean array."""
     said = judgments["said_yes"].to_numpy(dtype=bool)
     return np.asarray(said == judgments["chose_good"].to_numpy(dtype=bool))
 
 
 def _rate(yes: Floats, group: Codes, which: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
-    """Return each group's rate of yes in some answers, its z, and how far each answer moves z."""
+    """Return each group's rate of yes in the given answers, its z, and each answer's influence."""
     n = np.bincount(group, which).astype(float)
     count = np.bincount(group, yes * which).astype(float)
     z = norm.ppf((count + 0.5) / (n + 1))

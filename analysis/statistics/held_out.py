@@ -1,4 +1,4 @@
-"""What surprisal tells of reading times: its slope, and what it adds where times are held out.
+"""The effect of surprisal on reading times: its slope, and its held-out predictive gain.
 
 Goodkind, A. & Bicknell, K. (2018). Predictive power of word surprisal for reading times is a linear
 function of language model quality. CMCL. Wilcox, E. G., Pimentel, T., Meister, C., Cotterell, R. &
@@ -30,12 +30,12 @@ class Slope:
 
 
 def slope(y: Floats, x: Floats, clusters: list[Codes]) -> Slope:
-    """Return the coefficient of the last column of a linear regression, clustered in several ways.
+    """Return the last coefficient of a linear regression, with clustering in several ways.
 
     Args:
         y: Shape ``(n,)``.
         x: Shape ``(n, p)``, with an intercept.
-        clusters: What repeats: each of shape ``(n,)``, numbered from 0.
+        clusters: The clusters in each way, of shape ``(n,)``, numbered from 0.
     """
     inverse = np.linalg.pinv(x.T @ x)
     beta = inverse @ (x.T @ y)
@@ -47,16 +47,17 @@ def slope(y: Floats, x: Floats, clusters: list[Codes]) -> Slope:
 
 
 def delta_loglik(y: Floats, base: Floats, more: Floats, unit: Codes) -> Slope:
-    """Return by how much predictors raise the log-likelihood of a word that was held out.
+    """Return the gain in held-out log-likelihood per word from additional predictors.
 
-    Words are divided into folds by unit, so that no word of a sentence is in both parts. Both
-    models are fitted to the words of the other folds, their residual variance too.
+    Words are divided into folds by unit, so that training and test words never share a sentence.
+    Both models, including their residual variance, are fitted to the words of the other folds.
 
     Args:
         y: Shape ``(n,)``: the mean log reading time of each word.
         base: Shape ``(n, p)``: the predictors of both models, with an intercept.
-        more: Shape ``(n, k)``: those of the second model besides.
-        unit: Shape ``(n,)``: the sentence, or what its conditions share, from 0 without gaps.
+        more: Shape ``(n, k)``: the additional predictors of the second model.
+        unit: Shape ``(n,)``: the sentence, or the unit that its conditions share, from 0 without
+            gaps.
 
     Returns:
         The mean over words in nats, with Student's interval clustered by unit.
@@ -71,7 +72,7 @@ def delta_loglik(y: Floats, base: Floats, more: Floats, unit: Codes) -> Slope:
 
 
 def delta_smooth(y: Floats, linear: Floats, x: Floats, unit: Codes) -> Slope:
-    """Return by how much a smooth of a predictor beats its straight line on words held out.
+    """Return the held-out gain of a smooth of a predictor over its straight line.
 
     Args:
         y: Shape ``(n,)``: the mean log reading time of each word.

@@ -2,7 +2,8 @@
 
 With ``eta = X b + Z L u``, ``g`` and ``w`` the first and minus the second derivative of each
 answer's log-probability by ``eta``, and ``H = L'Z'WZL + I`` at the mode of ``u``, the approximation
-is ``l(eta) - u'u/2 - log|H|/2``. Its derivative by a parameter counts how the mode and ``H`` move.
+is ``l(eta) - u'u/2 - log|H|/2``. Its derivative by a parameter includes the changes of the mode and
+of ``H``.
 """
 
 from collections.abc import Sequence
@@ -22,13 +23,13 @@ _NEWTON_STEPS, _CONVERGED, _SMALLEST_STEP = 60, 1e-10, 1e-4
 
 @dataclass(frozen=True, slots=True)
 class RandomTerm:
-    """What varies between the levels of a unit.
+    """The random effects of one unit.
 
     Attributes:
-        unit: What the unit is called, such as "participant".
+        unit: The unit's name, such as "participant".
         level: Shape ``(n,)``: each answer's level of the unit, from 0.
-        effects: What varies, the intercept first.
-        columns: Shape ``(n, effects)``: what stands in each answer's row.
+        effects: The names of the effects, the intercept first.
+        columns: Shape ``(n, effects)``: the effects' values in each answer's row.
         correlated: Whether the effects' correlations are estimated.
     """
 
@@ -40,7 +41,7 @@ class RandomTerm:
 
     @property
     def name(self) -> str:
-        """The term as R writes it."""
+        """The term in R's notation."""
         names = ["1", *self.effects[1:]]
         bar = "|" if self.correlated or len(names) == 1 else "||"
         return f"({' + '.join(names)} {bar} {self.unit})"
@@ -55,7 +56,7 @@ class RandomTerm:
 
 
 class Parameters:
-    """Where each parameter stands: cuts, fixed effects, loadings of each term."""
+    """The layout of the parameter vector: cuts, fixed effects, loadings of each term."""
 
     def __init__(self, n_cuts: int, n_fixed: int, terms: Sequence[RandomTerm]) -> None:
         """Lay out the parameters of a model."""
@@ -69,11 +70,11 @@ class Parameters:
 
     @property
     def bounds(self) -> list[tuple[float | None, float | None]]:
-        """What each parameter keeps to: standard deviations are not negative."""
+        """The bounds of each parameter: standard deviations are not negative."""
         return [(0.0, None) if one else (None, None) for one in self.is_diagonal]
 
     def start(self, answer: Codes, sd: float) -> Floats:
-        """Return where to begin: the marginal cuts, no effect, and one standard deviation."""
+        """Return the starting values: marginal cuts, no effects, and one standard deviation."""
         below = np.cumsum(np.bincount(answer))[:-1] / len(answer)
         cuts = np.log(below / (1 - below))
         steps = np.log(np.maximum(np.diff(cuts), 1e-3))
@@ -84,13 +85,13 @@ class Parameters:
         return found
 
     def thresholds(self, at: Floats) -> Floats:
-        """Return the cuts in rising order: the first, and the exponentials of the steps."""
+        """Return the increasing cuts: the first, plus the exponentials of the steps."""
         steps = np.cumsum(np.exp(at[1 : self.n_cuts]))
         found: Floats = at[0] + np.concatenate([[0.0], steps])
         return found
 
     def cut_slopes(self, at: Floats) -> Floats:
-        """Return the derivative of each cut (rows) by each of the cuts' parameters (columns)."""
+        """Return the derivative of each cut (rows) by each cut parameter (columns)."""
         steps = np.exp(at[1 : self.n_cuts])
         rows = np.tril(np.ones((self.n_cuts, self.n_cuts)))
         rows[:, 1:] *= steps
@@ -119,14 +120,14 @@ class _Mode:
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """What given parameters make of each answer, whatever the random effects are.
+    """Quantities of each answer that depend on the parameters, but not on the random effects.
 
     Attributes:
-        values: Shape ``(n, effects of an answer)``: the rows of ``ZL`` where they are not nothing.
-        products: Of each pair of these, in the order of the upper triangle.
+        values: Shape ``(n, effects of an answer)``: the non-zero entries of the rows of ``ZL``.
+        products: The products of each pair of these, in the order of the upper triangle.
         above: The cut above the answer.
         below: The cut below it.
-        fixed: What the fixed effects add.
+        fixed: The contribution of the fixed effects.
     """
 
     values: Floats
@@ -152,7 +153,7 @@ class Laplace:
     layout: Parameters = field(init=False)
 
     def __post_init__(self) -> None:
-        """Number the random effects of every level, and begin at none."""
+        """Number the random effects of every level, and start them at zero."""
         self.layout = Parameters(int(self.answer.max()), self.x.shape[1], self.terms)
         columns, starts, first = [], [], 0
         for term in self.terms:
@@ -162,7 +163,7 @@ class Laplace:
             first += size * (int(term.level.max()) + 1)
         self._columns = np.concatenate(columns, axis=1)
         self._n_effects = first
-        # Of each answer's pairs of effects those of the upper triangle: all that a factor reads.
+        # Only each answer's pairs in the upper triangle: the factorisation reads no others.
         self._one, self._two = np.triu_indices(self._columns.shape[1])
         pairs = self._columns[:, self._one] * first + self._columns[:, self._two]
         self._pairs = pairs.ravel()
@@ -171,7 +172,7 @@ class Laplace:
         self._u = np.zeros(first)
 
     def negative(self, at: Floats) -> tuple[float, Floats]:
-        """Return minus the approximate log-likelihood and its gradient."""
+        """Return the negative approximate log-likelihood and its gradient."""
         found = self._mode(at)
         u = self._u
         log_determinant = 2 * float(np.sum(np.log(np.diag(found.factor[0]))))
@@ -205,7 +206,7 @@ class Laplace:
     def _stepped(
         self, u: Floats, step: Floats, now: _Mode, point: _Point
     ) -> tuple[Floats, _Mode, float]:
-        """Return the effects after a step that is halved until it does not lead downhill."""
+        """Return the effects after a step, halved until the objective does not decrease."""
         size = 1.0
         while True:
             tried = u + size * step
@@ -240,7 +241,7 @@ class Laplace:
         return np.bincount(self._columns.ravel(), weights.ravel(), self._n_effects).astype(float)
 
     def _slopes(self, at: Floats, found: _Mode, u: Floats) -> Floats:
-        """Return the derivative of the approximation by each parameter."""
+        """Return the derivatives of the approximation by each parameter."""
         cuts = self.layout.thresholds(at)
         above, below = self._around(cuts, found.eta)
         f_above, f_below = above * (1 - above), below * (1 - below)
@@ -272,7 +273,7 @@ class Laplace:
         return np.concatenate([self.layout.cut_slopes(at).T @ by_cuts, rest])
 
     def _around(self, cuts: Floats, eta: Floats) -> tuple[Floats, Floats]:
-        """Return the chance of a point up to each answer's, and of one below it."""
+        """Return the probabilities of a point up to the answer's, and of a point below it."""
         ends = np.concatenate([[-np.inf], cuts, [np.inf]])
         return expit(ends[self.answer + 1] - eta), expit(ends[self.answer] - eta)
 
@@ -306,7 +307,7 @@ class Laplace:
 
 
 def _inverse(factor: tuple[Floats, bool]) -> Floats:
-    """Return the inverse of what was factored by Cholesky, above the diagonal: all of it."""
+    """Return the full inverse of a matrix from its upper Cholesky factor."""
     half = np.triu(dpotri(factor[0])[0])
     found: Floats = half + np.triu(half, 1).T
     return found

@@ -32,12 +32,12 @@ class LinearMixedModel:
         coefficients: One row per fixed effect, the intercept first: term, estimate, std_error, low,
             high (Wald, 95%), t, p (normal).
         random: One row per random effect: unit, effect, sd, and correlation with the intercept of
-            its unit (NaN where it is none or was not estimated).
-        residual_sd: The standard deviation of what is left.
-        loglik: The log-likelihood, or the restricted one.
-        n_rows: Rows fitted.
-        singular: Whether something varies by nothing, or a correlation is perfect.
-        left_out: What was left out of the random effects because the full model was singular.
+            its unit (NaN for the intercept, or if not estimated).
+        residual_sd: The residual standard deviation.
+        loglik: The log-likelihood, or the restricted log-likelihood.
+        n_rows: The number of fitted rows.
+        singular: Whether a variance is zero, or a correlation is perfect.
+        left_out: The random effects left out because the full model was singular.
     """
 
     coefficients: pd.DataFrame
@@ -56,7 +56,7 @@ class _Profiled:
         y: Shape ``(n,)``.
         x: Shape ``(n, p)``, with the intercept.
         terms: The random effects.
-        reml: Whether the deviance is the restricted one.
+        reml: Whether to use the restricted deviance.
     """
 
     def __init__(self, y: Floats, x: Floats, terms: Sequence[RandomTerm], *, reml: bool) -> None:
@@ -70,7 +70,7 @@ class _Profiled:
 
     @property
     def start(self) -> Floats:
-        """No correlation, and as much variance as is left."""
+        """The starting values: no correlations, and random-effect variances as large as the residual."""
         return np.array([1.0 if row == column else 0.0 for _, row, column in self.entries])
 
     def loadings(self, theta: Floats) -> list[Floats]:
@@ -101,7 +101,7 @@ class _Profiled:
         return float(deviance), beta, rx, squares / free
 
     def _times(self, theta: Floats) -> Callable[[Floats], Floats]:
-        """Return what multiplies a matrix, from the left, by all levels' transposed loadings."""
+        """Return a function that left-multiplies a matrix by all levels' transposed loadings."""
         loadings, sizes = self.loadings(theta), self.sizes
 
         def times(matrix: Floats) -> Floats:
@@ -118,7 +118,7 @@ class _Profiled:
 
 
 def _design(term: RandomTerm) -> Floats:
-    """Return a term's columns: those of one level side by side."""
+    """Return a term's columns, with those of one level next to each other."""
     n, k = term.columns.shape
     found = np.zeros((n, (int(term.level.max()) + 1) * k))
     for effect in range(k):
@@ -129,13 +129,13 @@ def _design(term: RandomTerm) -> Floats:
 def fit_linear(
     y: Floats, fixed: pd.DataFrame, terms: Sequence[RandomTerm], *, reml: bool = True
 ) -> LinearMixedModel:
-    """Fit numbers by fixed effects and crossed random ones.
+    """Fit a linear model with fixed effects and crossed random effects.
 
     Args:
         y: Shape ``(n,)``.
         fixed: The fixed effects' columns, without an intercept.
-        terms: What varies, and between whom.
-        reml: Whether by restricted maximum likelihood, as lme4 does; else by maximum likelihood.
+        terms: The random effects and their units.
+        reml: Whether to use restricted maximum likelihood, like lme4; otherwise maximum likelihood.
     """
     x = np.column_stack([np.ones(len(y)), fixed.to_numpy(dtype=float)])
     problem = _Profiled(np.asarray(y, dtype=float), x, terms, reml=reml)
@@ -146,7 +146,7 @@ def fit_linear(
     diagonal = np.array([row == column for _, row, column in problem.entries])
     bounds = [(0.0, None) if one else (None, None) for one in diagonal]
     rough = minimize(deviance, problem.start, method="L-BFGS-B", bounds=bounds, options=_STEEP)
-    # Where the line search stalls at a bound, a small simplex goes on.
+    # If the line search stalls at a bound, continue with a small simplex.
     simplex = np.vstack([rough.x, rough.x + _SIMPLEX * np.eye(len(rough.x))])
     options = {**_STOP, "initial_simplex": simplex}
     fine = minimize(deviance, rough.x, method="Nelder-Mead", bounds=bounds, options=options)
@@ -167,7 +167,7 @@ def fit_linear(
 def fit_linear_by_rule(
     y: Floats, fixed: pd.DataFrame, terms: Sequence[RandomTerm]
 ) -> LinearMixedModel:
-    """Fit the largest model that is not singular, by the rule of ``analysis.statistics.crossed``.
+    """Fit the largest non-singular model, by the rule of ``analysis.statistics.crossed``.
 
     Args:
         y: Shape ``(n,)``.

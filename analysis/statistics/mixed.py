@@ -25,15 +25,15 @@ from analysis.statistics.penalised import covariance, mode, random_columns
 from analysis.statistics.random_effects import SINGULAR, Effects, effects, parse, usual
 from analysis.statistics.resample import LEVEL, Floats, codes
 
-# How people's constructions differ from the first, then what each model adds within each.
+# Participants' constructions against the first, then each model's difference within each.
 DEFAULT_FORMULA = "construction + construction:judge"
 _UNBOUNDED_LOGITS = 10.0
-# Beyond, crossed effects take hours; a formula given by hand is tried all the same.
+# Above this, crossed effects take hours; an explicit formula is fitted anyway.
 MOST_ROWS = 100_000
-# A correlation beyond cannot be told from a perfect one.
+# A larger correlation is indistinguishable from a perfect one.
 _PERFECT = 0.99
 _ANGLES = (-1.5, 1.5)
-# The optimiser may stop at a line search that finds no step: it then starts again from there.
+# If the optimiser stops because its line search fails, restart from the current point.
 _OPTIMISER = {"max_num_restarts_lbfgs": 3}
 
 
@@ -42,18 +42,18 @@ class MixedModel:
     """A fitted model.
 
     Attributes:
-        formula: The fixed and the random effects, in lme4's language.
+        formula: The fixed and random effects, in lme4's notation.
         coefficients: One row per fixed effect: term, estimate (logits), std_error, low, high
             (Wald, 95%), z, p (two-sided), penalised (the term's judgments were all right or all
-            wrong, so that only a penalty gives it a finite value).
-        random: One row per random effect: effect, sd (logits), correlation (with the effect before
-            it, where it was estimated), singular (no variance, or a perfect correlation).
-        n_rows: Choices fitted, models' among them.
+            wrong, so that its estimate is finite only with a penalty).
+        random: One row per random effect: effect, sd (logits), correlation (with the preceding
+            effect, if estimated), singular (no variance, or a perfect correlation).
+        n_rows: The number of fitted choices, including models'.
         fixed: Shape ``(n_rows, terms)``: the fixed effects' columns.
         varying: The random effects of the rows.
         covariance: Shape ``(terms, terms)``: of the coefficients.
-        loadings: Shape ``(effects, effects)``: the random effects are these times independent
-            standard normal ones.
+        loadings: Shape ``(effects, effects)``: the random effects are the loadings times
+            independent standard normal variables.
     """
 
     formula: str
@@ -66,7 +66,7 @@ class MixedModel:
     loadings: Floats
 
     def sd(self, effect: str) -> float:
-        """Return an effect's standard deviation in logits; 0 where the model has no such one."""
+        """Return an effect's standard deviation in logits; 0 if the model lacks the effect."""
         found = self.random.loc[self.random["effect"] == effect, "sd"]
         return float(found.iloc[0]) if len(found) else 0.0
 
@@ -74,23 +74,23 @@ class MixedModel:
 def fit(rows: pd.DataFrame, formula: str | None = None) -> MixedModel:
     """Fit ``logit P(expected version) = fixed effects + random effects``.
 
-    All random effects are normal, and independent but for pairs that a formula correlates.
-    Participants' are of people alone: a model is one judge, whom its fixed effects describe.
-    Items' are shared by all judges. A coefficient whose judgments are all right or all wrong has
-    no finite value by likelihood alone: it gets a log-F(2,2) prior, that of one right and one
-    wrong judgment more (Greenland, S. & Mansournia, M. A. (2015). Penalization, bias reduction,
-    and default priors in logistic and related categorical and survival regressions. Statistics in
-    Medicine, 34(23), 3133-3143).
+    All random effects are normal, and independent except for pairs that a formula correlates.
+    Participant effects apply to human participants only: a model is a single judge, described by
+    its fixed effects. Item effects are shared by all judges. A coefficient whose judgments are all
+    right or all wrong has no finite value by likelihood alone: it gets a log-F(2,2) prior,
+    equivalent to one additional right and one additional wrong judgment (Greenland, S. &
+    Mansournia, M. A. (2015). Penalization, bias reduction, and default priors in logistic and
+    related categorical and survival regressions. Statistics in Medicine, 34(23), 3133-3143).
 
     Args:
-        rows: One row per choice, as ``mixed_rows.choices`` gives them.
-        formula: Fixed effects, and random ones as lme4 writes them, over the columns of ``rows``;
-            by default the judges' difference within each construction. Without random effects it
-            gets those of ``random_effects.usual``.
+        rows: One row per choice, from ``mixed_rows.choices``.
+        formula: Fixed and random effects in lme4's notation, over the columns of ``rows``; by
+            default the judges' differences within each construction. Without random effects, those
+            of ``random_effects.usual`` are added.
 
     Raises:
-        AnalysisError: The formula cannot be read, names a column that is not there, has no
-            intercept or more terms than the choices can tell apart, or the fit fails.
+        AnalysisError: The formula cannot be read, names a missing column, has no intercept or more
+            terms than the choices can identify, or the fit fails.
     """
     fixed, random = parse(formula or DEFAULT_FORMULA)
     usual_cells = fixed == DEFAULT_FORMULA
@@ -141,7 +141,7 @@ def _design(rows: pd.DataFrame, formula: str) -> pd.DataFrame:
             remedy=f'For example "{DEFAULT_FORMULA}" or "judge + construction"',
         ) from error
     design = pd.DataFrame(matrix).astype(float)
-    # A cell that was left out, or that nobody filled, leaves a column of zeros.
+    # A cell that is left out, or has no choices, gives a column of zeros.
     design = design.loc[:, (design != 0).any()]
     if "Intercept" not in design:
         raise AnalysisError(
@@ -171,7 +171,7 @@ class _Fitted:
 def _fitted(
     rows: pd.DataFrame, design: pd.DataFrame, varying: Effects, bounded: NDArray[np.bool_]
 ) -> _Fitted:
-    """Fit the bounded choices, then the coefficients of the others, with these held."""
+    """Fit the bounded choices, then the other coefficients with the former kept constant."""
     x, y = design.to_numpy(), rows["chose_good"].to_numpy(dtype=float)
     free = (x[bounded] == 0).all(axis=0)
     if np.linalg.matrix_rank(x[bounded][:, ~free]) < (~free).sum():
@@ -200,7 +200,7 @@ def _fitted(
 
 
 def _separated(x: Floats, y: Floats) -> NDArray[np.bool_]:
-    """Return which columns end a row's terms where all such choices are right, or all wrong."""
+    """Return the columns that end a row's terms and whose choices are all right or all wrong."""
     last = x.shape[1] - 1 - np.argmax(x[:, ::-1] != 0, axis=1)
     right, judged = (np.bincount(last, one, minlength=x.shape[1]) for one in (y, np.ones(len(y))))
     found: NDArray[np.bool_] = (judged > 0) & ((right == 0) | (right == judged))
@@ -210,9 +210,10 @@ def _separated(x: Floats, y: Floats) -> NDArray[np.bool_]:
 def _correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats, Floats]:
     """Return the coefficients, the random effects' loadings, and the fitted logits.
 
-    GPBoost's effects are independent. Two correlated ones are an independent pair of which the
-    first also moves the second's column: by how much for each pair is what is searched for, and
-    the likeliest is taken. (Cholesky's factor of their covariance, as in Bates et al. 2015.)
+    GPBoost's effects are independent. Two correlated effects are represented by an independent pair
+    of which the first also affects the second's column; the size of this effect is optimised for
+    each pair by maximum likelihood. (This is Cholesky's factor of their covariance, as in Bates et
+    al. 2015.)
     """
 
     def mixing(angles: Floats) -> Floats:
@@ -243,7 +244,7 @@ def _correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats,
 
 
 def _by_gpboost(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats, Floats, float]:
-    """Return coefficients, random effects' standard deviations, logits, minus log likelihood."""
+    """Return coefficients, random effects' SDs, logits, and the negative log-likelihood."""
     number = range(len(varying.groups))
     model = gpboost.GPModel(
         group_data=np.column_stack(varying.groups),
@@ -285,5 +286,5 @@ def _described(fitted: _Fitted, terms: list[str]) -> pd.DataFrame:
 
 
 def readable(term: str) -> str:
-    """Return a term without the notation of its coding: ``judge[T.lstm]`` as ``judge lstm``."""
+    """Return a term without its coding notation: ``judge[T.lstm]`` as ``judge lstm``."""
     return re.sub(r"\[(?:T\.)?([^\]]*)\]", r" \1", term).replace(":", ", ")

@@ -1,4 +1,4 @@
-"""The rows of a mixed model: people's judgments and models' decisions as one table."""
+"""The rows of a mixed model: participants' judgments and models' decisions in one table."""
 
 from collections.abc import Mapping, Sequence
 
@@ -19,21 +19,20 @@ def choices(
     decisions: Mapping[str, pd.DataFrame],
     of_participants: Sequence[str] = (),
 ) -> pd.DataFrame:
-    """Return people's judgments and models' decisions on the judged items as rows of one table.
+    """Return participants' judgments and models' decisions on judged items in one table.
 
     Args:
-        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
-        decisions: Each model's decisions, as ``analysis.data.join.decisions`` gives them.
+        judgments: One row per judgment, from ``analysis.data.join.judgments``.
+        decisions: Each model's decisions, from ``analysis.data.join.decisions``.
 
-        of_participants: Columns of judgments that models have no value of, such as the level of a
-            factor between participants.
+        of_participants: Columns of judgments without values for models, such as the level of a
+            between-participant factor.
 
     Returns:
         chose_good (0 or 1), judge (categorical, people first), participant (a model is its own),
-        item_id, construction, condition, and of people also list, position, kind, good_side, rt_ms
-        (of several parts, session);
-        the items' own columns as ``own_`` and their headers, and by their headers alone where
-        those are no names of ours.
+        item_id, construction, condition, and, for human participants, also list, position, kind,
+        good_side, rt_ms (and session, with several parts); the items' own columns as ``own_`` and
+        their headers, and also by their headers, unless a built-in column has the same name.
     """
     of_people = ["participant", "list", "position", "kind", "good_side", "rt_ms", "chose_good"]
     of_people += [SESSION] if SESSION in judgments else []
@@ -56,10 +55,10 @@ def choices(
 
 
 def clusters(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return how many participants and independent items (frames) people's choices are of.
+    """Return the numbers of participants and of independent items (frames) behind the choices.
 
     Args:
-        rows: One row per choice, as ``choices`` gives them.
+        rows: One row per choice, from ``choices``.
 
     Returns:
         One row: participants, items.
@@ -70,7 +69,7 @@ def clusters(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _constant(rows: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return which choices are of a judge who is always right, or wrong, in the construction."""
+    """Return the choices of judges who are always right, or always wrong, in a construction."""
     cell = [rows["judge"], rows["construction"]]
     mean = rows["chose_good"].groupby(cell, observed=True).transform("mean").to_numpy(dtype=float)
     found: NDArray[np.bool_] = (mean == 0) | (mean == 1)
@@ -78,7 +77,7 @@ def _constant(rows: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 def bounded_rows(rows: pd.DataFrame) -> NDArray[np.bool_]:
-    """Return the choices whose coefficients are finite; without people models have no reference."""
+    """Return choices with finite coefficients; without participants, models have no reference."""
     varies = ~_constant(rows)
     with_people = set(rows.loc[varies & (rows["judge"] == PEOPLE).to_numpy(), "construction"])
     found: NDArray[np.bool_] = varies & rows["construction"].isin(with_people).to_numpy()
@@ -86,7 +85,7 @@ def bounded_rows(rows: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 def with_varying_reference(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the choices with a construction first in which people are not always right."""
+    """Reorder the constructions so that participants' accuracy varies in the first one."""
     names = list(dict.fromkeys(design_levels(rows["construction"])))
     varying = rows.loc[bounded_rows(rows), "construction"].astype(str).unique()
     if not len(varying):
@@ -101,7 +100,7 @@ def with_varying_reference(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def design_levels(column: "pd.Series[str]") -> list[str]:
-    """Return a factor's levels in the order of a design: the first one is the reference."""
+    """Return a factor's levels in the order of the design: the first is the reference."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         used = set(column.astype(str))
         return [str(one) for one in column.cat.categories if str(one) in used]

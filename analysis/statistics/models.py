@@ -1,4 +1,4 @@
-"""Accuracy of models without people: by any grouping, over several models, against perplexity."""
+"""Accuracy of models without human participants: by group, over models, and by perplexity."""
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -31,7 +31,7 @@ def accuracies(decided: Mapping[str, pd.DataFrame], by: Sequence[str]) -> pd.Dat
 
 
 def grouped(models: Sequence[str], patterns: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Return which models are in which group, by patterns of their names such as ``lstm*``."""
+    """Return the models in each group, by patterns of their names such as ``lstm*``."""
     return {
         group: [model for model in models if any(fnmatchcase(model, one) for one in own)]
         for group, own in patterns.items()
@@ -44,7 +44,7 @@ def over_models(
     """Return means and standard deviations of accuracy over the models of each group.
 
     Args:
-        found: As ``accuracies`` gives them.
+        found: Accuracies from ``accuracies``.
         groups: The models of each group.
         by: The grouping columns of ``found``.
 
@@ -69,15 +69,15 @@ def over_models(
 
 
 def with_perplexity(found: pd.DataFrame, perplexities: Mapping[str, float]) -> pd.DataFrame:
-    """Return how models' accuracy goes with their perplexity on a validation text.
+    """Return the correlation of models' accuracy with their perplexity on a validation text.
 
     Args:
-        found: As ``accuracies`` gives them by condition.
-        perplexities: Of the models for which it is known.
+        found: Accuracies by condition, from ``accuracies``.
+        perplexities: The known perplexities, by model.
 
     Returns:
         For each condition: pearson, pearson_p (two-sided), spearman, spearman_p, n_models; NaN
-        with fewer than three models, or where either does not vary.
+        with fewer than three models, or without variation.
     """
     known = found[found["model"].isin(list(perplexities))]
     rows = []

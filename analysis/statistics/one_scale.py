@@ -1,11 +1,11 @@
-"""People and models of a mixed model on one scale, marginal or conditional.
+"""Compare participants and models of a mixed model on one scale, marginal or conditional.
 
-A coefficient ``judge`` sets a model's logit against that of a typical participant, whose effect is
-0. The share of people who choose rightly is an average over participants and lies nearer to one
-half: an equally accurate model then looks worse. Here both are averages over participants and
-items (marginal), or both what a typical participant with that average would have (conditional).
-Zeger, S. L., Liang, K.-Y. & Albert, P. S. (1988). Models for longitudinal data: a generalized
-estimating equation approach. Biometrics, 44(4), 1049-1060.
+A coefficient ``judge`` compares a model's logit with that of a typical participant, whose effect is
+0. The share of right choices is an average over participants and is closer to one half: an equally
+accurate model then looks worse. Here both are averages over participants and items (marginal), or
+both are values of a typical participant with that average (conditional). Zeger, S. L., Liang, K.-Y.
+& Albert, P. S. (1988). Models for longitudinal data: a generalized estimating equation approach.
+Biometrics, 44(4), 1049-1060.
 """
 
 import numpy as np
@@ -24,14 +24,14 @@ _MOST_LOGITS = 40.0
 
 
 def on_one_scale(model: MixedModel, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return people minus each model, over all items and in each construction.
+    """Return the difference of participants and each model, overall and by construction.
 
-    The variance is that of the fixed effects (delta method), the random effects' standard
+    The variance is that of the fixed effects (delta method), with the random effects' standard
     deviations taken as known.
 
     Args:
         model: The fitted model.
-        rows: The choices that it was fitted to.
+        rows: The fitted choices.
 
     Returns:
         judge, construction (empty: all), people and model (marginal shares of right choices),
@@ -54,7 +54,7 @@ def on_one_scale(model: MixedModel, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _spread(model: MixedModel, side: NDArray[np.bool_]) -> float:
-    """Return the standard deviation of the random effects' sum in such rows."""
+    """Return the standard deviation of the sum of random effects in such rows."""
     return float(np.sqrt(((model.varying.values[side] @ model.loadings) ** 2).sum(axis=1).mean()))
 
 
@@ -65,7 +65,7 @@ def _compared(
     people_spread: float,
     own_spread: float,
 ) -> dict[str, float]:
-    """Return the two shares and their difference on both scales, with its intervals."""
+    """Return the two shares and their difference on both scales, with intervals."""
     estimate = model.coefficients["estimate"].to_numpy()
     shares, slopes = zip(
         *(
@@ -91,7 +91,7 @@ def _compared(
 
 
 def _marginal(fixed: Floats, estimate: Floats, spread: float) -> tuple[float, Floats]:
-    """Return the mean chance over rows and random effects, and how each coefficient moves it."""
+    """Return the mean probability over rows and random effects, and its gradient."""
     chance = expit((fixed @ estimate)[:, None] + spread * _NODES)
     weights = _WEIGHTS / _WEIGHTS.sum()
     slope = (chance * (1 - chance)) @ weights
@@ -99,7 +99,7 @@ def _marginal(fixed: Floats, estimate: Floats, spread: float) -> tuple[float, Fl
 
 
 def _conditional(share: float, spread: float) -> tuple[float, float]:
-    """Return the logit of a typical participant among whom the share is so, and its slope."""
+    """Return the logit of a typical participant that gives the mean share, and its derivative."""
     weights = _WEIGHTS / _WEIGHTS.sum()
 
     def mean(middle: float) -> float:

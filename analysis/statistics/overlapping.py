@@ -1,4 +1,4 @@
-"""People's accuracy in groups of items that share items, such as those that hold a certain word."""
+"""Participants' accuracy in overlapping groups of items, such as items with a certain word."""
 
 import numpy as np
 import pandas as pd
@@ -16,19 +16,19 @@ Codes = NDArray[np.intp]
 
 
 def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> pd.DataFrame:
-    """Return people's accuracy on each group of items; an item may be in any number of groups.
+    """Return participants' accuracy on groups of items; an item may be in several groups.
 
-    Judgments are not copied for each group: there may be millions of them. So what a participant's
-    judgments of one frame have in common is taken from single judgments, as if nobody judged two
-    items of a frame.
+    Judgments are not copied for each group: there may be millions of them. So the variance within a
+    participant's judgments of one frame is computed from single judgments, as if no participant
+    judged two items of a frame.
 
     Args:
-        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
+        judgments: One row per judgment, from ``analysis.data.join.judgments``.
         item: Shape ``(n,)``: an item, numbered in the order of their first judgments.
         group: Shape ``(n,)``: a group it is in.
 
     Returns:
-        One row per group that holds an item: group, accuracy, low, high (as of
+        One row per non-empty group: group, accuracy, low, high (as of
         ``accuracy.people_accuracy``), n_judgments, n_items.
     """
     groups, column = np.unique(group, return_inverse=True)
@@ -64,7 +64,7 @@ def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> 
 def _clustered(
     right: csr_array, judged: csr_array, member: csr_array, in_unit: csr_array
 ) -> tuple[Floats, Floats, tuple[Floats, Floats], tuple[Codes, Codes]]:
-    """Return each group's accuracy, judgments, its interval's ends, participants and units."""
+    """Return each group's accuracy, judgments, interval ends, participants and units."""
     n_right, n = (np.asarray(counts.sum(axis=0)) @ member for counts in (right, judged))
     accuracy = n_right / n
     of_people, n_people = _squares(right @ member, judged @ member, accuracy)

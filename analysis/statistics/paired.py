@@ -1,12 +1,12 @@
-"""People against models, and models against models, on the same items and one scale: accuracy.
+"""Compare accuracies of participants and models, or of models, on the same items.
 
 A difference of accuracies has an interval even where a judge is always right. It is made of the
-two accuracies' own Wilson intervals, which are long on the right side, and of the correlation of
-the two estimates, which share items. Newcombe, R. G. (1998). Improved confidence intervals for the
-difference between binomial proportions based on paired data. Statistics in Medicine, 17(22),
-2635-2650. Zou, G. Y. & Donner, A. (2008). Construction of confidence limits about effect measures.
-Statistics in Medicine, 27(10), 1693-1702. A p value is where the interval's end would touch the
-value in question, so that the two never contradict each other.
+two accuracies' own Wilson intervals, which are longer on the appropriate side, and of the
+correlation of the two estimates, which share items. Newcombe, R. G. (1998). Improved confidence
+intervals for the difference between binomial proportions based on paired data. Statistics in
+Medicine, 17(22), 2635-2650. Zou, G. Y. & Donner, A. (2008). Construction of confidence limits about
+effect measures. Statistics in Medicine, 27(10), 1693-1702. A p value is the level at which the
+interval's end touches the tested value, so that p value and interval never contradict each other.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,27 +25,27 @@ from analysis.statistics.clustered import Clustered, clustered_intervals, quanti
 from analysis.statistics.resample import Floats, codes
 from analysis.statistics.withheld import UNITS, too_few_units
 
-# Accuracies that lie within this of one another count as equal, unless a study says otherwise.
+# The default margin within which two accuracies count as equal.
 MARGIN = 0.1
 Codes = NDArray[np.intp]
 _Beyond = Callable[[Floats], Floats]
 _HALVINGS = 40
-# The smallest margin is the study's over this.
+# The smallest margin is the study's margin divided by this number.
 _LEAST_SHARE = 5
-# An interval of more standard errors than this holds every possible difference.
+# An interval of more standard errors than this includes every possible difference.
 _MOST_ERRORS = 100.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two accuracies of each group: shapes ``(groups,)``.
+    """Two accuracies for each group, of shape ``(groups,)``.
 
     Attributes:
         first: The first accuracy.
         second: The second.
-        n_first: Independent judgments that would tell as much of the first.
-        n_second: The same of the second.
-        correlation: Of the two estimates.
+        n_first: The number of independent judgments with the same information about the first.
+        n_second: The same number for the second.
+        correlation: The correlation of the two estimates.
         freedom: Degrees of freedom.
     """
 
@@ -67,7 +67,7 @@ class _Pair:
         return self._low(z), self._high(z)
 
     def _low(self, z: Floats) -> Floats:
-        """Return the lower end of the interval of so many standard errors, for each group."""
+        """Return the lower end of the interval at ``z`` standard errors, for each group."""
         first_low, _ = wilson(self.first, self.n_first, z)
         _, second_high = wilson(self.second, self.n_second, z)
         return self.difference - self._distance(self.first - first_low, second_high - self.second)
@@ -84,7 +84,7 @@ class _Pair:
         return found
 
     def p_above(self, values: Floats) -> Floats:
-        """Return the one-sided p of the difference being no greater than each value.
+        """Return the one-sided p for the difference being at most each value.
 
         Args:
             values: Shape ``(values, groups)``, as what is returned.
@@ -92,13 +92,14 @@ class _Pair:
         return self._p(lambda z: self._low(z) - values, self.difference - values)
 
     def p_below(self, values: Floats) -> Floats:
-        """Return the one-sided p of the difference being no less than each value (``p_above``)."""
+        """Return the one-sided p for the difference being at least each value (see ``p_above``)."""
         return self._p(lambda z: values - self._high(z), values - self.difference)
 
     def _p(self, beyond: _Beyond, distance: Floats) -> Floats:
-        """Return Student's p of the widest interval whose end does not reach the value.
+        """Return Student's p of the widest interval that excludes the value.
 
-        Where the estimate itself lies on the other side of the value, a half says enough.
+        If the estimate is on the other side of the value, p is at least one half and reported as
+        .5.
         """
         low, high = np.zeros_like(distance), np.full_like(distance, _MOST_ERRORS)
         for _ in range(_HALVINGS):
@@ -116,27 +117,27 @@ def people_against_models(
     by: Sequence[str],
     margin: float = MARGIN,
 ) -> pd.DataFrame:
-    """Return people's accuracy minus each model's, over all items and in each group.
+    """Return participants' accuracy minus each model's, over all items and in each group.
 
-    Both are averages over the same judgments: a model's decision counts as often as people judged
-    its item. People differ between participants and items, a model between items; what an item
-    does to both cancels. Nothing is conditional on a participant or an item: these are marginal
-    effects on the scale of probabilities.
+    Both are averages over the same judgments: a model's decision is weighted by the number of
+    judgments of its item. Human accuracy varies over participants and items, a model's over items
+    only; item effects common to both cancel. Effects are marginal, on the scale of probabilities,
+    not conditional on a participant or item.
 
     Args:
-        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them. Where no
-            participants are known, only items are taken to cluster.
+        judgments: One row per judgment, from ``analysis.data.join.judgments``. If participants are
+            unknown, judgments cluster by item only.
         decisions: Each model's decisions; they cover every judged item.
         by: The grouping columns.
-        margin: Differences smaller than this count as none.
+        margin: Smaller differences count as no difference.
 
     Returns:
         judge, the grouping columns (empty: all items), people, model, difference, low, high (95%),
         p (two-sided, of no difference), margin (``margin_near_the_end``), p_equivalence (of a
         difference of at least this margin: two one-sided tests, Schuirmann (1987)), p_holm and
         p_fdr (``p`` adjusted for the groups of one model: Holm (1979), Benjamini and Hochberg
-        (1995)), n_items, n_judgments, n_participants (0 where nobody knows them), n_frames. Of too
-        few participants or frames (``withheld``) there is neither interval nor p.
+        (1995)), n_items, n_judgments, n_participants (0 if unknown), n_frames. With too few
+        participants or frames (``withheld``) there is neither interval nor p.
     """
     person, item = (codes(judgments[name])[0] for name in ("participant", "item_id"))
     unit = codes(judgments[unit_column(judgments)])[0]
@@ -172,11 +173,11 @@ def people_against_models(
 
 
 def margin_near_the_end(better: Floats, margin: float) -> Floats:
-    """Return the margin for accuracies of which the better one is so high.
+    """Return the margin for accuracies of which the better one has the given value.
 
-    Near 1 a margin of shares would call twice or seven times as many errors the same. There it is
-    no more than the better judge's errors, so that the other makes fewer than twice as many; it is
-    never less than a fifth of the margin that the study declares.
+    Near 1, a constant margin would treat two or seven times as many errors as equal. There the
+    margin is at most the better judge's error rate, so that the other judge makes fewer than twice
+    as many errors; it is at least a fifth of the study's declared margin.
 
     Args:
         better: Shape ``(groups,)``: the higher of the two accuracies.
@@ -190,7 +191,7 @@ def _people_and_model(
     own: Floats, theirs: Floats, person: Codes, item: Codes, group: Codes
 ) -> _Pair:
     people = clustered_intervals(own, person, item, group)
-    # A model is one judge: only its items vary, each counting as often as it was judged.
+    # A model is one judge: only items vary, weighted by their number of judgments.
     model = clustered_intervals(theirs, np.zeros_like(person), item, group)
     n_people = _distinct(group, person)
     n_items = _distinct(group, item)
@@ -206,7 +207,7 @@ def _people_and_model(
 
 
 def _effective(found: Clustered, clusters: Floats) -> Floats:
-    """Return the effective number of judgments; that of clusters where all judgments agree."""
+    """Return the effective number of judgments; the number of clusters if all judgments agree."""
     varies = found.standard_error > 0
     effective: Floats = np.where(varies, found.n_effective, clusters)
     return effective
@@ -215,7 +216,7 @@ def _effective(found: Clustered, clusters: Floats) -> Floats:
 def _correlation(
     own: Floats, theirs: Floats, first: Clustered, second: Clustered, item: Codes, group: Codes
 ) -> Floats:
-    """Return the correlation of two accuracies' estimates, which only items make."""
+    """Return the correlation of the estimates of two accuracies, caused by shared items."""
     n = np.bincount(group).astype(float)
     pairs, place = np.unique(group * (item.max() + 1) + item, return_inverse=True)
     of_item = [
@@ -227,14 +228,14 @@ def _correlation(
     with np.errstate(divide="ignore", invalid="ignore"):
         covariance = np.bincount(of_group, of_item[0] * of_item[1]) * size / (size - 1)
         found = covariance / (first.standard_error * second.standard_error)
-    # Where one accuracy is 0 or 1, it has no error that could go with the other's, or one that
-    # rounding left: a covariance divided by next to nothing is no correlation.
+    # If one accuracy is 0 or 1, its error is zero, or a rounding error;
+    # dividing the covariance by it gives no meaningful correlation.
     correlation: Floats = np.clip(np.nan_to_num(found, posinf=0.0, neginf=0.0), -1.0, 1.0)
     return correlation
 
 
 def _distinct(group: Codes, unit: Codes) -> Floats:
-    """Return how many different units each group has."""
+    """Return the number of distinct units in each group."""
     pairs = np.unique(group * (unit.max() + 1) + unit)
     found: Floats = np.bincount(pairs // (unit.max() + 1)).astype(float)
     return found
@@ -265,7 +266,7 @@ def _tested(pair: _Pair, margin: float) -> pd.DataFrame:
 
 
 def adjusted(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with p_holm and p_fdr: their p adjusted for one another; NaN stays so."""
+    """Add p_holm and p_fdr, the p values adjusted for each other; NaN stays NaN."""
     p = rows["p"].to_numpy(dtype=float)
     known = ~np.isnan(p)
     found = {"p_holm": np.full(len(p), np.nan), "p_fdr": np.full(len(p), np.nan)}
@@ -278,8 +279,8 @@ def adjusted(rows: pd.DataFrame) -> pd.DataFrame:
 def _holm(p: Floats) -> Floats:
     """Return Holm's adjusted p values.
 
-    statsmodels' ``multipletests`` gives the same and collects the program's garbage at each call,
-    which takes nine tenths of the whole comparison's time.
+    statsmodels' ``multipletests`` gives the same result but runs the garbage collector at each
+    call, which takes 90% of the comparison's time.
     """
     order = np.argsort(p)
     stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
@@ -298,20 +299,20 @@ def models_against_models(
     """Return each pair of models compared on the items that both decided.
 
     Args:
-        decisions: Each model's decisions. Where they have the column ``frame``, items of one frame
-            are not taken as independent.
+        decisions: Each model's decisions. If they have the column ``frame``, items of one frame are
+            not treated as independent.
         by: The grouping column.
-        margin: Differences smaller than this count as none.
-        clustered: Whether the groups are drawn from many, so that the interval over all items takes
-            them, not single items, as independent; a group alone has intervals over its items.
+        margin: Smaller differences count as no difference.
+        clustered: Whether groups are a sample, so that the interval over all items treats groups,
+            not items, as independent; intervals of a single group are over its items.
 
     Returns:
         first_model, second_model, the grouping column (empty: all items), first, second (their
         accuracies, items alike), difference, low, high (95%, paired over items), p (two-sided, of
-        no difference, where the interval would touch 0), margin and p_equivalence (as of
+        no difference, consistent with the interval), margin and p_equivalence (as of
         ``people_against_models``), p_holm and p_fdr (adjusted for the groups of one pair),
-        only_first and only_second (items on which one alone is right), n_items. Of several items
-        in too few frames, or groups where these are what varies, there is neither interval nor p.
+        only_first and only_second (items on which only one is right), n_items. There is neither
+        interval nor p if several items come from too few frames (or groups, if ``clustered``).
     """
     found = []
     for first, second in combinations(decisions, 2):
@@ -335,7 +336,7 @@ def models_against_models(
 
 
 def _models_compared(both: pd.DataFrame, by: str, margin: float, item: Codes) -> pd.DataFrame:
-    """Compare two models in each group; items with one code in ``item`` are not independent."""
+    """Compare two models in each group; items with the same code in ``item`` are dependent."""
     group, _ = codes(both[by])
     one, two = (both[name].to_numpy(dtype=float) for name in ("correct", "correct_second"))
     nobody = np.zeros(len(both), np.intp)
