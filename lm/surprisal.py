@@ -1,7 +1,7 @@
-"""Surprisal of words and regions: sums over the model's tokens, joined to the text's own pieces.
+"""Surprisal of words and regions: sums over the model's tokens, aligned with the text's pieces.
 
-Where a tokenizer marks the beginning of a word in its first token (the space belongs to the token
-behind it), a word's tokens do not say that the word ends there, and they say that the word before
+If a tokenizer marks the beginning of a word in its first token (the space belongs to the token
+after it), a word's tokens do not state that the word ends there, but that the previous word has
 ended. The probability of a word is then not the product of its tokens' probabilities. With B(c) the
 probability that a new word or the end follows c::
 
@@ -23,8 +23,8 @@ from lm.scorer import HasSubwords, Scorer, TokenScores
 
 Floats = NDArray[np.float64]
 NATS_PER_BIT = math.log(2)
-# What is hidden for a masked model's pseudo-log-likelihood: the token alone, or the rest of its
-# word as well.
+# The tokens hidden for a masked model's pseudo-log-likelihood: the scored token alone, or also the
+# rest of its word.
 PLL = Literal["within_word_l2r", "original"]
 
 
@@ -33,11 +33,11 @@ class Piece:
     """One word or region of a text.
 
     Attributes:
-        text: As it was given.
-        surprisal_nats: -log P(piece | what stands before it).
-        n_tokens: How many tokens of the model it has.
-        n_unknown: How many of these are unknown.
-        corrected: Whether the marks of its first token were accounted for.
+        text: The original text.
+        surprisal_nats: -log P(piece | the text before it).
+        n_tokens: The number of the model's tokens.
+        n_unknown: The number of unknown tokens among them.
+        corrected: Whether the surprisal is corrected for the mark in the first token.
     """
 
     text: str
@@ -48,10 +48,10 @@ class Piece:
 
 
 def choose_pll(scorer: object, pll: str) -> None:
-    """Let a masked model hide what ``PLL`` says.
+    """Set the tokens that a masked model hides, see ``PLL``.
 
     Raises:
-        LmError: The model is no masked one.
+        LmError: The model is not a masked one.
     """
     encoder = getattr(scorer, "encoder", None)
     if encoder is None or encoder.beginning is not None:
@@ -66,12 +66,12 @@ def surprisals(
 
     Args:
         scorer: The model.
-        texts: Each text as its pieces: words, or regions of several words.
-        spaces: Whether spaces stand between pieces; without them the text is written in one, as in
-            Chinese, and pieces are what a segmentation says. Models of words get spaces anyhow.
-        correct: Whether to account for tokens that begin with the space before a word. Where
-            nothing is marked (words as tokens, masked models, pieces without spaces), there is
-            nothing to account for.
+        texts: Each text as a list of pieces: words, or regions of several words.
+        spaces: Whether pieces are separated by spaces; without them the text is continuous, as in
+            Chinese, and a segmentation sets the pieces. Word-level models always get spaces.
+        correct: Whether to correct for tokens that start with the space before a word. Without such
+            marks (words as tokens, masked models, pieces without spaces), there is nothing to
+            correct.
 
     Raises:
         LmError: A piece is empty, or a token belongs to two pieces.
@@ -105,12 +105,12 @@ def _of_words(scorer: Scorer, texts: Sequence[Sequence[str]]) -> list[list[Piece
 def _piece_ends(
     text: str, pieces: Sequence[str], token_ends: Sequence[int], *, spaces: bool
 ) -> list[int]:
-    """Return how many tokens end with or before each piece."""
+    """Return the number of tokens up to the end of each piece."""
     lengths = np.array([len(piece) for piece in pieces])
     ends = np.cumsum(lengths + int(spaces)) - int(spaces)
     counts = np.searchsorted(token_ends, ends, "right")
     for piece, end, count in zip(pieces, ends, counts, strict=True):
-        # A token may take the space behind a piece along, but nothing of the next piece.
+        # A token may include the space after a piece, but no part of the next piece.
         if not count or token_ends[count - 1] < len(text[:end].rstrip()):
             raise LmError(
                 f'a token of the model lies across the end of "{piece}" in "{text[:80]}", so its '
@@ -128,7 +128,7 @@ def _pieces(
         if mass is not None:
             surprisal -= float(mass[end - 1]) - (float(mass[before - 1]) if before else 0.0)
         unknown = int(scores.unknown[before:end].sum())
-        # Rounding can take a surprisal next to 0 below it.
+        # Rounding can make a surprisal close to 0 negative.
         found.append(Piece(piece, max(surprisal, 0.0), end - before, unknown, mass is not None))
         before = end
     return found
@@ -142,7 +142,7 @@ def region_surprisals(scorer: Scorer, texts: Sequence[Sequence[str]]) -> list[li
         texts: Each text as its regions, with single spaces inside.
 
     Returns:
-        For each text and region float64, shape ``(tokens,)``; no token where a region is empty.
+        For each text and region float64, shape ``(tokens,)``; an empty region has no tokens.
 
     Raises:
         LmError: A text cannot be scored.
@@ -177,6 +177,6 @@ def _word_starts(text: str) -> list[int]:
 
 
 def _edges(regions: Sequence[str]) -> list[int]:
-    """Return where each region but the first begins; an empty one begins where the next does."""
+    """Return the start of each region but the first; an empty one starts where the next does."""
     lengths = np.array([len(region) + 1 if region else 0 for region in regions])
     return [int(edge) for edge in np.cumsum(lengths)[:-1]]

@@ -1,4 +1,4 @@
-"""How a model's weights are held, and whether they fit into memory, said before they are read."""
+"""The form of a model's weights, and a check before loading that they fit into memory."""
 
 import json
 import math
@@ -17,21 +17,21 @@ _BYTES: Mapping[str, float] = {"float32": 4, "bfloat16": 2, "float16": 2}
 _STORED: Mapping[str, str] = {"float32": "F32", "bfloat16": "BF16", "float16": "F16"}
 # 8- and 4-bit weights with their scales; embeddings stay at 16 bits.
 _BYTES_OF_BITS = {8: 1.15, 4: 0.65}
-# What a model needs besides its weights: the library, activations, a tokenizer.
+# Memory besides the weights: the library, activations, a tokenizer.
 _BESIDES = 1.1
 _GIB = 2**30
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How a Hugging Face model is loaded.
+    """The form in which a Hugging Face model is loaded.
 
     Attributes:
-        dtype: What its weights are.
-        bits: 8 or 4 for quantised weights, 0 for none.
-        device_map: How layers are spread over devices, as the library accelerate takes it; empty
-            for one device.
-        long_texts: What happens to texts that are longer than the model's window.
+        dtype: The type of the weights.
+        bits: 8 or 4 for quantised weights, 0 for no quantisation.
+        device_map: The distribution of layers over devices, in the format of the library
+            accelerate; empty for one device.
+        long_texts: The treatment of texts that are longer than the model's window.
     """
 
     dtype: Dtype = "float32"
@@ -41,7 +41,7 @@ class Weights:
 
     @property
     def in_words(self) -> str:
-        """What differs from the usual, for identities and notes; empty where nothing does."""
+        """The differences from the default, for identities and notes; empty if there are none."""
         parts = [
             *([self.dtype] if self.dtype != "float32" else []),
             *([f"{self.bits} bits"] if self.bits else []),
@@ -54,17 +54,17 @@ AS_USUAL = Weights()
 
 
 def n_weights(folder: Path) -> int:
-    """Return how many weights the safetensors files of a folder hold; 0 where there are none."""
+    """Return the number of weights in a folder's safetensors files; 0 without such files."""
     return sum(math.prod(about["shape"]) for about in _stored(folder))
 
 
 def is_stored_as(folder: Path, dtype: Dtype) -> bool:
-    """Return whether the safetensors files of a folder hold weights of one precision only."""
+    """Return whether a folder's safetensors files contain weights of a single precision only."""
     return {about["dtype"] for about in _stored(folder)} <= {_STORED[dtype]}
 
 
 def _stored(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield what the headers of a folder's safetensors files say of each tensor."""
+    """Yield the header entry of each tensor in a folder's safetensors files."""
     for path in folder.glob("*.safetensors"):
         yield from _header(path)
 
@@ -79,7 +79,7 @@ def _header(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def available_bytes() -> float:
-    """Return how much memory this machine can still give; without end where it does not say."""
+    """Return the memory that is still available on this machine; infinite if unknown."""
     try:
         for line in Path("/proc/meminfo").read_text("utf-8").splitlines():
             if line.startswith("MemAvailable:"):
@@ -92,23 +92,23 @@ def available_bytes() -> float:
 
 
 def bytes_needed(n: int, how: Weights) -> float:
-    """Return how much memory so many weights take, loaded so."""
+    """Return the memory that this number of weights takes in this form."""
     each = _BYTES_OF_BITS[how.bits] if how.bits else _BYTES[how.dtype]
     return n * each * _BESIDES
 
 
 def refuse_too_large(source: str, n: int, how: Weights, available: float, *, cuda: bool) -> None:
-    """Raise where a model does not fit, and say what would.
+    """Raise an error if a model does not fit into memory; suggest forms that fit.
 
     Args:
         source: The model, for the message.
-        n: Its weights.
-        how: How it is to be loaded.
-        available: The bytes that are free where it is to compute.
-        cuda: Whether that is a CUDA device, on which weights can be quantised.
+        n: The number of weights.
+        how: The form of the weights.
+        available: The free bytes on the computing device.
+        cuda: Whether it is a CUDA device, on which weights can be quantised.
 
     Raises:
-        LmError: It does not fit.
+        LmError: The model does not fit.
     """
     needed = bytes_needed(n, how)
     if needed <= available:

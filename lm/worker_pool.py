@@ -1,4 +1,4 @@
-"""Processes that work for this one, and end when it does."""
+"""Pools of worker processes that end with their parent process."""
 
 import os
 import threading
@@ -10,18 +10,18 @@ from multiprocessing import active_children, get_context, parent_process
 
 @contextmanager
 def worker_pool(n: int, prepare: Callable[[int], None], threads: int) -> Iterator[Executor]:
-    """Yield processes that end with the block, with an error in it, and with this process.
+    """Yield a pool whose processes end with the block, on an error in it, and with this process.
 
-    Without that, a worker goes on with its task when its parent is killed, for days if the task is
-    a training, and then waits for the next one for ever.
+    Otherwise, a worker whose parent is killed continues its task, for days if it is a training, and
+    then waits for the next task for ever.
 
     Args:
-        n: How many.
-        prepare: Called in each of them first, with ``threads``.
-        threads: How many threads each may compute with.
+        n: The number of processes.
+        prepare: Called first in each process, with ``threads``.
+        threads: The number of computing threads of each process.
     """
     others = set(active_children())
-    # A copy of a process that runs threads, as PyTorch does, can stop for ever: hence "spawn".
+    # A forked copy of a process with threads, as PyTorch has, can deadlock: hence "spawn".
     pool = ProcessPoolExecutor(n, get_context("spawn"), _begin, (prepare, threads))
     try:
         yield pool

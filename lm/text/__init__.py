@@ -1,1 +1,1 @@
-"""Generated text: a probabilistic grammar, its sampler, and the file it becomes."""
+"""Generated text: a probabilistic grammar, its sampler, and the resulting file."""

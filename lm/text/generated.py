@@ -1,4 +1,4 @@
-"""A generated text as a file, and next to it what it was generated from."""
+"""Files of generated texts, each with a description of its source."""
 
 import hashlib
 import json
@@ -14,15 +14,15 @@ def write_text(path: Path, lines: Iterable[str], source: Sentences) -> dict[str,
     """Write a text, one sentence per line, and its description to ``path`` + ``.json``.
 
     Args:
-        path: Where to; takes the name only when the text is whole.
+        path: The text's file; it appears only once the text is complete.
         lines: ``source`` itself, or ``source`` wrapped in a progress bar.
-        source: What the lines are drawn from.
+        source: The sentences that the lines are drawn from.
 
     Returns:
-        The description, as written.
+        The description, as written to the file.
 
     Raises:
-        LmError: The place cannot be written to.
+        LmError: The file cannot be written.
     """
     return write_described(path, lines, lambda sha256: _about(source, sha256))
 
@@ -33,16 +33,16 @@ def write_described(
     """Write a text and its description, as ``write_text`` does.
 
     Args:
-        path: Where to.
+        path: The text's file.
         lines: The text.
-        about: Gives the description, once the text is written, from its SHA-256. It has
-            ``text_sha256`` and ``description``.
+        about: Returns the description from the SHA-256 of the written text. The description must
+            contain ``text_sha256`` and ``description``.
 
     Returns:
-        The description, as written.
+        The description, as written to the file.
 
     Raises:
-        LmError: The place cannot be written to.
+        LmError: The file cannot be written.
     """
     sha256 = hashlib.sha256()
     with atomic_write(path) as temporary, temporary.open("wb") as file:
@@ -57,11 +57,11 @@ def write_described(
 
 
 def describe_text(path: Path, sha256: str) -> str:
-    """Return in words what a text is: how it was generated, or its file's name and hash.
+    """Return a description of a text: how it was generated, or its file's name and hash.
 
     Args:
         path: The text's file.
-        sha256: The hash of its bytes; a description made for other bytes is not believed.
+        sha256: The hash of the file's bytes; a description made for other bytes is ignored.
     """
     try:
         about = json.loads(_description_path(path).read_text(encoding="utf-8"))
@@ -96,7 +96,7 @@ def _about(source: Sentences, text_sha256: str) -> dict[str, object]:
 
 
 def _counted(source: Sentences) -> dict[str, float]:
-    """Return the shares found in the text: of sentences by mark, and of nouns that attract."""
+    """Return shares measured in the text: of sentences by mark, and of attractors among nouns."""
     marks = sorted(
         {
             mark
@@ -116,18 +116,18 @@ def _description_path(path: Path) -> Path:
 
 
 def write_tagged(folder: Path, lines: Iterable[str], source: Sentences) -> dict[str, object]:
-    """Write sentences with their supertags as train.txt and valid.txt, every ninth to validate.
+    """Write sentences with supertags as train.txt and valid.txt; every ninth goes to valid.txt.
 
     Args:
-        folder: Where to.
+        folder: The folder of the two files.
         lines: ``source`` itself, or ``source`` wrapped in a progress bar.
-        source: What the lines and their tags are drawn from.
+        source: The sentences that the lines and tags are drawn from.
 
     Returns:
-        A description, as ``write_text`` writes it, kept in ``tags.json`` here.
+        A description, as in ``write_text``; here its file is ``tags.json``.
 
     Raises:
-        LmError: The place cannot be written to.
+        LmError: The file cannot be written.
     """
     sha256 = hashlib.sha256()
     with (

@@ -1,4 +1,4 @@
-"""Probabilistic grammars of simple texts: what a rule may become, and how often.
+"""Probabilistic grammars of simple texts: the expansions of each rule, and their weights.
 
 ``lm.text.grammar_file`` reads them, ``lm.text.sampler`` draws sentences from them.
 """
@@ -13,7 +13,7 @@ WordLists = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A feature's value: written out, or that of a variable, which may err."""
+    """A feature's value: a literal, or a variable's value, which may take an agreement error."""
 
     text: str
     is_variable: bool
@@ -22,14 +22,14 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words to stand as they are."""
+    """Literal words."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A word drawn from a list, in the form the value says; no value: the list has no forms."""
+    """A word from a list, in the form of a value; without a value, the list has no forms."""
 
     list: str
     form: Value | None
@@ -48,12 +48,12 @@ Symbol = Words | Listed | Call
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """One sequence a rule may become.
+    """One possible expansion of a rule.
 
     Attributes:
         symbols: The sequence.
-        drawn: The features drawn each time the rule becomes it.
-        marks: What it is counted as, and can be given a share by.
+        drawn: The features drawn each time the expansion is used.
+        marks: The names under which the expansion is counted, and by which its share can be set.
     """
 
     symbols: tuple[Symbol, ...]
@@ -63,7 +63,7 @@ class Expansion:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a symbol may become: expansions and their weights, which need not add up to 1."""
+    """The possible expansions of a symbol, with weights, which need not add up to 1."""
 
     parameters: tuple[str, ...]
     expansions: tuple[Expansion, ...]
@@ -72,7 +72,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Word lists of which pairs can be held out: some of these nouns never meet some verbs."""
+    """Word lists with held-out pairs: some of these nouns never occur with some of these verbs."""
 
     nouns: tuple[str, ...] = ()
     verbs: tuple[str, ...] = ()
@@ -83,15 +83,16 @@ class TextGrammar:
     """A grammar of a text.
 
     Attributes:
-        name: What the text is called where a model says what it was trained on.
-        start: The rule that every sentence begins with.
-        agreement_error_rate: The share of ``~`` values that take another value, from 0 to 1.
+        name: The text's name in descriptions of training texts.
+        start: The start rule of every sentence.
+        agreement_error_rate: The share of ``~`` values that are replaced by another value, from 0
+            to 1.
         features: Each feature's values.
-        attractor_of: By the name of a feature that can be an attractor, the feature of the same
-            values that it attracts where the two differ.
-        attractor_share: The share of those that differ; None: each value is as likely.
-        paired: The nouns and verbs of which pairs may be held out.
-        words: The grammar's own word lists, keyed like those given to the sampler.
+        attractor_of: Name of a feature that can be an attractor -> the feature with the same
+            values that it attracts if the two differ.
+        attractor_share: The share of differing values; None: all values are equally likely.
+        paired: The nouns and verbs with pairs that may be held out.
+        words: The grammar's own word lists, with keys as for the sampler.
         rules: The rules by name.
         sha256: The hash of the file, in hexadecimal.
     """
@@ -110,17 +111,17 @@ class TextGrammar:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Each feature's values, and which feature can be an attractor of which."""
+    """Each feature's values, and for each possible attractor the feature that it attracts."""
 
     values: Mapping[str, tuple[str, ...]]
     attractor_of: Mapping[str, str]
 
 
 def check_call(where: str, call: Call, rules: Mapping[str, Rule], features: Features) -> None:
-    """Check that a rule is there, and takes the values that it is called with.
+    """Check that a rule exists and accepts the values of a call.
 
     Raises:
-        LmError: It is not, or does not; the message begins with where the call stands.
+        LmError: It does not; the message starts with the position of the call.
     """
     if call.rule not in rules:
         raise LmError(

@@ -1,8 +1,8 @@
 """Reading a text grammar from TOML.
 
-A rule says with which weights a symbol becomes which sequences. In a sequence stand ``'words'`` in
-quotes, ``<list>`` or ``<list.form>`` for a word drawn from a list, and other rules, with values in
-brackets where they have parameters::
+A rule gives the sequences that a symbol expands to, with weights. A sequence consists of
+``'words'`` in quotes, ``<list>`` or ``<list.form>`` for a word drawn from a list, and other rules,
+with values in brackets for their parameters::
 
     [features]
     number = ["singular", "plural"]
@@ -12,14 +12,14 @@ brackets where they have parameters::
     "subject(number)" = { "'the' <person.number>" = 1 }
     "predicate(number)" = { "<verb.number>" = 1 }
 
-Parameters are named after features. A feature that is no parameter of its rule is drawn anew each
-time the rule is used. ``~number`` is the value that agrees, save for the grammar's share of
+Parameters are named after features. A feature that is not a parameter of its rule is drawn each
+time the rule is used. ``~number`` is the agreeing value, except for the grammar's share of
 agreement errors, which take another value of the feature.
 
 A feature may be an attractor of another one: ``between = "number"`` has the values of ``number``
-and can be given wherever that is expected. Drawn where a ``number`` is known, it attracts if it
-differs. A sequence may end with marks (``@relative_clauses``): sentences are counted by them, and
-``lm.text.shares`` changes how often the marked sequences of a rule are taken.
+and is accepted as a ``number``. If it is drawn while a ``number`` is set, it is an attractor if the
+two differ. A sequence may end with marks (``@relative_clauses``): sentences are counted by mark,
+and ``lm.text.shares`` changes the probability of a rule's marked sequences.
 """
 
 import hashlib
@@ -90,10 +90,10 @@ class _Lexicon(BaseModel):
 
 
 def load_text_grammar(path: Path) -> TextGrammar:
-    """Return the grammar in a TOML file, checked except for word lists given from outside.
+    """Return the grammar in a TOML file; everything is checked except external word lists.
 
     Raises:
-        LmError: The file is missing or malformed, or a rule refers to something that is not there.
+        LmError: The file is missing or malformed, or a rule contains an undefined reference.
     """
     try:
         data = path.read_bytes()
@@ -124,7 +124,7 @@ def load_text_grammar(path: Path) -> TextGrammar:
 def _features(
     given: Mapping[str, str | list[str]],
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, str]]:
-    """Return each feature's values, and which feature can be an attractor of which."""
+    """Return each feature's values, and the feature that each possible attractor attracts."""
     own = {name: tuple(values) for name, values in given.items() if not isinstance(values, str)}
     attractor_of = {name: other for name, other in given.items() if isinstance(other, str)}
     for name in given:
@@ -212,7 +212,7 @@ def _expansion(
 
 
 def _unmarked(body: str) -> tuple[str, tuple[str, ...]]:
-    """Return a sequence without the marks at its end, and these."""
+    """Return a sequence without the marks at its end, and the marks."""
     match = _MARKED.fullmatch(body)
     return (match[1], tuple(match[2].replace("@", "").split())) if match else (body, ())
 
@@ -251,7 +251,7 @@ def _split(values: str | None) -> tuple[str, ...]:
 def _check_calls(file: _File, rules: Mapping[str, Rule], features: Features) -> None:
     with at("start"):
         check_call("start", Call(file.start, ()), rules, features)
-    # A head that comes again with other parameters takes the place of the first.
+    # A rule that is defined again with other parameters replaces the first definition.
     heads = {head.partition("(")[0]: head for head in file.rules}
     for name, rule in rules.items():
         for body, expansion in zip(file.rules[heads[name]], rule.expansions, strict=True):

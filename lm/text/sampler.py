@@ -1,4 +1,4 @@
-"""Drawing sentences from a text grammar, none of which is excluded."""
+"""Sampling of sentences from a text grammar, without excluded sentences."""
 
 import random
 from collections import Counter
@@ -16,7 +16,7 @@ _DEEPEST = 60
 
 @dataclass(slots=True)
 class _Drawn:
-    """One sentence as its rules give it: texts and their tags, and what is counted in it."""
+    """One expanded sentence: its texts and their tags, and its counts."""
 
     texts: list[tuple[str, str]] = field(default_factory=list)
     entries: list[tuple[str, int]] = field(default_factory=list)
@@ -32,25 +32,26 @@ class _Drawn:
 
 
 class Sentences(Iterator[str]):
-    """A text as it is drawn: lower-case tokens divided by single spaces, ending in ``" ."``.
+    """The sentences of a text: lower-case tokens separated by single spaces, ending in ``" ."``.
 
-    Sentences may repeat, as in any text. The same arguments give the same sentences.
+    Sentences may repeat, as in any text. Equal arguments give equal sentences.
 
     Attributes:
-        grammar: The grammar drawn from.
+        grammar: The grammar.
         n: The number of sentences.
-        seed: What the draws depend on.
-        excluded: The sentences that must not occur, in the form they would have here.
-        held_out: The pairs of words that do not occur in one sentence.
-        words: All word lists, those of the grammar among them.
-        rejected: How many draws so far were among ``excluded`` and were drawn again.
-        held_out_rejected: How many had a pair that is held out.
-        marked: How many of the sentences given so far have each of the grammar's marks.
-        attractor_sites: How many places they have where an attractor can stand.
-        attractors: How many of these hold one: a value that differs from the one attracted.
-        tags: The supertags of the sentence given last, one per token: the rule that a word came
-            from, and its form where it has one (``verb.plural``). They tell a *that* before
-            a relative clause from one before a complement, and singular from plural.
+        seed: The random seed.
+        excluded: The sentences that must not occur, in the form of this text.
+        held_out: The pairs of words that never occur in the same sentence.
+        words: All word lists, including the grammar's.
+        rejected: The number of draws rejected so far because they were in ``excluded``.
+        held_out_rejected: The number of draws rejected because of a held-out pair.
+        marked: The number of sentences so far with each of the grammar's marks.
+        attractor_sites: The number of positions in them where an attractor is possible.
+        attractors: The number of these with an attractor: a value that differs from the one
+            attracted.
+        tags: The supertags of the last sentence, one per token: the rule that produced the word,
+            and its form if it has one (``verb.plural``). They distinguish a *that* before a
+            relative clause from one before a complement, and singular from plural.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class Sentences(Iterator[str]):
             self.rejected += is_excluded
             self.held_out_rejected += has_pair and not is_excluded
             if has_pair:
-                # Long sentences have more pairs; another of its kind keeps the kind's share.
+                # Long sentences have more pairs; redrawing the same kind keeps its share.
                 marks = drawn.marks
             if not is_excluded and not has_pair:
                 self._left -= 1
@@ -107,7 +108,7 @@ class Sentences(Iterator[str]):
         )
 
     def _draw(self) -> "_Drawn | None":
-        """Return a sentence; nothing if the rules led too deep."""
+        """Return a sentence; None if the rules nested too deep."""
         drawn = _Drawn()
         try:
             self._expand(self.grammar.start, (), drawn, 0)
@@ -180,19 +181,19 @@ def sentences(
     excluded: Set[str],
     held_out_share: float = 0.0,
 ) -> Sentences:
-    """Return ``n`` sentences of a grammar, drawn as they are asked for.
+    """Return ``n`` sentences of a grammar, drawn during iteration.
 
     Args:
-        grammar: What to draw from.
-        word_lists: The words that ``<list.form>`` stands for, keyed ``"list.form"``, or ``"list"``
-            where words have no forms; they come before the grammar's own of the same key.
-        n: How many sentences.
-        seed: The same seed gives the same sentences.
+        grammar: The grammar.
+        word_lists: The words for ``<list.form>``, keyed ``"list.form"``, or ``"list"`` for words
+            without forms; they take precedence over the grammar's own lists.
+        n: The number of sentences.
+        seed: Equal seeds give equal sentences.
         excluded: Sentences that must not occur, as tokens in lower case ending in ``" ."``.
-        held_out_share: The share of pairs of a noun and a verb that never stand in one sentence.
+        held_out_share: The share of noun-verb pairs that never occur in the same sentence.
 
     Raises:
-        LmError: A word list is missing; later, when asked for a sentence: the grammar cannot give
+        LmError: A word list is missing; later, during iteration: the grammar cannot produce
             enough sentences that are not excluded.
     """
     return Sentences(grammar, word_lists, n, seed, excluded, held_out_share)

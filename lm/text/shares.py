@@ -1,4 +1,4 @@
-"""A text grammar with other shares of what makes agreement hard."""
+"""Changes to a text grammar's shares of features that make agreement hard."""
 
 import random
 from collections.abc import Mapping
@@ -8,18 +8,18 @@ from itertools import product
 from lm.errors import LmError
 from lm.text.grammar import Rule, TextGrammar, WordLists
 
-# A noun and a verb, each by its list and its place there.
+# A noun and a verb, each by its list and its index in the list.
 Pair = tuple[tuple[str, int], tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """The values that replace the grammar's; each share from 0 to 1.
+    """The new shares; each from 0 to 1.
 
     Attributes:
-        agreement_errors: Of the places where words agree, those where they do not.
-        attractors: Of the nouns next to a subject, those of another number.
-        marked: Of a rule's sequences, how often those with a mark are taken, by mark.
+        agreement_errors: The share of agreement errors among agreeing words.
+        attractors: The share of nouns next to a subject whose number differs from the subject's.
+        marked: Mark -> the share of a rule's sequences with that mark.
     """
 
     agreement_errors: float | None = None
@@ -28,10 +28,10 @@ class Shares:
 
 
 def with_shares(grammar: TextGrammar, shares: Shares) -> TextGrammar:
-    """Return the grammar with other shares.
+    """Return the grammar with the new shares.
 
     Raises:
-        LmError: The grammar does not mark what is to have a share.
+        LmError: The grammar lacks the marks or features of a share.
     """
     rules = dict(grammar.rules)
     for mark, share in shares.marked.items():
@@ -75,16 +75,16 @@ def _reweighted(rule: Rule, mark: str, share: float) -> Rule:
 def held_out_pairs(
     grammar: TextGrammar, words: WordLists, share: float, seed: int
 ) -> frozenset[Pair]:
-    """Draw the pairs of a noun and a verb that are never to stand in one sentence.
+    """Draw the noun-verb pairs that must never occur in the same sentence.
 
     Args:
-        grammar: Which lists hold the nouns and the verbs.
+        grammar: The grammar, which names the lists of nouns and verbs.
         words: All lists, keyed ``"list.form"`` or ``"list"``.
-        share: Of all pairs.
-        seed: The same seed gives the same pairs.
+        share: The share of all pairs to draw.
+        seed: Equal seeds give equal pairs.
 
     Raises:
-        LmError: The grammar does not say which nouns and verbs, or a list is missing.
+        LmError: The grammar names no nouns and verbs, or a list is missing.
     """
     if not share:
         return frozenset()
@@ -98,13 +98,13 @@ def held_out_pairs(
         for names in (grammar.paired.nouns, grammar.paired.verbs)
     )
     pairs = list(product(nouns, verbs))
-    # A stream of its own: other shares leave the pairs as they are.
+    # A separate random stream: other shares do not change the pairs.
     generator = random.Random(f"{seed} held-out pairs")
     return frozenset(generator.sample(pairs, round(share * len(pairs))))
 
 
 def named(pairs: frozenset[Pair], words: WordLists) -> list[list[str]]:
-    """Return the pairs as words in the first form that their lists have, in alphabetical order."""
+    """Return the pairs as words in the first form of their lists, in alphabetical order."""
     return sorted([_any_form(words, name)[place] for name, place in pair] for pair in pairs)
 
 

@@ -1,1 +1,1 @@
-"""One training loop for every recurrent model: plan, loop, checkpoints, search."""
+"""Training of all recurrent models: plan, loop, checkpoints, search."""

@@ -1,4 +1,4 @@
-"""Where a training stands, as one file: weights, hidden states and the numbers of the loop."""
+"""Training checkpoints in one file: weights, hidden states and the loop's numbers."""
 
 import json
 from collections.abc import Mapping
@@ -18,17 +18,17 @@ _WEIGHT, _STATE, _PROGRESS, _REMEMBERED = "network.", "state.", "progress", "opt
 
 @dataclass(slots=True)
 class Progress:
-    """How far a training has come.
+    """The progress of a training run.
 
     Attributes:
-        lr: The learning rate now.
-        epoch: The epoch under way, from 1.
-        window: How many windows of it are done.
-        step: How many updates there have been in all.
-        losses: Each task's sum of the windows' losses in this epoch.
-        seconds: How long this epoch has been computed.
-        best: The least validation loss of any epoch so far, in nats.
-        best_epoch: The epoch that had it; 0: none yet.
+        lr: The current learning rate.
+        epoch: The current epoch, from 1.
+        window: The number of completed windows in it.
+        step: The total number of updates.
+        losses: For each task, the sum of the windows' losses in this epoch.
+        seconds: The computing time of this epoch so far.
+        best: The lowest validation loss of all epochs so far, in nats.
+        best_epoch: The epoch with the lowest loss; 0: none yet.
         rows: The finished epochs' lines of metrics.csv.
     """
 
@@ -45,14 +45,14 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Checkpoint:
-    """What training goes on from.
+    """The state from which a training run is resumed.
 
     Attributes:
         progress: The numbers.
-        weights: The network's weights as they are now, not those of the best epoch.
-        states: Each task's hidden state over all columns; empty at the start of an epoch.
-        identity: What the training depends on, to be compared before going on.
-        remembered: What the optimizer remembers, by name; nothing of gradient descent.
+        weights: The network's current weights, not those of the best epoch.
+        states: For each task, the hidden state over all columns; empty at the start of an epoch.
+        identity: The settings and data of the training, compared before it is resumed.
+        remembered: The optimizer's state, by name; empty for gradient descent.
     """
 
     progress: Progress
@@ -63,10 +63,10 @@ class Checkpoint:
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint whole or not at all.
+    """Write a checkpoint atomically.
 
     Raises:
-        LmError: The place cannot be written to.
+        LmError: The file cannot be written.
     """
     tensors = {_WEIGHT + name: tensor for name, tensor in checkpoint.weights.items()}
     for task, state in enumerate(checkpoint.states):

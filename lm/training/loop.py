@@ -1,9 +1,9 @@
-"""The one training loop of all recurrent models.
+"""The training loop of all recurrent models.
 
-Truncated back-propagation through time as in PyTorch's word language model, which both papers
-used: stochastic gradient descent (or Adam), gradients cut off every few words and shortened to a
-largest norm, the learning rate divided whenever an epoch did not improve the validation loss, the
-best epoch's weights kept.
+Truncated back-propagation through time, as in PyTorch's word language model, which both papers
+used: stochastic gradient descent (or Adam); gradients truncated after some words and clipped to a
+largest norm; the learning rate divided after each epoch that did not improve the validation loss;
+the weights of the best epoch kept.
 """
 
 import math
@@ -29,12 +29,12 @@ from lm.training.settings import TrainingSettings
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What a network does on held-out text.
+    """A network's losses on validation text.
 
     Attributes:
-        word_loss: Mean loss per token, unknown ones among them, in nats.
+        word_loss: Mean loss per token, unknown tokens included, in nats.
         known_loss: Mean loss per known token, in nats.
-        tag_loss: Mean loss per supertag, in nats; ``None`` where the model predicts none.
+        tag_loss: Mean loss per supertag, in nats; ``None`` if the model predicts no supertags.
     """
 
     word_loss: float
@@ -43,11 +43,11 @@ class Validation:
 
     @property
     def loss(self) -> float:
-        """What the best epoch has least of: the word loss, or both losses' sum."""
+        """The loss that the best epoch minimises: the word loss, or the sum of both losses."""
         return self.word_loss + (self.tag_loss or 0.0)
 
     def to_row(self) -> dict[str, float]:
-        """Return the columns of metrics.csv."""
+        """Return the values for the columns of metrics.csv."""
         row = {
             "valid_loss_nats": self.word_loss,
             "valid_perplexity": math.exp(min(self.word_loss, 700)),
@@ -59,13 +59,13 @@ class Validation:
 def validate(
     objective: Objective, texts: Sequence[Columns], unknown: int, processes: Processes
 ) -> Validation:
-    """Return the losses on each task's validation text; the network is in training mode after.
+    """Return the losses on each task's validation text; afterwards the network is in training mode.
 
     Args:
         objective: The network and its losses.
-        texts: Each task's text, this process's columns of it.
+        texts: For each task, this process's columns of the text.
         unknown: The number of the unknown word.
-        processes: Who shares the work.
+        processes: The processes that share the work.
     """
     objective.eval()
     means = [_means(objective, task, text, unknown, processes) for task, text in enumerate(texts)]
@@ -93,7 +93,7 @@ def _means(
 
 
 def _reducible(device: torch.device) -> torch.device:
-    # MPS has no 64-bit numbers, and never shares work between processes.
+    # MPS has no 64-bit numbers, and never shares work among processes.
     return device if device.type == "cuda" else torch.device("cpu")
 
 
@@ -101,10 +101,10 @@ _STEPS_BETWEEN_CHECKS = 20
 
 
 class TrainingHooks(Protocol):
-    """What a training calls: it writes what it is given, and shows how far the training is."""
+    """The callbacks of a training run, which write its results and show its progress."""
 
     def on_window_end(self, progress: Progress, tokens: int) -> None:
-        """Take note that all processes together have read a window."""
+        """Record that all processes together have read a window."""
         ...
 
     def on_epoch_end(self, progress: Progress, improved: bool) -> None:
@@ -116,17 +116,17 @@ class TrainingHooks(Protocol):
         ...
 
     def should_save(self) -> bool:
-        """Return whether it is time for a checkpoint within the epoch."""
+        """Return whether to write a checkpoint within the epoch."""
         ...
 
     def should_stop(self) -> bool:
-        """Return whether the user asked to stop."""
+        """Return whether the user has asked to stop."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Texts:
-    """What is read: the columns of each task (words first), and validation texts in that order."""
+    """The training columns of each task, words first, and the validation texts, likewise."""
 
     train: Sequence[Columns]
     valid: Sequence[Columns]
@@ -134,16 +134,16 @@ class Texts:
 
 
 class Trainer:
-    """A training that can be run, stopped and gone on with.
+    """A training run that can be started, stopped and resumed.
 
     Args:
         objective: The network and its losses, on its device.
-        texts: What is read.
-        settings: How.
-        identity: What checkpoints say the training depends on.
-        hooks: What writes and shows it.
-        processes: Who shares the work.
-        resumed: Where to go on from; ``None``: from the beginning.
+        texts: The texts.
+        settings: The training settings.
+        identity: The settings and data of the training, as stored in checkpoints.
+        hooks: The callbacks that write and show results.
+        processes: The processes that share the work.
+        resumed: The checkpoint to resume from; ``None``: start from the beginning.
     """
 
     def __init__(
@@ -168,10 +168,10 @@ class Trainer:
             self._step_module = DistributedDataParallel(objective)
 
     def run(self) -> bool:
-        """Train to the end, or until the user stops it.
+        """Train until the end, or until the user stops the training.
 
         Returns:
-            Whether the training came to its end.
+            Whether the training is complete.
 
         Raises:
             LmError: The loss is no longer a number.
@@ -179,7 +179,7 @@ class Trainer:
         try:
             return self._run()
         finally:
-            # It holds the group of processes, which ends with the training.
+            # The module references the group of processes, which ends with the training.
             self._step_module = self.objective
 
     def _run(self) -> bool:
@@ -196,7 +196,7 @@ class Trainer:
         return progress.epoch > self.settings.epochs or bool(patience and waited >= patience)
 
     def _run_epoch(self) -> bool:
-        """Return whether the epoch came to its end."""
+        """Train for the rest of an epoch; return whether the epoch is complete."""
         progress = self.progress
         if progress.window == 0:
             self.states = [
@@ -230,7 +230,7 @@ class Trainer:
         return stop, due
 
     def _windows(self) -> list[Window]:
-        """Return each task's next window; a shorter text than the words' begins again."""
+        """Return each task's next window; the text of a second task restarts when it ends."""
         windows = []
         for task, columns in enumerate(self.texts.train):
             number = self.progress.window if task == 0 else self.progress.step % len(columns)
@@ -241,22 +241,22 @@ class Trainer:
         return windows
 
     def _update(self, windows: Sequence[Window]) -> Tensor:
-        """Take one step of gradient descent and return each task's loss, shape ``(tasks,)``."""
+        """Make one optimizer step, and return each task's loss, shape ``(tasks,)``."""
         _seed_dropout(self.device, self.settings.seed, self.progress.step, self.processes.rank)
         low = self.settings.precision == "bf16"
         self._optimizer.zero_grad(set_to_none=True)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=low):
             losses, self.states = self._step_module(windows, self.states)
-            # The tasks' losses count equally, as in Marvin & Linzen (2018).
+            # The tasks' losses have equal weights, as in Marvin & Linzen (2018).
             losses.sum().backward()
         nn.utils.clip_grad_norm_(self.objective.parameters(), self.settings.clip)
         self._optimizer.step()
         return losses.detach()  # type: ignore[no-any-return]
 
     def _flush_losses(self, pending: list[Tensor]) -> None:
-        """Add the losses since the last time to the epoch's; refuse what is no number."""
+        """Add the losses since the last call to the epoch's sums; refuse infinite and NaN losses."""
         since = summed(torch.stack(pending), self.processes) / self.processes.world
-        # 64-bit sums of these 32-bit numbers do not depend on where the sum was interrupted.
+        # 64-bit sums of these 32-bit numbers are equal wherever the sum was interrupted.
         losses = since.cpu().double().sum(0).tolist()
         pending.clear()
         progress = self.progress
@@ -304,7 +304,7 @@ class Trainer:
             group["lr"] = self.progress.lr
 
     def _own(self, states: Sequence[State]) -> list[State]:
-        """Return this process's columns of the states of all."""
+        """Return this process's columns of the states."""
         rank, world = self.processes.rank, self.processes.world
         return [
             tuple(part.tensor_split(world, dim=1)[rank].contiguous().to(self.device) for part in s)
@@ -322,10 +322,10 @@ class Trainer:
 
 
 def _seed_dropout(device: torch.device, seed: int, step: int, rank: int) -> None:
-    """Make dropout depend on the step alone, so that resuming needs no stored state."""
+    """Seed dropout from the step alone, so that resuming needs no stored random state."""
     state: Any = np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)
     if device.type == "cpu":
-        # Else each step would be noted, with its stack, for devices that are not there.
+        # torch.manual_seed would record each call, with its stack, for devices that do not exist.
         torch.default_generator.manual_seed(int(state[0]))
     else:
         torch.manual_seed(int(state[0]))

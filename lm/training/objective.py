@@ -1,8 +1,8 @@
-"""What training minimises: the loss of predicting words, and of telling supertags besides.
+"""The loss that training minimises: of predicting words, and optionally of predicting supertags.
 
-The plain way keeps the scores of 50,000 words at 35 x 128 places, and several tensors of that
-shape more, 900 MB each. Here a chunk's scores become its share of the gradients at once, while
-they are still in the processor's cache, and are then forgotten.
+The plain computation stores the scores of 50,000 words at 35 x 128 positions, and several more
+tensors of that shape, 900 MB each. This module turns a chunk's scores into its share of the
+gradients immediately, while they are in the processor's cache, and then discards them.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ class _LinearCrossEntropy(torch.autograd.Function):
     """Mean cross-entropy of softmax(hidden @ weight.T + bias), with its gradients.
 
     With p the softmax of a row and y its target, the gradient by the scores is (p - [y]) / rows;
-    its products with the weight and with the hidden states are the gradients wanted.
+    its products with the weight and with the hidden states are the required gradients.
     """
 
     @staticmethod
@@ -59,14 +59,14 @@ class _LinearCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         scale = grad / ctx.rows
-        # The gradients are ours alone, so they may be scaled where they stand.
+        # No other code uses these gradients, so they may be scaled in place.
         return (*(part.mul_(scale) for part in ctx.saved_tensors), None)
 
 
 class Objective(nn.Module):
     """A network and its losses, one per task: words first, then supertags.
 
-    They are one module so that several processes can share the work of both.
+    They form one module, so that several processes can share the work of both.
     """
 
     def __init__(self, network: RecurrentNetwork) -> None:
@@ -76,7 +76,7 @@ class Objective(nn.Module):
     def forward(
         self, windows: Sequence[Window], states: Sequence[State]
     ) -> tuple[Tensor, list[State]]:
-        """Return each task's mean loss in nats, shape ``(tasks,)``, and the states after."""
+        """Return each task's mean loss in nats, shape ``(tasks,)``, and the new states."""
         losses, after = [], []
         for task, (window, state) in enumerate(zip(windows, states, strict=True)):
             hidden, state = self.network(window.inputs, state)
@@ -92,14 +92,14 @@ class Objective(nn.Module):
 
     @torch.no_grad()
     def token_losses(self, task: int, window: Window, state: State) -> tuple[Tensor, State]:
-        """Return each target's loss in nats, shape ``(time, batch)``, and the state after."""
+        """Return each target's loss in nats, shape ``(time, batch)``, and the new state."""
         hidden, state = self.network(window.inputs, state)
         losses = token_losses(self._head(task), hidden.flatten(0, 1), window.targets.flatten())
         return losses.reshape(window.targets.shape), state
 
 
 def detached(state: State) -> State:
-    """Return the state cut off from what it was computed from."""
+    """Return the state detached from its computation graph."""
     return tuple(part.detach() for part in state)
 
 
@@ -107,7 +107,7 @@ def mean_loss(decoder: nn.Module, hidden: Tensor, targets: Tensor) -> Tensor:
     """Return the mean negative log-probability of the targets, in nats; differentiable.
 
     Args:
-        decoder: From hidden states to words.
+        decoder: Computes words' scores from hidden states.
         hidden: Shape ``(rows, hidden)``.
         targets: int64, shape ``(rows,)``.
     """
@@ -140,8 +140,8 @@ def _softmax(linear: PackedLinear, rows: Tensor, places: Tensor) -> tuple[Tensor
     scores = linear(rows).float()
     wanted = scores.gather(1, places)
     if rows.device.type == "cpu":
-        # Nothing is subtracted before exp, which saves two passes over scores larger than any
-        # cache. Scores beyond about 80 show in the sums, and are then computed with care.
+        # No maximum is subtracted before exp, which saves two passes over scores larger than any
+        # cache. Scores beyond about 80 show in the sums, and are then recomputed safely.
         sums = scores.exp_().sum(1, keepdim=True)
         if bool(((sums > _SMALLEST_SUM) & sums.isfinite()).all()):
             return scores.div_(sums), sums.log() - wanted
@@ -156,13 +156,13 @@ def make_optimizer(
     lr: float,
     remembered: Mapping[str, Tensor],
 ) -> Optimizer:
-    """Return what takes the steps.
+    """Return the optimizer.
 
     Args:
-        settings: They say which.
-        module: What is trained.
-        lr: The learning rate now.
-        remembered: What ``remembered_by`` returned when the training was interrupted, or nothing.
+        settings: The settings, which name the optimizer.
+        module: The trained module.
+        lr: The current learning rate.
+        remembered: The result of ``remembered_by`` in a checkpoint, or empty.
     """
     if settings.optimizer == "sgd":
         return SGD(module.parameters(), lr=lr)
@@ -177,7 +177,7 @@ def make_optimizer(
 
 
 def remembered_by(optimizer: Optimizer) -> dict[str, Tensor]:
-    """Return what later steps depend on besides the weights: means of gradients, by number."""
+    """Return the optimizer's state that later steps depend on: means of gradients, by number."""
     return {
         f"{number}.{part}": tensor
         for number, parts in optimizer.state_dict()["state"].items()

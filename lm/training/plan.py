@@ -1,4 +1,4 @@
-"""What is to be trained, on what, and where it is kept."""
+"""The plan of a training run: its model, texts and folder."""
 
 import hashlib
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ from lm.training.loop import Texts
 from lm.training.settings import NAMES, TrainingSettings
 
 TAGS_SHA256 = "tags_sha256"
-# A resumed training may differ in these: how long it goes on, and how carefully.
+# A resumed training may differ in these settings: its length, learning rate and clipping.
 _MAY_CHANGE = ("epochs", "patience", "lr", "clip")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TagData:
-    """The second task's texts: the tags by number, and the training and validation text."""
+    """The texts of the second task: the tags by number, and the training and validation texts."""
 
     tags: tuple[str, ...]
     train: TaggedText
@@ -41,7 +41,7 @@ class TagData:
 
     @property
     def sha256(self) -> str:
-        """The hash of the tags and of both texts, word by word with its tag, in hexadecimal."""
+        """The hash of the tags and both texts, word by word with its tag, in hexadecimal."""
         digest = hashlib.sha256("\n".join(self.tags).encode())
         for text in (self.train, self.valid):
             digest.update(len(text.words).to_bytes(8, "little"))
@@ -51,7 +51,7 @@ class TagData:
 
 
 def read_tag_data(folder: Path, corpus: Corpus) -> TagData:
-    """Return the supertagged texts of a folder, in the words of the corpus.
+    """Return the supertagged texts of a folder, in the vocabulary of the corpus.
 
     Raises:
         LmError: A file is missing or malformed.
@@ -66,13 +66,13 @@ def read_tag_data(folder: Path, corpus: Corpus) -> TagData:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingPlan:
-    """What is to be trained, on what, and where it is kept.
+    """The model, texts and folder of a training run.
 
     Attributes:
-        settings: How.
+        settings: The training settings.
         corpus: The texts.
-        tag_data: The second task's, for ``multitask``.
-        name: What tables and figures will call the model; empty: by its type.
+        tag_data: The texts of the second task, for ``multitask``.
+        name: The model's name in tables and figures; empty: named after its type.
         out: The model's folder.
     """
 
@@ -98,7 +98,7 @@ class TrainingPlan:
         )
 
     def config(self) -> dict[str, object]:
-        """Return what config.json says before anything is trained."""
+        """Return the content of config.json before training."""
         corpus, settings = self.corpus, self.settings
         config: dict[str, object] = {
             "type": TYPE,
@@ -118,7 +118,7 @@ class TrainingPlan:
         return config
 
     def identity(self) -> dict[str, object]:
-        """Return what a checkpoint must share for training to continue from it."""
+        """Return the properties that a checkpoint must share to be resumed."""
         settings = self.settings.to_config()
         kept = {name: value for name, value in settings.items() if name not in _MAY_CHANGE}
         hashes = {
@@ -129,7 +129,7 @@ class TrainingPlan:
         return kept | hashes | ({"supertags": self.tag_data.sha256} if self.tag_data else {})
 
     def texts(self, processes: Processes) -> Texts:
-        """Return the columns this process reads.
+        """Return the columns that this process reads.
 
         Raises:
             LmError: A text is too short for the batch.
@@ -157,7 +157,7 @@ class TrainingPlan:
     ) -> Columns:
         batch, steps = self.settings.batch, self.settings.steps
         if split == VALID:
-            # A short validation text is read in fewer columns rather than not at all.
+            # A short validation text is read in fewer columns instead of not at all.
             fewer = max(1, min(batch, len(inputs) // steps) // processes.world)
             batch = fewer * processes.world
         return Columns(inputs, targets, batch, steps, processes.rank, processes.world)

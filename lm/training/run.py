@@ -1,4 +1,4 @@
-"""A training in its model folder: begun or resumed, written, finished."""
+"""A training run in its model folder: start or resume, write, finish."""
 
 import csv
 from collections.abc import Callable
@@ -19,17 +19,17 @@ from lm.training.plan import TAGS_SHA256, TrainingPlan
 
 
 class CheckpointWriter:
-    """Writes a training into its model folder: the ``TrainingHooks`` of all commands.
+    """Writes a training run to its model folder: the ``TrainingHooks`` of all commands.
 
     Only the leading process writes.
 
     Args:
-        plan: What is trained.
-        processes: Who shares the work.
+        plan: The training plan.
+        processes: The processes that share the work.
         on_window: Called with the progress and the tokens read since the last call.
         on_epoch: Called with the finished epoch's row of metrics.csv.
-        due: Tells whether it is time for a checkpoint; asked after every window.
-        stop: Tells whether the user wants to stop; asked after every window.
+        due: Returns whether to write a checkpoint; called after every window.
+        stop: Returns whether the user wants to stop; called after every window.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class CheckpointWriter:
         self.objective: Objective | None = None
 
     def on_window_end(self, progress: Progress, tokens: int) -> None:
-        """Show that a window was read."""
+        """Show progress after a window."""
         if self._leads:
             self._on_window(progress, tokens)
 
@@ -74,14 +74,14 @@ class CheckpointWriter:
 
 
 def is_finished(plan: TrainingPlan) -> bool:
-    """Return whether the folder holds the very model that the plan describes, wholly trained."""
+    """Return whether the folder contains the plan's model, completely trained."""
     try:
         config = read_config(plan.out)
     except LmError:
         return False
     wanted = plan.config()
     if TAGS_SHA256 not in config:
-        # Models of two tasks that were trained before supertags were hashed stay as they are.
+        # Models of two tasks trained before supertags were hashed count as finished.
         wanted.pop(TAGS_SHA256, None)
     same = wanted.items() <= config.items()
     return same and "best_epoch" in config and (plan.out / WEIGHTS).is_file()
@@ -94,10 +94,10 @@ def start_or_resume(
     processes: Processes,
     resume: bool,
 ) -> Trainer:
-    """Return the training, at its beginning or where its checkpoint left it.
+    """Return the training run, at its start or at its checkpoint.
 
     Raises:
-        LmError: The folder holds something else, or a checkpoint and ``resume`` do not go together.
+        LmError: The folder contains other files, or its checkpoint and ``resume`` do not match.
     """
     refuse_overwrite(plan.out, FILES)
     found = plan.out / CHECKPOINT
@@ -126,7 +126,7 @@ def start_or_resume(
         processes,
         checkpoint,
     )
-    # Processes wait for each other above, so none looks at the folder while it is written.
+    # The processes wait for each other above, so that none reads the folder while it is written.
     if processes.leads:
         _begin_folder(plan)
     return trainer
@@ -158,7 +158,7 @@ def _begin_folder(plan: TrainingPlan) -> None:
 
 
 def finish(plan: TrainingPlan, progress: Progress) -> None:
-    """Say in config.json what came out, and remove the checkpoint."""
+    """Write the results to config.json, and remove the checkpoint."""
     best = progress.rows[progress.best_epoch - 1]
     result = {
         "best_epoch": progress.best_epoch,

@@ -1,4 +1,4 @@
-"""Grids of settings: which models a search trains, and what they are called."""
+"""Grids of settings: the models of a search, and their names."""
 
 import itertools
 import tomllib
@@ -26,7 +26,7 @@ def read_grid(spec: str) -> dict[str, TrainingSettings]:
     """Return each model's name and settings.
 
     Args:
-        spec: A TOML file, or the name of one in ``grids``. ``preset`` and ``settings`` hold for all
+        spec: A TOML file, or the name of one in ``grids``. ``preset`` and ``settings`` apply to all
             models; each ``[[grid]]`` lists values, and every combination of them is a model.
 
     Raises:
@@ -62,7 +62,7 @@ def _models(
 
 
 def _name(varied: Mapping[str, object]) -> str:
-    """Return a name such as ``hidden650_batch128_dropout0.2_lr20.0``, as published."""
+    """Return a name such as ``hidden650_batch128_dropout0.2_lr20.0``, as in the publication."""
     same_as_hidden = varied.get("embedding") == varied.get("hidden")
     return "_".join(
         f"{key}{value}"

@@ -1,4 +1,4 @@
-"""What decides how a recurrent model is trained, and the settings that have a name."""
+"""The settings of training a recurrent model, and named presets."""
 
 import difflib
 from dataclasses import asdict, dataclass, fields, replace
@@ -17,30 +17,30 @@ NAMES: dict[ModelType, str] = {
 
 @dataclass(frozen=True, slots=True)
 class TrainingSettings:
-    """Everything that decides a trained model's weights besides the corpus.
+    """All settings that determine a trained model's weights, besides the corpus.
 
     The defaults are those of Marvin & Linzen (2018), after Gulordava et al. (2018).
 
     Attributes:
-        type: ``lstm``, ``srn``, ``windowed`` (LSTM that sees ``window`` words), ``multitask``.
-        hidden: Units per layer.
-        embedding: Numbers per word.
-        layers: Recurrent layers.
-        dropout: Share of values dropped while training.
+        type: ``lstm``, ``srn``, ``windowed`` (an LSTM with a window of words), ``multitask``.
+        hidden: The number of units per layer.
+        embedding: The size of a word's embedding.
+        layers: The number of recurrent layers.
+        dropout: The share of values dropped in training.
         softmax: ``full``, ``tied`` or ``adaptive``.
-        window: For ``windowed``: how many words it sees, the one predicted among them.
-        batch: Columns of text read side by side.
-        steps: Words after which gradients are cut off.
+        window: For ``windowed``: the number of words in the window, the predicted one included.
+        batch: The number of text columns read in parallel.
+        steps: The number of words after which gradients are truncated.
         optimizer: ``sgd``: stochastic gradient descent, as published; or ``adam``, which learns
             small texts in fewer epochs, with learning rates of about .001 to .01.
-        lr: The learning rate, to begin with.
-        anneal: What the rate is divided by after an epoch that did not improve the validation loss.
-        clip: The largest norm of a gradient; a longer one is shortened to it.
-        epochs: How often the training text is read at most.
-        patience: Stop after that many epochs in a row without improvement; 0: never before the
-            last epoch, as published. The weights kept are always those of the best epoch.
-        seed: The seed of first weights and dropout.
-        precision: ``float32``, or ``bf16`` for the products of matrices.
+        lr: The initial learning rate.
+        anneal: The divisor of the rate after an epoch that did not improve the validation loss.
+        clip: The largest norm of a gradient; larger gradients are scaled down to it.
+        epochs: The most passes over the training text.
+        patience: The number of consecutive epochs without improvement after which training stops;
+            0: never before the last epoch, as published. The best epoch's weights are always kept.
+        seed: The seed of initial weights and dropout.
+        precision: ``float32``, or ``bf16`` for matrix products.
     """
 
     type: ModelType = "lstm"
@@ -62,9 +62,9 @@ class TrainingSettings:
     precision: Literal["float32", "bf16"] = "float32"
 
     def to_config(self) -> dict[str, object]:
-        """Return the settings as config.json keeps them.
+        """Return the settings in the format of config.json.
 
-        The optimizer came later, so that it is told where it is not the published one.
+        The optimizer is a later setting, so it is only included if it is not the published one.
         """
         kept = asdict(self)
         return (
@@ -72,10 +72,10 @@ class TrainingSettings:
         )
 
     def changed(self, **changes: Any) -> "TrainingSettings":  # noqa: ANN401
-        """Return the settings with those changes that are not ``None``.
+        """Return the settings with the given changes; ``None`` means no change.
 
         Raises:
-            LmError: There is no such setting, or its value is of another type or out of range.
+            LmError: A setting does not exist, or its value has the wrong type or is out of range.
         """
         known = {field.name: getattr(self, field.name) for field in fields(self)}
         given = {name: value for name, value in changes.items() if value is not None}
@@ -114,10 +114,10 @@ PRESETS: dict[str, TrainingSettings] = {
 
 
 def preset(name: str) -> TrainingSettings:
-    """Return the settings of that name.
+    """Return the settings of a preset.
 
     Raises:
-        LmError: There is no such preset.
+        LmError: The preset does not exist.
     """
     if name not in PRESETS:
         near = difflib.get_close_matches(name, PRESETS, n=1)
