@@ -46,8 +46,8 @@ class _PrivateText:
 _hide_private_text = _PrivateText(
     r"(?<=/p/)[^/\s\"'?&]+",  # tokens in URLs
     r"(?<=\?)[^\s\"'\]]+",  # participant parameters in recruiters' links
-    r"(?<=\[parameters: ).*(?=\])",  # what SQLAlchemy
-    r"(?<=DETAIL:).*",  # and PostgreSQL repeat of values
+    r"(?<=\[parameters: ).*(?=\])",  # values in errors of SQLAlchemy
+    r"(?<=DETAIL:).*",  # and of PostgreSQL
 )
 # The logger for requests, which writes one line each, and the fields of a line.
 REQUESTS, REQUEST_FIELDS = "parallax.requests", ("method", "endpoint", "status", "duration_ms")

@@ -1,4 +1,4 @@
-"""The installation's settings: one table; ``webapp.core.settings_sources`` reads it."""
+"""The installation's settings, in one table that ``webapp.core.settings_sources`` reads."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The database: engines and sessions."""
+"""Database engines and sessions."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Test whether data can be stored at this moment, by a trial write that is rolled back.
+"""Test whether data can be stored at this moment, by trial writes that are undone.
 
 Checking permissions and free space finds fewer problems than one write does: a lock file of another
 user, a read-only database, a quota, a file system without free inodes.

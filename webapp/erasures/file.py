@@ -1,4 +1,4 @@
-"""The record's file in the instance folder."""
+"""The file of the record of erasures, in the instance folder."""
 
 import errno
 import os
@@ -47,7 +47,7 @@ def read_record(path: Path) -> list[Entry]:
             expected="a text file that the server's account may read",
             remedy="Give it back to that account, or take the newest sound copy of the file",
         ) from error
-    complete, _, _ = text.rpartition("\n")  # a crash may have cut off the last line
+    complete, _, _ = text.rpartition("\n")  # a crash may have truncated the last line
     lines = complete.splitlines()
     return [read_entry(line, str(path)) for line in lines if not line.startswith(OWNER)]
 
@@ -84,7 +84,7 @@ def add_lines(instance: Path, lines: Iterable[str]) -> None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             lock.acquire(None)
-            # A crash or a full disk may have cut off the last line.
+            # A crash or a full disk may have truncated the last line.
             whole = len(path.read_bytes().rpartition(b"\n")[0])
             os.ftruncate(descriptor, whole + 1 if whole else 0)
             text = "".join(f"{line}\n" for line in lines).encode("ascii")

@@ -49,7 +49,7 @@ class State(StrEnum):
 
     PAYING = "paying"
     RESTORED = "restored"  # its database was replaced; no other copy has the right to pay
-    WAITING = "waiting"  # for another copy to hand over the right to pay
+    WAITING = "waiting"  # waiting for another copy to hand over the right to pay
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def begin(connection: Connection, installation: Installation) -> None:
     if not is_to_begin(connection, installation.instance):
         return
     with no_call(installation.instance):
-        if is_to_begin(connection, installation.instance):  # no other process was faster
+        if is_to_begin(connection, installation.instance):  # unless another process was faster
             take(connection, installation)
 
 

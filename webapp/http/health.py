@@ -29,7 +29,7 @@ _LOG = logging.getLogger(__name__)
 def healthz() -> ResponseReturnValue:
     """Return 200 if the database can be read and written; 503 if not, or while the process ends.
 
-    The endpoint is public. Therefore, the trial write is rolled back and repeated only every few
+    The endpoint is public. Therefore, the trial write is undone and repeated only every few
     seconds, and all failures look the same: the reason is in the log and on the private port.
     """
     if STOPPING in current_app.extensions and current_app.extensions[STOPPING]():

@@ -1,1 +1,1 @@
-"""Periodic work."""
+"""The periodic jobs of an installation, and their queue."""

@@ -18,7 +18,7 @@ _CLOSED = select(Run).where(Run.closed_at.is_not(None)).order_by(Run.id)
 
 
 def release_leases(services: Services) -> int:
-    """Free the places with an expired lease in every open run, and return how many."""
+    """Free places (participant slots) with an expired lease in open runs; return how many."""
     now = services.now()
     with reading(services.sessions) as session:
         # Reading takes no lock, so answers wait for this job only if there are places to free.

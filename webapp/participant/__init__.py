@@ -1,4 +1,4 @@
-"""The participant's pages: routes parse, call one flow and render."""
+"""The participant pages: each route parses the request, calls one flow and renders the result."""
 
 from flask import Flask, g
 
@@ -10,7 +10,7 @@ from webapp.participant.session import session_pages
 
 
 def register_participant_pages(app: Flask) -> None:
-    """Add the pages that participants meet."""
+    """Register the participant pages with the app."""
     for pages in (
         consent_pages,
         admission_pages,

@@ -1,4 +1,4 @@
-"""The run's public address: the consent page and the decision."""
+"""The run's public URL: the consent page and the decision."""
 
 import re
 from dataclasses import replace

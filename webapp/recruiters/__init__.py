@@ -1,1 +1,1 @@
-"""Where participants come from."""
+"""Recruiters: the ways by which participants reach a run, one class for each platform."""

@@ -128,7 +128,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A number of places of a task, offered for a limited time.
+    """A number of places (participant slots) of a task, offered for a limited time.
 
     Attributes:
         link: The address that the platform shows to workers in a frame.

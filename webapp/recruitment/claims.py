@@ -20,7 +20,7 @@ from webapp.recruitment.assignments import taken_part
 from webapp.sessions.assign import free_places
 from webapp.sessions.lease import ACTIVE_STATES
 
-# Stored with a visit whose participant the platform could not confirm.
+# Stored with a visit if the platform could not be asked about the participant.
 UNCONFIRMED = "unconfirmed"
 
 

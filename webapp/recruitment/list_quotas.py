@@ -1,4 +1,4 @@
-"""Quotas of lists: the platform gives each list its own address and number of places.
+"""Quotas of lists: each list has its own address and places (participant slots) on the platform.
 
 The address holds a link of the run that leads to its list. The link's identifier is derived from
 the run and the list, so that a database from an older backup gets the same links when the run is

@@ -1,4 +1,4 @@
-"""Publish a run's open places on its platform, posting each offer exactly once.
+"""Publish a run's open places (participant slots), posting each offer exactly once.
 
 Each offer is committed as a row with a token before the platform is called. After a crash, a lost
 reply or a simultaneous publication, publishing again continues with the same rows: the token finds

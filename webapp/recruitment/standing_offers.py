@@ -18,7 +18,7 @@ RECRUITMENT = "recruitment"
 
 @dataclass(frozen=True, slots=True)
 class MorePlaces:
-    """The sources of missing places.
+    """The sources of missing places (participant slots).
 
     Attributes:
         reopen: Expired offers to open again, with the free places of each.

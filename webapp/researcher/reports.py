@@ -250,7 +250,7 @@ reading_pages = Blueprint("report_pages", __name__)
 @reading_pages.get("/runs/<ref>/reports/read")
 @allowed(Right.EXPORT)
 def read(ref: str) -> Response:
-    """Show a report as a page of its own."""
+    """Show a report on a separate page."""
     return _report(report_job(ref, request.args.get("report", "")))
 
 

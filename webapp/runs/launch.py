@@ -36,7 +36,7 @@ def launch(
     simulated: bool = False,
     project: str = "",
 ) -> Run:
-    """Return a new run of the study, with its files and all its lists and places.
+    """Return a new run of the study, with its files, lists and places (participant slots).
 
     Args:
         session: An open session; nothing is written if a check fails.

@@ -36,7 +36,7 @@ _EVER = datetime(1, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class ListProgress:
-    """The progress of one list: its places by their state."""
+    """The progress of one list: its places by their state. A place is a participant slot."""
 
     list: int
     places: int

@@ -25,7 +25,7 @@ class Progress:
 
     Attributes:
         run: The run.
-        places: The number of places.
+        places: The number of places (participant slots).
         taken: The number of taken places.
         finished: The number of participants who completed the session.
         excluded: How many of these a rule excluded.

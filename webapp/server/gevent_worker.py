@@ -53,7 +53,7 @@ _ALIVE_EVERY_S = 10.0
 
 
 class _Handler(PyWSGIHandler):  # type: ignore[misc]
-    """One connection."""
+    """The handler of one client connection."""
 
     server: "_Server"
 

@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
 def readiness(instance: Path, app: Flask | None) -> dict[str, object]:
     """Return whether this server is ready for participants, the problems, and further facts.
 
-    The check writes a trial row and rolls it back.
+    The check writes trial data and undoes the write.
 
     Args:
         instance: The instance folder.

@@ -30,7 +30,7 @@ from webapp.sessions.session_payload import Work
 _TITLE = re.compile(r"<title>(.*?)</title>", re.DOTALL)
 _BODY = re.compile(r"<body.*</body>", re.DOTALL)
 _CONSENT_FILE = re.compile(r'href="[^"]*/consent\.txt[^"]*"')
-# Relative paths in a folder.
+# Link targets as on a server; in a folder, the page's script handles these links itself.
 _HERE, _HOME = "./", "../../"
 
 

@@ -24,7 +24,7 @@ _LanguageTag = Annotated[
 
 
 class GivenDevice(BaseModel):
-    """What the browser tells, each part only where it knows it."""
+    """A device as described by the browser; unknown fields are left out."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 

@@ -1,4 +1,4 @@
-"""Leases: a place is reserved while its participant is active, and for some time afterwards.
+"""Leases: a place (participant slot) is reserved while its participant is active, and for a while.
 
 Activity is the consent, every stored answer, and coming back. Only coming back needs a write of its
 own: the other times are in the database already. Times that a wrong clock set far in the future do

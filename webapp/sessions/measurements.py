@@ -64,7 +64,7 @@ _Time = Annotated[
 
 
 class _Press(BaseModel):
-    """A press that was no choice."""
+    """A press that did not count as a choice."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
@@ -74,7 +74,7 @@ class _Press(BaseModel):
 
 
 class Measurements(BaseModel):
-    """How a choice was made, as the browser measured it; each part only where it could."""
+    """How a choice was made, as measured by the browser; fields that it cannot measure are None."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
@@ -168,7 +168,7 @@ _Several = Field(max_length=MOST_STEPS)
 
 
 class SentSteps(BaseModel):
-    """The steps of one trial, as the browser sends them; see ``experiment.records.Steps``."""
+    """The steps of one trial as sent by the browser; see ``experiment.records.Steps``."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

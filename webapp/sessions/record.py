@@ -26,7 +26,7 @@ NOTHING_STORED = (State.ARRIVED, State.DECLINED, State.LEFT, State.WITHDRAWN)
 
 
 class GivenAnswer(Measurements):
-    """One answer, as the browser sends it: the choice, and what was measured with it."""
+    """An answer as sent by the browser: the choice, with its measurements."""
 
     uuid: UUID = Field(description="made by the browser, the same for every resend")
     position: int = Field(ge=1, le=100_000, description="the trial answered")

@@ -1,4 +1,4 @@
-"""Share a run's places among network addresses.
+"""Share a run's places (participant slots) among network addresses.
 
 Nobody is refused because many participants share an address, and nobody who began is sent away. But
 each address may hold only a limited number of places: ``unanswered_places`` of the run (at most

@@ -43,7 +43,7 @@ class Needed(StrEnum):
     def concerns(self, user: User) -> bool:
         """Return whether a user needs a second factor.
 
-        Users of the institution have no password.
+        Users who sign in through the institution have no password.
         """
         of_role = self is Needed.EVERYBODY or (self is Needed.OWNERS and user.role == Role.OWNER)
         return of_role and bool(user.password_hash)

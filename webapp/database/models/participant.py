@@ -1,4 +1,4 @@
-"""A participant, and everything stored about their session."""
+"""A participant, and all data stored about their session."""
 
 import json
 from datetime import datetime

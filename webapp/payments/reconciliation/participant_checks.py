@@ -87,7 +87,7 @@ def submitted_without_work(snapshot: Snapshot) -> Iterator[Discrepancy]:
 
 
 def stuck_places(snapshot: Snapshot) -> Iterator[Discrepancy]:
-    """Yield participants who hold a place and fell silent."""
+    """Yield participants who hold a place (participant slot) and fell silent."""
     for ref in snapshot.silent:
         yield Discrepancy(
             "stuck_place",

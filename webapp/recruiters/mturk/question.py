@@ -49,7 +49,7 @@ def external_question(link: str, frame_height_px: int = 0) -> str:
 def answer_fields(xml: str) -> dict[str, str]:
     """Return the fields of a worker's submitted form.
 
-    Of each name the first, cut to a maximum length.
+    If a name occurs several times, the first value counts. Long values are cut.
 
     The worker's browser writes the answer, so invalid XML gives an empty result, never an error.
     """
