@@ -1,10 +1,10 @@
-"""Let programs of several kinds take part, and see which of them their certificates give away.
+"""Run programs of several kinds as participants, and report which of them certificates detect.
 
 Usage: python benchmarks/agents.py [--each 8] [--people 500] [--pace 0.3] [--kinds mimic]
 
-The bounds are those of the product, fixed before any agent of this bench ran. People are simulated
-(benchmarks/agent_bench/people.py), programs take part for real: over HTTP or in a browser. Each
-kind of program is looked at among a hundred simulated people, as if they had come to one run.
+The thresholds are the product's, fixed before any agent of this benchmark ran. Human participants
+are simulated (benchmarks/agent_bench/people.py); programs really take part, over HTTP or in a
+browser. Each kind of program is judged among a hundred simulated humans, as if in the same run.
 """
 
 import argparse

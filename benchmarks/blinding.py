@@ -1,24 +1,24 @@
-"""Read every output of blind runs, change what people answered, and read them all again.
+"""Compare all outputs of blind runs before and after changes to participants' answers.
 
 Usage: python benchmarks/blinding.py [--people 6]
 
-A run of each type of response, one with process traces, one with a deadline and one that mixes
-tasks are taken by people. Every page of the room that can be asked for, sorted in every way, every
-answer to programs, the export, the report, and every command that takes a run is read. Then, in the
-database, times, steps and traces of trials change places, sides and choices are turned, ratings are
-mirrored, and another catch trial is the one that was answered wrongly: each person's number of
-answers, total time and number of errors on catch trials stay as they are. Of targets the number of
-errors changes, and the rules are applied again. All is read once more.
-What is not the same, letter by letter, gives something away; so does a line of the log that holds
-an answer's id or its time.
+Simulated participants take one run for each response type, one with process traces, one with a
+deadline and one that mixes tasks. The benchmark reads every page of the room in every sort order,
+every API answer, the export, the report, and the output of every command on a run. Then it changes
+the database: it permutes times, steps and traces among trials, flips sides and choices, mirrors
+ratings, and moves the wrong answer to another catch trial. Each participant's number of answers,
+total time and number of catch-trial errors stay the same. For targets, the number of errors
+changes, and the exclusion rules are applied again. Then it reads everything a second time.
+Any difference between the two readings reveals something about the answers; so does a line of the
+log with an answer's id or its time.
 
-One run is on Prolific's stand-in, where somebody is rejected and others are paid: what the platform
-is told is compared too. Its bonus depends on catch trials, and it excludes nobody: there each
-person's number of errors is changed as well.
+One run is on the Prolific stand-in, with one rejected participant and several paid ones: the calls
+to the platform are compared, too. Its bonus depends on catch trials, and it excludes nobody, so
+the number of catch-trial errors of each participant is changed as well.
 
-The same, but for the report, is done after the run was unblinded: there the program must find
-differences. Ends with exit status 1 if a blind run gives anything away, or if an unblinded one
-gives nothing.
+The same comparison, without the report, is repeated after the run is unblinded; it must then find
+differences. The exit status is 1 if a blind run reveals anything, or if an unblinded one reveals
+nothing.
 """
 
 import argparse

@@ -1,13 +1,13 @@
-"""Coverage as a promise: the intervals of a design of one's own over a stated grid.
+"""Coverage of the confidence intervals for custom designs over a fixed grid of situations.
 
-``python -m benchmarks.coverage_grid`` draws, for every cell of ``GRID``, new participants and new
-frames 1,000 times: Latin squares of two conditions and of a 2x2, frames that differ, effects that
+``python -m benchmarks.coverage_grid`` draws new participants and new frames 1,000 times for every
+cell of ``GRID``: Latin squares of two conditions and of a 2x2, frames that differ, effects that
 differ by participant and by frame, participants who drop out. It counts how often the printed
-interval holds the truth (the mean over all participants and frames there could be). Choices and
-ratings alike. The formulas are those of ``analysis.statistics``, written over whole arrays of data
-sets; a test holds both against each other. ``--part 1/8 --save FILE`` does a part, ``--batch 2``
-further data sets of the same cells, ``--only small`` the cells of few frames or people alone, and
-``--read FILE`` (repeated) prints the table of all saved.
+interval contains the true value (the mean over all possible participants and frames), for choices
+and for ratings. The formulas are those of ``analysis.statistics``, vectorised over whole arrays of
+data sets; a test compares the two. ``--part 1/8 --save FILE`` computes a part, ``--batch 2``
+further data sets of the same cells, ``--only small`` only the cells with few frames or
+participants, and ``--read FILE`` (repeated) prints the table of all saved results.
 """
 
 import time

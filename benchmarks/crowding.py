@@ -1,17 +1,17 @@
-"""One machine with any number of forged browsers, and a class of 200: both come to one run.
+"""Simulate one machine with many forged browsers and a class of 200 that arrive at the same run.
 
 Usage: python benchmarks/crowding.py [--places 240] [--browsers 600] [--people 200] [--ways WAY ...]
 
-The clock is passed in: a minute goes by while the machine's browsers arrive from one address,
-evenly, and do nothing, one trial, all trials or everything; or they answer a trial a minute, as
-the class does. Or it has a trick, and each browser
-answers one trial: one came 50 minutes before; all came before, fell silent until their leases were
-over, and are back in the minute; each withdraws and comes anew; each invents addresses in front of
-its own; each has another network of one customer (IPv6). A class comes behind the same address
-within the same minute, or when it is over, or then from an address of its own; it answers for
-twelve minutes as people do, and finishes. Printed is how many places the machine holds after the
-minute, how many of the class were in when they came, how many finished, and how many places each
-side holds in the end: a job that gives places runs each minute as in a server.
+The clock is simulated. In one minute the machine's browsers arrive from one address, evenly spaced,
+and answer nothing, one trial or all trials, or finish; or they answer one trial per minute, as the
+class does. Or the machine uses a trick, and each browser answers one trial: one browser arrived 50
+minutes earlier; all browsers arrived earlier, were silent until their leases expired, and return in
+that minute; each browser withdraws and arrives again; each invents addresses in front of its own;
+each has another network of one customer (IPv6). The class arrives from the same address in the same
+minute, or after it, or after it from its own address; it answers at a human pace for twelve
+minutes, and finishes. The benchmark prints how many places (participant slots) the machine holds
+after the minute, how many of the class were admitted on arrival, how many finished, and how many
+places each side holds at the end. The job that releases places runs every minute, as in a server.
 """
 
 import argparse

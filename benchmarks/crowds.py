@@ -1,11 +1,11 @@
-"""Send crowds of several sizes through a study, and print one Markdown table of what they met.
+"""Run crowds of several sizes through a study, and print one Markdown table of the results.
 
 Usage: python benchmarks/crowds.py [--short]
 
-Each row is a run of its own by ``benchmarks/load.py``: a new server with its default of two
-processes, a new database. ``--short`` sends one small crowd through a small study, for no numbers.
-Ends with exit status 1 where somebody did not finish, something acknowledged is missing, or the
-lists differ by more than one.
+Each row is a separate run of ``benchmarks/load.py``: a new server with the default of two
+processes, and a new database. ``--short`` runs one small crowd through a small study, only to test
+the benchmark itself. The exit status is 1 if a participant did not finish, acknowledged data are
+missing, or the lists differ by more than one participant.
 """
 
 import argparse

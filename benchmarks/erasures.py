@@ -1,14 +1,14 @@
-"""Play random sequences of wishes, backups, restores and crashes; look for what came back.
+"""Run random sequences of erasures, backups, restores and crashes; search for erased data.
 
 Usage: python benchmarks/erasures.py [--sequences 200] [--first 0] [--postgresql]
 
-Each sequence begins with two people and a backup, then does twelve of: come, withdraw, erase, be
-forgotten, correct an answer, have one's data kept unused or used again, back up, copy the file,
-restore a backup or a copy, crash between the record and the database, and let hours pass.
-Afterwards every table, an export, a new backup, the backups made after a wish, and every byte of
-the instance folder and of PostgreSQL's cluster (its log included) are searched for the people who
-asked to be out, and whoever stayed must have their newest correction and restriction. Ends with
-exit status 1 if anything is found.
+Each sequence starts with two participants and a backup, followed by twelve random steps: arrive,
+withdraw, erase, request erasure of all data, correct an answer, restrict or release the use of
+one's data, back up, copy the file, restore a backup or a copy, crash between the record and the
+database, or let hours pass. Afterwards the benchmark searches every table, an export, a new backup,
+the backups made after a request, and every byte of the instance folder and of PostgreSQL's cluster
+(log included) for participants who asked to be erased. All other participants must have their
+latest correction and restriction. The exit status is 1 if anything is found.
 """
 
 import argparse

@@ -1,13 +1,13 @@
-"""End the operator's process at each point of paying in turn, and count who was paid.
+"""Kill the operator's process at every point of a payment in turn, and check each payment.
 
 Usage: python benchmarks/every_death.py [--step 1]
 
-On Prolific's stand-in one person after the other is rejected by mistake, paid after all and given
-a bonus, which the platform would pay again if it were told to again. For each of them the process
-dies at the next point (or the next but so many): before and after each call of the platform and
-each commit. Each command is then given again, as a person would; what was ordered and does not
-show, a person decides who looks at the platform's pages. Ends with exit status 1 if somebody was
-not paid exactly once.
+On the Prolific stand-in, each participant in turn is rejected by mistake, then paid and given a
+bonus; the platform would pay the bonus again if the call were repeated. For each participant the
+process is killed at the next point (or every ``--step``-th one): before and after each call to the
+platform and each commit. Then each command is repeated, as a person would do. If an ordered payment
+is not visible, a simulated person looks at the platform's pages and decides. The exit status is 1
+if a participant was not paid exactly once.
 """
 
 import argparse

@@ -1,10 +1,11 @@
-"""Run every example study as its page says, and put the tables it prints into that page.
+"""Run every example study as its page describes, and update the tables in that page.
 
 Usage: python benchmarks/example_reports.py [NAME ...]
 
-Each study runs in a folder of its own: simulated participants answer, are judged, and compared. In
-docs/examples/README.md the fence below `Its report, by ...` then holds the tables that the command
-printed, without captions and notes; of a long one its first rows.
+Each study runs in its own folder: simulated participants answer, exclusion rules are applied, and
+the results are compared. The fenced block after `Its report, by ...` in docs/examples/README.md is
+replaced by the command's tables, without captions and notes; long tables are cut after the first
+rows.
 """
 
 import re

@@ -1,16 +1,16 @@
-"""Publish, work and pay while everything fails, and count who was paid and what was lost.
+"""Publish, work and pay on the MTurk stand-in under constant failures; check payments and losses.
 
 Usage: python benchmarks/faults.py [--runs 1000] [--seed 1] [--processes 2]
 
-Each run is published on a marketplace that boto3 calls over HTTP. Its workers finish, give back,
-vanish, forget to submit, or submit without having worked. Calls of the platform are throttled,
-fail with and without having been done, lose their replies or are slow; answers are cut off; the
-operator's process dies before or after calls and commits; the clock jumps, at times back, at times
-past the day after which the platform forgets tokens. The researcher errs as well: commands come
-twice and in the wrong order, with wrong amounts, people and files. What was left undone is done
-again, until nothing is left to do. Then the marketplace's own books are compared with what
-everybody had earned. Ends with exit status 1 if somebody was not paid exactly once, a HIT is
-nobody's, or a place was lost.
+Each run is published on a stand-in that boto3 calls over HTTP. Its workers finish, return the HIT,
+disappear, forget to submit, or submit without having worked. Calls to the platform are throttled,
+fail with or without being carried out, lose their replies or are slow; answers are cut off; the
+operator's process is killed before or after calls and commits; the clock jumps, sometimes
+backwards, sometimes beyond the day after which the platform forgets tokens. The researcher makes
+mistakes, too: commands are repeated, in the wrong order, or have wrong amounts, participants and
+files. Unfinished work is repeated until everything is done. Then the stand-in's records are
+compared with all earnings. The exit status is 1 if a participant was not paid exactly once, a HIT
+belongs to no run, or a place was lost.
 """
 
 import argparse

@@ -1,16 +1,16 @@
-"""Publish, work and pay on Prolific's stand-in while everything fails, and count who was paid.
+"""Publish, work and pay on the Prolific stand-in under constant failures, and check all payments.
 
 Usage: python benchmarks/faults_prolific.py [--runs 1000] [--seed 1] [--processes 2]
 
-The frame is that of faults.py. Calls are refused as busy, fail with and without having been done,
-lose their answers or end in the middle; bulk calls are accepted and never carried out; webhooks
-are lost, doubled and reordered; the clock jumps; the operator's process dies before and after
-calls and commits, so also between the two steps of a bonus. Participants finish, return, vanish,
-invent codes, or finish after their time. A colleague approves on the platform's own pages. The
-researcher errs as in faults.py: commands twice and in the wrong order, the wrong person rejected,
-wrong amounts and files. What a platform never tells of a bonus, a person decides who looks at its
-pages. Ends with exit status 1 if somebody was not paid exactly once, or the books, the ledger and
-the statement do not agree.
+The setup is that of faults.py. Calls are refused as busy, fail with or without being carried out,
+lose their answers or are cut off; bulk calls are accepted and never carried out; webhooks are lost,
+duplicated and reordered; the clock jumps; the operator's process is killed before and after calls
+and commits, including between the two steps of a bonus. Participants finish, return, disappear,
+invent codes, or finish too late. A colleague approves submissions on the platform's own pages. The
+researcher makes mistakes as in faults.py: repeated commands, wrong order, the wrong participant
+rejected, wrong amounts and files. For bonuses that the platform never reports, a simulated person
+looks at its pages and decides. The exit status is 1 if a participant was not paid exactly once, or
+the platform's records, the ledger and the statement do not agree.
 """
 
 import argparse

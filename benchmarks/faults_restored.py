@@ -1,21 +1,22 @@
-"""Put older databases back, pay by hand and go on with copies, and count who was paid.
+"""Restore older databases, pay by hand and continue with copies, and check all payments.
 
 Usage: python benchmarks/faults_restored.py [--runs 300] [--mturk 1] [--seed 1] [--processes 2]
 
-The platform is Prolific's stand-in, or Mechanical Turk's with --mturk 1. The frame is that of
-faults_prolific.py and faults.py: calls fail, the process dies, the clock jumps, people are late. On
-top of it the database is put back from earlier copies at any step: as `parallax db restore` leaves
-it, as a copied file, with the file `ledger` beside it, or as a second copy of the installation with
-the same token, of which now one and now the other is gone on with. Some runs go back to a copy from
-the middle of the work: people who came since are not in it. After some of these the clock is wrong
-by up to 26 hours. Between any two calls and commits a colleague pays a bonus by hand, of the same
-amount as is due or of another. The operator reconciles where the gate asks for it, and decides what
-the messages ask a person to decide: a bonus of the due amount is the one that was due, any other is
-paid beside it; whom nobody knows and reconciling names is paid the reward. Then the books are
-compared with what was earned, the colleague's payments apart. Ends with exit status 1 if we paid
-somebody more, a bonus went out beside one by hand that could be seen and that nobody decided about,
-somebody has less or is lost unnamed, places were offered twice, or ledger, statement and platform
-do not agree: each payment in the books stands in `parallax statement`, with its fee, and no other.
+The platform is the Prolific stand-in, or the Mechanical Turk one with --mturk 1. The setup is that
+of faults_prolific.py and faults.py: calls fail, the process is killed, the clock jumps,
+participants are late. In addition, the database is restored from earlier copies at any step: by
+`parallax db restore`, as a copied file, with the file `ledger` next to it, or as a second copy of
+the installation with the same token; work then continues on either copy in turn. Some runs return
+to a copy from the middle of the work, which lacks participants who arrived later. After some of
+these the clock is wrong by up to 26 hours. Between any two calls and commits a colleague may pay a
+bonus by hand, of the due amount or of another. The operator reconciles when the gate (which blocks
+payments) requires it, and makes the decisions that messages ask for: a bonus of the due amount
+counts as the due one, any other is extra; unknown participants whom reconciling names are paid the
+reward. Then the platform's records are compared with the earnings, the colleague's payments apart.
+The exit status is 1 if Parallax overpaid a participant; a bonus was paid in addition to a visible
+one by hand without a decision; a participant was underpaid or is lost without being named; places
+were offered twice; or ledger, statement and platform do not agree: `parallax statement` must list
+each payment in the platform's records, with its fee, and no other.
 """
 
 import argparse

@@ -1,15 +1,15 @@
-"""Rerun the figures that the pages show, and write them into the pages.
+"""Rerun the figures (measured results) of the documentation, and update its pages.
 
 Usage: python benchmarks/figures.py [headline | long | NAME ...]
 
-``figures.toml`` has every figure: its command, its page, the minutes it takes and its kind. Each
-command runs in a process of its own; what it prints is kept in ``results/NAME.txt`` below the
-command, Parallax's version and commit, the date, how long it took, and the machine's load when it
-began. Then every page is written again: what stands between ``<!-- figure: NAME -->`` and
-``<!-- /figure -->`` is that file. Without arguments nothing runs, and the pages are written.
+``figures.toml`` lists every figure: its command, its page, its minutes and its kind. Each command
+runs in its own process; its output is saved in ``results/NAME.txt`` below the command, Parallax's
+version and commit, the date, the duration, and the machine's load at the start. Then every page is
+updated: the text between ``<!-- figure: NAME -->`` and ``<!-- /figure -->`` is replaced by that
+file. Without arguments no command runs, and only the pages are updated.
 
-A command that fails, or takes three times as long as expected, leaves the earlier result in place;
-the others go on. The exit code is 1 if one failed.
+If a command fails, or takes three times as long as expected, the earlier result is kept and the
+other commands continue. The exit status is 1 if one failed.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""Fuzzing: hostile requests to every route, by nobody and by each role.
+"""Fuzzing: hostile requests to every route, without sign-in and in each role.
 
-``python benchmarks/fuzz.py --requests 30000`` prints how many requests got which answer, and fails
-on any of the server's own errors (5xx, or a trace), and on anything that nobody signed in changed.
+``python benchmarks/fuzz.py --requests 30000`` prints the number of requests by answer. It fails on
+any server error (5xx, or a traceback), and on any change made without sign-in.
 
-The short run of the tests is the same code with fewer requests. What is sent follows from the seed.
+The short run in the tests is the same code with fewer requests. The seed determines all requests.
 """
 
 import argparse

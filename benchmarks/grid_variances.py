@@ -1,6 +1,6 @@
-"""The variances of ``analysis.statistics``, over whole arrays of data sets: for the coverage grid.
+"""The variances of ``analysis.statistics``, vectorised over data sets, for the coverage grid.
 
-One answer of a participant to a frame at most. A test holds both against each other.
+A participant has at most one answer per frame. A test compares these with ``analysis.statistics``.
 """
 
 from dataclasses import dataclass

@@ -1,15 +1,14 @@
-"""Let many groups share a server, and let everybody of each ask for everything of the others.
+"""Run many groups on one server, with every member requesting everything of other groups.
 
 Usage: python benchmarks/groups.py [--groups 20] [--neighbours 1]
 
 Each group is a project with a run, a member of each role, a token of each scope that its manager
-made, and small limits. Everybody of a group, programs included, asks every route that is about a
-run or a project: for their own (what only shows something), and for that of the next groups. They
-also ask for every page that belongs to no group, lists and the audit log among them; what is served
-is searched for the other group's name, run and people. Then each group uses up its limits of people
-at work and of open runs, one after the other, while the next one takes a newcomer. No request for
-another group's things may be served, and no answer may name them. Ends with exit status 1 if
-anything is found.
+created, and small limits. Every member and program of a group requests every route about a run or a
+project: for their own group (read-only routes), and for the next groups. They also request every
+page that belongs to no group, including lists and the audit log; the answers are searched for the
+other group's name, run and participants. Then each group in turn exhausts its limits of concurrent
+participants and open runs, while the next one admits a newcomer. No request for another group's
+data may be served, and no answer may name them. The exit status is 1 if anything is found.
 """
 
 import argparse

@@ -1,10 +1,11 @@
-"""How often the report's first sentence is wrong: thirty constructed situations.
+"""How often the report's first sentence is wrong, in thirty constructed situations.
 
-``python -m benchmarks.headline --studies 200`` draws so many studies of each situation, from people
-and items that vary, and holds all that the sentence claims against the truth. Better or worse is
-wrong where the truth is no difference or the other one; the same is wrong where the truth lies
-beyond the margin; a construction is named wrongly where people and model do not differ on it, or
-the other way round; the same errors (or others) are wrong where kappa is not above (below) 0.
+``python -m benchmarks.headline --studies 200`` draws this number of studies of each situation, with
+varying participants and items, and compares every claim of the sentence with the truth. "Better" or
+"worse" is wrong if the truth is no difference or the opposite; "the same" is wrong if the true
+difference exceeds the margin; a construction is named wrongly if participants and model do not
+differ on it, or omitted if they do; "the same errors" (or "other errors") is wrong if kappa is not
+above (below) 0.
 """
 
 import sys

@@ -1,11 +1,11 @@
-"""Try the score on browsers that were not fitted to it, and on people of every way of answering.
+"""Test the score on browsers not used in its development, and on participants of all styles.
 
 Usage: python benchmarks/held_out.py [--each 4] [--people 200] [--pace 1] [--figure FILE.png]
 
 The browsers (agent_bench/held_out.py) were written from the participants' page, before their author
-had read how a session is judged. They were started as their authors would: those that imitate
-people deny that a program drives them. People and their devices are simulated
-(agent_bench/ways.py). Each session is judged among a hundred simulated people.
+had read how a session is judged. They were started as their authors would start them: browsers that
+imitate humans deny that a program controls them. Human participants and their devices are simulated
+(agent_bench/ways.py). Each session is judged among a hundred simulated humans.
 """
 
 import argparse

@@ -1,14 +1,14 @@
-"""Type hostile values into every field of every form and address.
+"""Send hostile values in every field of every form and address.
 
 Usage: python benchmarks/hostile_fields.py [--share 1.0] [--seed 1] [--postgresql]
 
-No list says which fields there are: each route of the app is asked, what it looks at is noted, and
-so is each form of each page; the parts of an address count, too. The other fields hold what is
-right. What is sent: bytes of no text, numbers of 5,000 digits, markup, formulas, paths, options of
-commands, addresses, nested brackets. Each route that changes something has an installation of its
-own, with one of everything that may be named. An answer that is an error of the server's own, shows
-a trace, a path of the server or markup that was sent, or keeps the processor for three seconds, is
-found. Ends with exit status 1 if anything is.
+The fields are not listed: the benchmark requests each route of the app, and records the fields that
+the route reads and each form of each page; the parts of an address count, too. All other fields get
+valid values. The hostile values are invalid bytes, numbers of 5,000 digits, markup, formulas,
+paths, command options, addresses and nested brackets. Each route that changes data has its own
+installation, with one object of every kind. A finding is an answer that is a server error, shows a
+traceback, a server path or the sent markup, or occupies the processor for three seconds. The exit
+status is 1 if there is any finding.
 """
 
 import argparse

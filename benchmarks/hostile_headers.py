@@ -2,12 +2,12 @@
 
 Usage: python benchmarks/hostile_headers.py [--routes 4] [--share 1.0]
 
-The participants' routes are asked with a participant's link, the room's with an owner's session and
-its form's digest, those for programs with a token of every scope: so what is tried is the whole
-route, not the door alone. Each value of each header is sent to routes of every class, drawn anew
-for each. Each request may keep the processor for three seconds. An answer that is
-an error of the server's own, shows a trace or a path of the server, or hands a header back, is
-found. Ends with exit status 1 if anything is.
+Requests are authorised, so that they test the whole route and not only the access check:
+participants' routes get a participant's link, the room's routes an owner's session and the form's
+digest, API routes a token of every scope. Each value of each header is sent to randomly drawn
+routes of every class. Each request may use the processor for three seconds. A finding is an answer
+that is a server error, shows a traceback or a server path, or returns a header. The exit status is
+1 if there is any finding.
 """
 
 import argparse

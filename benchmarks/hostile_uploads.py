@@ -1,15 +1,15 @@
-"""Send hostile files, texts and bodies to every door that takes one.
+"""Send hostile files, texts and bodies to every route that accepts them.
 
 Usage: python benchmarks/hostile_uploads.py [--share 1.0] [--damaged 100]
 
-The doors: a study as a zip file (its checks are read and it is launched), a study made of a table,
-the room's editor (looked at, saved, checked), a model's scores for a report, and what participants'
-pages send as JSON. What is sent: damaged and lying archives, bombs, links, paths and names, numbers
-of 5,000 digits, 1,000,000,000 lists, nested brackets, wrong encodings, workbooks that expand, and
-Markdown of nothing but marks. An answer that is an error of the server's own, shows a trace or a
-path of the server, leaves a file elsewhere, keeps the server's processor for three seconds or a
-process of its own for a minute, or takes 2 GiB of memory, is found. Ends with exit status 1 if
-anything is.
+The routes accept a study as a zip file (whose checks are read, and which is launched), a study made
+from a table, the text of the room's editor (previewed, saved, checked), a model's scores for a
+report, and the JSON of participants' pages. The inputs are damaged and forged archives, zip bombs,
+links, paths and names, numbers of 5,000 digits, 1,000,000,000 lists, nested brackets, wrong
+encodings, workbooks that expand, and Markdown that consists of markup only. A finding is an answer
+that is a server error, shows a traceback or a server path, leaves a file elsewhere, uses the
+server's processor for three seconds or a separate process for a minute, or takes 2 GiB of memory.
+The exit status is 1 if there is any finding.
 """
 
 import argparse

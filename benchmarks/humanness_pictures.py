@@ -2,10 +2,10 @@
 
 Usage: python benchmarks/humanness_pictures.py [--sheet FILE.png]
 
-Six constructions that Affonso (2026, Journal of Consumer Research, doi:10.1093/jcr/ucag006) tried
-on people and on agents are drawn anew here, after their descriptions: the difference is real, and
-those who answer by what they have read of the illusion are wrong. Lists of letters to be recalled
-in order follow the task of Schug & Lake (2026, arXiv:2604.00016): one position is asked for.
+The pictures redraw, from their descriptions, six constructions that Affonso (2026, Journal of
+Consumer Research, doi:10.1093/jcr/ucag006) tested on humans and agents: here the difference is
+real, so that answers based on knowledge of the illusion are wrong. Lists of letters to be recalled
+in order follow the task of Schug & Lake (2026, arXiv:2604.00016), which asks for one position.
 """
 
 import argparse

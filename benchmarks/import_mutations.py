@@ -1,14 +1,14 @@
-"""Judgments in twelve formats, spoilt in every way we know: is anything lost or reversed silently?
+"""Test the import of judgments: twelve formats, corrupted in all known ways, with no silent change.
 
-``python -m benchmarks.import_mutations`` writes the same judgments in each format, spoils each file
-in each way of ``MUTATIONS``, imports it without a mapping, and prints what became of it:
+``python -m benchmarks.import_mutations`` writes the same judgments in each format, corrupts each
+file in each way of ``MUTATIONS``, imports it without a mapping, and prints the outcome:
 
-same      the judgments that were made came out
-refused   nothing came out, and a paragraph says why
-said      other judgments came out, and the reconciliation says what happened
-SILENT    other judgments came out, and nobody was told
+same      the import returned the original judgments
+refused   the import returned nothing, and a message explains why
+said      the import returned other judgments, and the reconciliation reports it
+SILENT    the import returned other judgments without any message
 
-It fails on the last. The ways were written down before any of them was tried.
+The benchmark fails on SILENT. The ways were written down before any of them was tried.
 """
 
 import csv

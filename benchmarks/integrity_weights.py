@@ -1,18 +1,18 @@
-"""Estimate what each candidate signal is worth, and which of them the product may count.
+"""Estimate the weight of each candidate signal, and determine which signals the product may count.
 
 Usage: python benchmarks/integrity_weights.py SESSIONS [--write]
 
-SESSIONS is what ``python benchmarks/agents.py --keep SESSIONS`` kept: the programs of the bench,
-which the signals were made for. The held-out browsers (``held_out.py``) are none of them. How often
-a candidate speaks against people stands in the tables of ``people_flagged.py`` and
-``people_published.py``. ``--write`` keeps the programs' counts in
+SESSIONS is the output of ``python benchmarks/agents.py --keep SESSIONS``: sessions of the
+benchmark's programs, for which the signals were designed. The held-out browsers (``held_out.py``)
+are not among them. The rates at which a candidate flags humans come from the tables of
+``people_flagged.py`` and ``people_published.py``. ``--write`` saves the programs' counts in
 ``experiment/integrity/programs.tsv``.
 
-What is used is log(p / q): q is the upper end of the 95 % interval of the share of people in the
-worst way of answering and the worst data; p is the mean over the kinds of programs and one kind
-more that does as people do. The interval in brackets is that of log(p / q) with both shares drawn
-from their posteriors (Jeffreys' prior); it says how sure the shares of this bench are, not what
-other programs there are.
+The weight is log(p / q): q is the upper end of the 95 % interval of the share of flagged humans in
+the worst answering style and the worst data; p is the mean over the kinds of programs, plus one
+further kind that is flagged as often as humans. The interval in brackets is that of log(p / q) with
+both shares drawn from their posteriors (Jeffreys' prior); it shows the uncertainty of this
+benchmark's shares, not the variety of other programs.
 """
 
 import argparse

@@ -1,14 +1,14 @@
-"""Kill the server at random moments while participants answer, and count what was lost or doubled.
+"""Kill the server at random moments while participants answer; count lost and duplicated answers.
 
 Usage: python benchmarks/kill_test.py [--kills 1000] [--clients 6] [--seed 1]
            [--database sqlite|postgresql]
 
-Every client does what the page's own program does: it keeps an answer in a queue that outlives a
-crash of the browser, sends it until the server acknowledges it, and asks the server after a
-reload where it was. A server process gets SIGKILL, and the next one starts on the same database;
-on PostgreSQL every second kill on average is of the database server, all its processes at once.
-Ends with exit status 1 if an acknowledged answer is not stored as it was sent, if a trial has a
-second answer, or if somebody who came did not finish.
+Every client behaves like the page's own program: it keeps an answer in a queue that survives a
+crash of the browser, sends it until the server acknowledges it, and asks the server for its
+position after a reload. A server process gets SIGKILL, and the next one starts on the same
+database; on PostgreSQL, on average every second kill hits all processes of the database server.
+The exit status is 1 if an acknowledged answer is not stored as sent, if a trial has a second
+answer, or if a participant who arrived did not finish.
 """
 
 import argparse

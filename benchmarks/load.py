@@ -1,17 +1,16 @@
-"""Send crowds through a study of 76 trials on Parallax, and through the like on oTree and psiTurk.
+"""Compare loads of participants on Parallax, oTree and psiTurk, in similar studies of 76 trials.
 
 Usage: python benchmarks/load.py [--platforms parallax earlier bare otree psiturk]
        [--participants 10 100] [--arrivals once poisson] [--think 0 1]
        [--database sqlite|postgres] [--repeat 3] [--viewers 0 3] [--earlier CHECKOUT]
 
-``earlier`` is another commit of Parallax, checked out in a folder of its own (git worktree add)
-and run by the same interpreter. ``bare`` is a Flask endpoint that commits one row, on the same
-server.
+``earlier`` is another commit of Parallax, checked out in its own folder (git worktree add) and run
+by the same interpreter. ``bare`` is a Flask endpoint that commits one row, on the same server.
 
-Every participant has a connection of their own and does what the platform's own pages do. The
-platforms take turns, so that a busy machine slows all of them alike. Ends with exit status 1 if
-somebody did not finish, if an acknowledged answer is not stored, or if Parallax' lists differ by
-more than one.
+Every participant has a separate connection and does what the platform's own pages do. The platforms
+take turns, so that a busy machine slows all of them equally. The exit status is 1 if a participant
+did not finish, if an acknowledged answer is not stored, or if Parallax' lists differ by more than
+one participant.
 """
 
 import argparse

@@ -1,11 +1,12 @@
-"""Masked scores against a plain loop: eleven tokenizers trained here, five languages.
+"""Compare masked scores with a simple loop: eleven tokenizers trained here, five languages.
 
-``python -m benchmarks.masked_words`` trains each tokenizer, gives it a small random network, and
-compares what ``parallax lm score`` computes of each token with the plain loop of
-``lm/huggingface/independent.py``, which shares no code with it: one text and one token at a time,
-the token and, unless ``original`` is asked for, the rest of its word hidden. It prints the largest
-difference in nats by tokenizer and language, and how often hiding the rest of a word mattered: a
-loop and a scorer that never hide more than one token would agree as well. It fails above 1e-4.
+``python -m benchmarks.masked_words`` trains each tokenizer, creates a small random network for it,
+and compares each token's score from ``parallax lm score`` with the simple loop of
+``lm/huggingface/independent.py``, which shares no code with it. The loop handles one text and one
+token at a time, and hides the token and, unless ``original`` is set, the rest of its word. The
+benchmark prints the largest difference in nats by tokenizer and language, and how often hiding the
+rest of a word changed the score: a loop and a scorer that never hide more than one token would
+agree as well. It fails above 1e-4.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""Measure how right the mixed model is, and how often a comparison finds what is not there.
+"""Measure the accuracy of the mixed model, and the rate of false positives of a comparison.
 
 Usage: python benchmarks/mixed_model.py {recovery,constructions,equal} [--simulations 200]
 
-recovery       bias and coverage of known coefficients, against two other routes
-constructions  how often two equally hard constructions are called different
-equal          how often people and an equally accurate model are called different
+recovery       bias and coverage of known coefficients, against two other methods
+constructions  how often two equally hard constructions are reported as different
+equal          how often humans and an equally accurate model are reported as different
 
 Each prints a Markdown table.
 """

@@ -1,13 +1,13 @@
-"""Every causal and masked type that transformers can build, small, against the plainest scoring.
+"""Test small versions of all causal and masked types of transformers against the simplest scoring.
 
-Run it before a release, and after each change of the pinned transformers: a type whose layout of
-attention is new must be refused, run text by text, or scored rightly, and nothing else::
+Run this benchmark before a release, and after each change of the pinned transformers: a type with a
+new attention layout must be refused, run text by text, or scored correctly::
 
     python benchmarks/model_types.py
 
-Each type is built with random weights from its own configuration, made small. It scores sentences
-as a run does, packed where its trial passes, and every token again by a run of its own beginning.
-The exit status is 1 if any type is scored wrongly.
+Each type is built with random weights from its own configuration, reduced in size. It scores
+sentences as in a run, packed if its test of packing passes, and scores every token again by a
+separate run of the text before it. The exit status is 1 if any type is scored incorrectly.
 """
 
 import argparse

@@ -1,18 +1,18 @@
-"""Measure how many small changes of the code some test notices: mutation testing.
+"""Mutation testing: measure how many small changes of the code are detected by a test.
 
 Usage: python benchmarks/mutation.py payments privacy exclusion
            [--classes comparison number sort permission date] [--sample 300] [--seed 1]
            [--minutes 9] [--most-seconds 60] [--children 1] [--kept FOLDER] [--list]
            [--files PATH ...] [--tests PATH ...]
 
-A mutant is one change of a class: a comparison turned (`<` to `<=`, `==` to `!=`, `in_` to
-`not_in`), a number one higher or a sign turned, an order dropped or reversed, a condition that
-protects something dropped or turned (`and` to `or`, `not`, an `if` that only raises, a call of
-`refuse_...`), a unit or a sign of a time changed. The tests beside the package that reach its line
-run, the quickest first, until one fails, or until they took --most-seconds. A mutant that no test
-notices survives. What became of each is kept in a folder: the same command goes on where it
-stopped (with --minutes 0 it only prints); take a new folder when code or tests have changed. The
-tests run on SQLite only; the tree stays as it is.
+A mutant has one change of one class: a changed comparison (`<` to `<=`, `==` to `!=`, `in_` to
+`not_in`), a number increased by one or a changed sign, a dropped or reversed order, a protecting
+condition that is dropped or negated (`and` to `or`, `not`, an `if` that only raises, a call of
+`refuse_...`), or a changed unit or sign of a time. The package's tests that reach the changed line
+run, fastest first, until one fails or --most-seconds have passed. A mutant that no test detects
+survives. The results are saved in a folder, and the same command resumes from them (with
+--minutes 0 it only prints); use a new folder after changes of code or tests. The tests run on
+SQLite only; the working tree is not changed.
 """
 
 import argparse

@@ -1,13 +1,12 @@
-"""Studies of one's own, written by seed, go through every command; what these print is read.
+"""Run randomly generated studies through every command, and check the commands' output.
 
-``python -m benchmarks.own_studies --studies 10`` draws studies (``own/drawn.py``): types of
-response, factors within and between, frames, fillers, catch trials, columns of one's own, rules,
-a margin. Each is made from its table, checked, shown, audited, planned (power), launched, taken by
-simulated people, excluded, exported, compared with a small model, and archived. Then every line
-that a command printed, and every report, is read for what must not be there: a crash, a refusal,
-numbers that are none, a zero with a minus sign, something that the study does not have, counts that
-contradict each other. ``--examples`` takes those of docs/examples and the founding studies in their
-place.
+``python -m benchmarks.own_studies --studies 10`` generates studies (``own/drawn.py``) with response
+types, within and between factors, frames, fillers, catch trials, custom columns, rules and a
+margin. Each study is created from its table, checked, shown, audited, planned (power), launched,
+taken by simulated participants, excluded, exported, compared with a small model, and archived.
+Every line of output and every report is then checked for errors: a crash, a refusal, invalid
+numbers, a negative zero, features that the study does not have, contradictory counts.
+``--examples`` uses the studies of docs/examples and the founding studies instead.
 """
 
 import html

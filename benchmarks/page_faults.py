@@ -1,10 +1,10 @@
-"""Let much go wrong while people take part in a browser; count who is stuck or loses an answer.
+"""Inject failures while participants answer in a browser; count stuck participants, lost answers.
 
 Usage: python benchmarks/page_faults.py [--most 200] [--sequences 1000] [--seed 1] [--windows 8]
 
-First each request of a session fails, one a session: the n-th session of a kind of failure loses
-the n-th request after the consent page has come, until a session has no n-th request. Then come
-sequences of one to four failures, drawn from the seed: of kind, of moment, of length.
+First, each request of a session fails, one per session: the n-th session of a kind of failure loses
+the n-th request after the consent page, until a session has fewer than n requests. Then sequences
+of one to four failures follow; the seed determines their kinds, moments and durations.
 """
 
 import argparse

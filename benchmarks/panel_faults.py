@@ -1,19 +1,20 @@
-"""Come from two panels and go back while everything fails, and count who was thanked how often.
+"""Send participants from two panels and back under constant failures; count the credits of each.
 
 Usage: python benchmarks/panel_faults.py [--runs 1000] [--seed 1] [--processes 2]
 
-Each run is listed on a panel of the stand-in: SONA, which our server asks for credit, or Prolific
-without its API, to which people go back with a code. Requests die before their commit or lose
-their replies, are sent twice, cut off or out of turn; people share links, vanish, withdraw, are
-screened out or come back late; links arrive broken; SONA answers 500 with and without the deed,
-hangs up, cuts its answer off; the operator's process dies in the middle of a call; the clock
-jumps, back too. Researchers err: they launch wrong files and the same file twice, paste the link
-of another run or a bare one, enter a wrong completion code or another experiment's number, run
-without their secret or with another one, close the run under people's hands, give commands of
-other platforms, too early, twice, and send reports again at the wrong time. Then the panels' own
-books are compared with who finished. Ends with exit status 1 if somebody was not thanked exactly
-once, holds two places, ended without their panel's way back or saw a code too early, if work was
-lost or a mistake let somebody in, or if reconcile was clean where the books differ.
+Each run is listed on a stand-in for a panel: SONA, from which the server requests credit, or
+Prolific without its API, to which participants return with a code. Requests fail before their
+commit, lose their replies, are repeated, cut off or out of order; participants share links,
+disappear, withdraw, are screened out or return late; links arrive damaged; SONA answers 500 with or
+without granting credit, closes the connection, or cuts its answer off; the operator's process is
+killed during a call; the clock jumps, sometimes backwards. Researchers make mistakes: they launch
+wrong files and the same file twice, use the link of another run or a bare one, enter a wrong
+completion code or another experiment's number, work without their secret or with another one, close
+a run in progress, give commands of other platforms, too early or twice, and send reports again at
+the wrong time. Then the panels' records are compared with the participants who finished. The exit
+status is 1 if a participant was not credited exactly once, has two places, was not sent back to
+their panel or saw a code too early; if work was lost; if a mistake admitted a participant; or if
+reconcile reported no problem although the records differ.
 """
 
 import argparse

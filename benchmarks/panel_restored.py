@@ -1,15 +1,15 @@
-"""Put older databases back where a panel must not be told twice, and count what it was told.
+"""Restore older databases of a run on a panel, and count the completions reported to the panel.
 
 Usage: python benchmarks/panel_restored.py [--runs 300] [--seed 1] [--processes 2] [--kept FILE]
 
-Our server tells a panel of each who finishes, by a call that must not be repeated. Calls are lost
-before and after the deed, or refused; the process dies before and after calls and commits; the
-database is put back as ``parallax db restore`` leaves it, or as a copied file, at any step. Who is
-not in the older database comes again by the same link, or not. A person then does what
-docs/panels.md says: looks at the panel's own book, confirms by hand what stands there, has the rest
-sent. Not played is what the page says cannot be told: the file ``told`` copied back together with
-the database, and people who come again only after the decision. Ends with exit status 1 if the
-panel was told of anybody twice, or of somebody who finished not at all.
+The server reports each completion to a panel by a call that must not be repeated. Calls are lost
+before or after they are carried out, or refused; the process is killed before and after calls and
+commits; at any step the database is restored by ``parallax db restore``, or as a copied file.
+Participants who are missing in the older database may return by the same link. A simulated person
+then follows docs/panels.md: looks at the panel's records, confirms by hand the completions listed
+there, and sends the others. Two cases that the page calls undetectable are not included: the file
+``told`` restored together with the database, and participants who return only after the decision.
+The exit status is 1 if a completion was reported twice, or not at all.
 """
 
 import argparse

@@ -2,9 +2,9 @@
 
 Usage: python benchmarks/peer_scores.py [--peers FOLDER] [--keep FOLDER]
 
-A transformer of GPT-2's shape with random weights is built here, so nothing is downloaded. FOLDER
-is where the peers' environment is made, or lies already; without them only our scores are computed.
---keep writes what the peers gave, which the tests then compare with on every machine.
+The transformer, of GPT-2's shape with random weights, is built locally, so nothing is downloaded.
+FOLDER is that of the peers' environment, which is created if necessary; without it only our scores
+are computed. --keep saves the peers' scores, with which the tests compare on every machine.
 """
 
 import argparse

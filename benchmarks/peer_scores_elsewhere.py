@@ -1,7 +1,7 @@
 """Score BLiMP-shaped pairs with lm-evaluation-harness and minicons, for ``peer_scores.py``.
 
-It runs in the Python of an environment that has both and nothing of ours. The folder holds a
-Hugging Face model (gpt2), the pairs (blimp.jsonl) and a task over them (toy_blimp.yaml).
+It runs in the Python of an environment with both libraries and without Parallax. The folder
+contains a Hugging Face model (gpt2), the pairs (blimp.jsonl) and a task over them (toy_blimp.yaml).
 """
 
 import csv

@@ -1,11 +1,11 @@
-"""How often the score and its signals speak against people, by way of answering and length.
+"""Measure how often the score and its signals flag humans, by answering style and length.
 
 Usage: python benchmarks/people_flagged.py [--people 400] [--write]
 
-The people and their devices are simulated (``agent_bench/people.py``, ``agent_bench/ways.py``).
-``--write`` keeps the rates in ``experiment/integrity/rates.tsv``, by which the product decides
-which signals count. All candidates are looked at (``agent_bench/candidates.py``), but for those on
-how people read and choose, which would only find what was put into the simulation.
+The humans and their devices are simulated (``agent_bench/people.py``, ``agent_bench/ways.py``).
+``--write`` saves the rates in ``experiment/integrity/rates.tsv``, from which the product decides
+which signals count. All candidates (``agent_bench/candidates.py``) are measured except those on how
+people read and choose, which would only reproduce the assumptions of the simulation.
 """
 
 import argparse

@@ -1,21 +1,21 @@
-"""How often candidate signals speak against real people, from published trials.
+"""Measure how often candidate signals flag real humans, from published trials.
 
 Usage: python benchmarks/people_published.py --times FOLDER --paths PATHS [--write]
 
-FOLDER holds choice_reaction_time.csv.gz, bickel_titrator.csv.gz and kirby.csv.gz of the folder
+FOLDER contains choice_reaction_time.csv.gz, bickel_titrator.csv.gz and kirby.csv.gz of the folder
 Data/Complete_02-16-2019/Individual_Measures of github.com/IanEisenberg/Self_Regulation_Ontology
-(Eisenberg et al. 2019, Nature Communications 10, 2319): 522 people of Mechanical Turk chose by key
-in their own browsers, each trial with its time and when it ended by the browser's own clock. No
-network lies between.
+(Eisenberg et al. 2019, Nature Communications 10, 2319): 522 participants on Mechanical Turk chose
+by key in their own browsers, each trial with its time and its end by the browser's own clock. The
+times include no network delay.
 
 PATHS is the data set KH2017_raw of the R package mousetrap (Kieslich & Henninger 2017, Behavior
 Research Methods 49, 1652-1667), saved by R: ``write.csv(mousetrap::KH2017_raw, "PATHS")``. In it 60
-people sort animals by mouse in 19 trials each; order, times and paths are there. Their page was
-another: the mouse begins each trial at the same place. So ``rests``, which asks whether it stays
-where it is, cannot be judged, and ways between options are more even than on our page.
+participants sort animals by mouse in 19 trials each, with order, times and paths. Their page
+differs from ours: the mouse starts each trial at the same place. So ``rests``, which checks whether
+the mouse stays in place, cannot be judged, and paths between options vary less than on our page.
 
-``--write`` keeps the rates in ``experiment/integrity/published.tsv``, by which the product decides,
-beside simulated ones, which signals count.
+``--write`` saves the rates in ``experiment/integrity/published.tsv``; from these and from simulated
+ones the product decides which signals count.
 """
 
 import argparse

@@ -1,11 +1,12 @@
-"""Plant ten problem participants into a run, for somebody else to look for in the room.
+"""Plant ten problem participants in a run, for another person to find in the room.
 
 Usage: python benchmarks/planted.py INSTANCE [--others 30] [--seed 1] [--study NAME]
 
-Makes the instance folder, a run that pays, ordinary people and the ten; prints a name and a
-password of a viewer, and writes which participant is which into INSTANCE/planted.txt, which the
-one who looks does not read. Then: PARALLAX_INSTANCE=INSTANCE parallax serve. People come over HTTP
-under a clock that the bench sets; what a platform would have told stands in its tables.
+The benchmark creates the instance folder, a paid run, ordinary participants and the ten. It prints
+a viewer's name and password, and writes which participant is which to INSTANCE/planted.txt, which
+the person who searches must not read. Afterwards: PARALLAX_INSTANCE=INSTANCE parallax serve.
+Participants arrive over HTTP under a simulated clock; a platform's reports are written to its
+tables.
 """
 
 import argparse

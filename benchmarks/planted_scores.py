@@ -1,13 +1,14 @@
-"""Errors planted in scoring: does the check of every run stop the run?
+"""Plant errors in the scoring code: does the check in every run stop the run?
 
 ``python benchmarks/planted_scores.py`` writes small models and 400 items, plants one error at a
-time in the code that scores, gives the command ``parallax lm score``, and prints what became of it:
+time in the scoring code, runs the command ``parallax lm score``, and prints the outcome:
 
 stopped   the command ended with an error and wrote nothing
 MISSED    a score file was written
 
-Each error changes what a user would read. It fails if fewer than 19 of 20 are stopped, or if a run
-without any error is stopped. The errors were written down before any of them was tried.
+Each error changes the user's results. The benchmark fails if fewer than 19 of 20 errors are
+stopped, or if a run without any error is stopped. The errors were written down before any of them
+was tried.
 """
 
 import itertools

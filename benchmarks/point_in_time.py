@@ -1,12 +1,12 @@
-"""Lose PostgreSQL's disk and get it back, and go back to a moment, by the commands of a page.
+"""Recover from the loss of PostgreSQL's disk, and return to a moment, by the documented commands.
 
 Usage: python benchmarks/point_in_time.py [--seconds 150] [--archive-timeout 60]
 
-A PostgreSQL server of the benchmark's own archives its changes as docs/database.md says; a row is
-written every 20 ms, for --seconds. Then the server is killed and its folder deleted. The page's
-commands bring it back from base copy and archive: how much is missing is the RPO, how long it took
-until it answers and can be written to, the RTO. Then the same commands go back to a moment in the
-middle, which the rows must agree with. Ends with exit status 1 if they do not.
+The benchmark's own PostgreSQL server archives its changes as described in docs/database.md; a row
+is written every 20 ms, for --seconds. Then the server is killed and its folder deleted. The page's
+commands restore it from base copy and archive: the missing time is the RPO, and the time until it
+answers and accepts writes is the RTO. Then the same commands return to a moment in the middle, and
+the rows must match it. The exit status is 1 if they do not.
 """
 
 import argparse

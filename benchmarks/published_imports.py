@@ -1,14 +1,14 @@
-"""Ten published data sets of people and five of models, through one mapping each.
+"""Import ten published data sets of humans and five of models, each through one mapping.
 
     python -m benchmarks.published_imports [CLONES] [--only NAME] [--show]
     python -m benchmarks.published_imports --rebuilt
 
-CLONES (else PUBLISHED_CLONES) is a folder of clones called OWNER+NAME; --clone prints the commands
-that make them. Each set is imported with ``parallax import`` and its mapping
-(benchmarks/published_sets/mappings), and goes through ``parallax compare`` (people) or ``parallax
-lm accuracy`` (models). What is printed is the published number, ours, and what compare says of
-everybody's answers. A set whose files are not there, or every set with --rebuilt, is rebuilt: the
-same headers, sentences of our own, and the number that the rebuilt file has.
+CLONES (default: PUBLISHED_CLONES) is a folder of clones named OWNER+NAME; --clone prints the
+commands that create them. Each set is imported with ``parallax import`` and its mapping
+(benchmarks/published_sets/mappings), then analysed by ``parallax compare`` (humans) or ``parallax
+lm accuracy`` (models). The output has the published number, ours, and the result of compare for all
+answers. A set without its files, or every set with --rebuilt, is rebuilt: with the same headers,
+our own sentences, and the number of the rebuilt file.
 """
 
 import argparse

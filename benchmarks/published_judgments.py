@@ -1,11 +1,11 @@
-"""Import published judgments as their authors left them, and compare with the published accuracies.
+"""Import published judgments in their original files, and compare with the published accuracies.
 
 Usage: python benchmarks/published_judgments.py RAW SUMMARY
 
-RAW is BLiMP's raw batch of MTurk (blimp_human_validation_rawMTurk.csv), SUMMARY its table of
-people's accuracies (human_validation_summary.csv); https://github.com/alexwarstadt/blimp has both
-in its history, in raw_results/, at commits 9b329fe and d7b95ad. The batch shows each pair in one
-order alone, so that the first sentence names it.
+RAW is BLiMP's raw batch from MTurk (blimp_human_validation_rawMTurk.csv), SUMMARY its table of
+human accuracies (human_validation_summary.csv); https://github.com/alexwarstadt/blimp has both in
+its history, in raw_results/, at commits 9b329fe and d7b95ad. The batch shows each pair in only one
+order, so the first sentence identifies the pair.
 """
 
 import argparse

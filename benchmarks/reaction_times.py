@@ -1,13 +1,14 @@
-"""How far stored reaction times lie from the true ones, in a real browser at several loads.
+"""Measure the error of stored reaction times in a real browser at several loads.
 
 Usage: python benchmarks/reaction_times.py [--study marvin_linzen_2018] [--trials 25]
            [--busy 0 15 35] [--jspsych FOLDER] [--chromium PATH]
 
-FOLDER is where `npm install jspsych @jspsych/plugin-html-keyboard-response` was run; without it
-jsPsych has no rows. The true time runs from the browser's own presentation time of the text to its
-own time stamp of the key, both read by an observer of this script that the pages know nothing of.
-Parallax reads the same presentation time where a browser tells one, so its own rows show that
-nothing is lost on the way; the rows "two frames" take that away, as in browsers without it.
+FOLDER is the folder in which `npm install jspsych @jspsych/plugin-html-keyboard-response` was run;
+without it, jsPsych has no rows. The true time is the difference between the browser's presentation
+time of the text and its time stamp of the key, both read by an observer script that is independent
+of the pages. Parallax reads the same presentation time if the browser reports it, so its own rows
+only show that nothing is lost on the way; the rows "two frames" omit that time, as in browsers
+without it.
 """
 
 import argparse

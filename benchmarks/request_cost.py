@@ -1,14 +1,14 @@
-"""What an arrival, an answer and an ending cost the server's processors, beside the least possible.
+"""Measure the server's processor time of an arrival, an answer and an ending, against a minimum.
 
 Usage: python benchmarks/request_cost.py [--people 40] [--turns 3] [--earlier CHECKOUT]
        [--study NAME]
 
-One server process on SQLite. The crowds take turns: Parallax, commit a39565f in a checkout of its
-own (``earlier``), and a Flask endpoint on the same server that commits one row as durably
-(``bare``). Each crowd arrives one after the other, answers one after the other, then all at once,
-and ends.
-Counted is the processor time of the server's processes, in milliseconds, which another program on
-the machine changes less than the time that passes; the median of the turns.
+There is one server process, on SQLite. Three servers take turns: Parallax, commit a39565f in a
+separate checkout (``earlier``), and a Flask endpoint on the same server that commits one row with
+the same durability (``bare``). In each crowd, participants arrive one after the other, answer one
+after the other, then all at once, and end.
+The result is the processor time of the server's processes in milliseconds, which other programs on
+the machine affect less than the elapsed time; it is the median of the turns.
 """
 
 import argparse

@@ -1,14 +1,14 @@
-"""What each researcher page costs when a run is large.
+"""Measure the cost of each researcher page for a large run.
 
 Usage: python benchmarks/researcher_pages.py [--people 100000] [--postgresql] [--times 10]
        [--keep FOLDER] [--study NAME]
 
-A run of the founding study (76 trials), or of ``--study``, is filled by SQL with so many people and
-their answers. Then each page is asked for so many times. Printed are the least, the median and the
-largest processor time of the server's thread (the least is nearest to the page's own: where other
-programs share a processor and its caches, the same work takes longer), the median time on the wall
-(PostgreSQL's work stands in that alone), statements and bytes. The first request of each page,
-which compiles its template, is not counted.
+A run of the founding study (76 trials), or of ``--study``, is filled by SQL with this number of
+participants and their answers. Then each page is requested several times. The output has the
+minimum, the median and the maximum processor time of the server's thread (the minimum is closest to
+the page's own cost: if other programs share a processor and its caches, the same work takes
+longer), the median elapsed time (the only one that includes PostgreSQL's work), and the numbers of
+statements and bytes. The first request of each page, which compiles its template, is not counted.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""Take pictures of every researcher page: light and dark at a desk, and on a phone.
+"""Take pictures of every researcher page: light and dark on a desktop, and on a phone.
 
 Usage: python benchmarks/researcher_pictures.py [--chromium PATH] [--out docs/images/researcher]
 
-The pages show a run with planted problems (``benchmarks/planted.py``), and the walk of the browser
-tests comes to each of them (``tests/browser/researcher_walk.py``). A picture holds a page three
-times, beside each other, so that a page that looks wrong anywhere is seen at a glance.
+The pages show a run with planted problems (``benchmarks/planted.py``); the walk of the browser
+tests visits each of them (``tests/browser/researcher_walk.py``). A picture shows a page three
+times, side by side, so that a layout problem in any of them is easy to see.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""What each kind of request costs a node and PostgreSQL, and how many nodes a crowd needs.
+"""Measure each kind of request's cost to a node and PostgreSQL, and the nodes that a crowd needs.
 
 Usage: python benchmarks/scale.py [--study NAME] [--places 100 10000] [--people 40] [--crowd 100]
        [--workers 2]
 
-One request follows the other, so no two share a transaction: a crowd costs less. Processor time is
+Requests are sequential, so no two share a transaction: in a crowd they cost less. Processor time is
 that of all processes of the server, and of PostgreSQL. Then a crowd takes part on one node and on
-two, and what it cost is put beside what the single requests let expect. Last comes what the costs
-mean for 100,000 participants in a day, and for 10,000 who arrive within a minute.
+two, and its cost is compared with the prediction from the single requests. The last result applies
+the costs to 100,000 participants in a day, and to 10,000 who arrive within a minute.
 """
 
 import argparse

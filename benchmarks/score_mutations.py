@@ -1,15 +1,15 @@
-"""Scores in thirteen layouts, spoilt in every way we know: is anything lost or reversed silently?
+"""Test the import of scores: thirteen layouts, corrupted in all known ways, with no silent change.
 
 ``python -m benchmarks.score_mutations`` writes the same scores of forty sentences in each layout,
-spoils each file in each way of ``MUTATIONS``, imports it with ``parallax import scores``, and
-prints what became of it:
+corrupts each file in each way of ``MUTATIONS``, imports it with ``parallax import scores``, and
+prints the outcome:
 
-same      the scores that were made came out
-refused   nothing came out, and a paragraph says why
-said      other scores came out, and the command said something that it says of no sound file
-SILENT    other scores came out, and nobody was told
+same      the import returned the original scores
+refused   the import returned nothing, and a message explains why
+said      the import returned other scores, with a message that no intact file causes
+SILENT    the import returned other scores without any such message
 
-It fails on the last. The ways were written down before any of them was tried.
+The benchmark fails on SILENT. The ways were written down before any of them was tried.
 """
 
 import csv

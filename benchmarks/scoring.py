@@ -1,4 +1,4 @@
-"""Measure scoring side by side: every beginning once, against the ways it is usually done.
+"""Compare the speed of scoring: every beginning computed once, against the usual ways.
 
 Usage: python benchmarks/scoring.py [--part lstm|gpt2|ngram|unrelated] [--share 16] [--busy]
                                     [--words 50000] [--peers FOLDER] [--profile] [--study NAME]
@@ -6,12 +6,12 @@ Usage: python benchmarks/scoring.py [--part lstm|gpt2|ngram|unrelated] [--share 
 An LSTM of two layers of 650 units and a transformer of six layers of 384, both with 50,000 words
 and random weights, score sentences of Marvin & Linzen (2018), or of ``--study``. ``--share 16``
 takes the first sixteenth of each template's items, ``--share 1`` the whole set; ``--words`` is the
-size of the vocabulary. The ways that share nothing get fewer sentences, drawn evenly, and are given
-per second. ``--busy`` is for machines with other work: one thread, and its processor time in place
-of the time on the wall. ``--profile`` prints where the time of the tries goes.
+size of the vocabulary. The ways without sharing get fewer sentences, drawn evenly; their results
+are per second. ``--busy`` is for machines with other work: it uses one thread, and its processor
+time instead of elapsed time. ``--profile`` prints how the time of the tries is spent.
 
-``--peers`` names a virtual environment with minicons and lm_eval, which is made if it is not there;
-both score the transformer in the same run (``benchmarks/scoring_peers.py``).
+``--peers`` names a virtual environment with minicons and lm_eval, which is created if missing; both
+score the transformer in the same run (``benchmarks/scoring_peers.py``).
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """Score sentences with minicons and lm-evaluation-harness, for ``benchmarks/scoring.py``.
 
-It runs in the Python of a virtual environment that has both and nothing of ours. The folder holds a
-Hugging Face model, its tokenizer and ``texts.json``. Each peer is tried with several batch sizes;
-its quickest row is what counts.
+It runs in the Python of a virtual environment with both libraries and without Parallax. The folder
+contains a Hugging Face model, its tokenizer and ``texts.json``. Each peer is tried with several
+batch sizes; its fastest row is the result.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The virtual environment in which others' programs run, for ``benchmarks/scoring.py``."""
+"""The virtual environment of third-party programs, for ``benchmarks/scoring.py``."""
 
 from functools import cache
 from pathlib import Path

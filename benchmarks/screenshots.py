@@ -1,4 +1,4 @@
-"""Take the pictures of docs/images anew: a participant's pages, the researcher's, or the examples.
+"""Take the pictures of docs/images: participant pages, researcher pages, or the examples.
 
 Usage: python benchmarks/screenshots.py [--chromium PATH] [--out docs/images]
                                         [--study marvin_linzen_2018] [--trial 12]

@@ -1,4 +1,4 @@
-"""Thirty constructed situations of people and a model, for ``benchmarks/headline.py``."""
+"""Thirty constructed situations of humans and a model, for ``benchmarks/headline.py``."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

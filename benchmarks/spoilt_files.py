@@ -1,4 +1,4 @@
-"""What every bench of spoilt files prints: a line for each file, then how many became what."""
+"""Output of all benchmarks of corrupted files: a line per file, then the counts by outcome."""
 
 import argparse
 from collections import Counter

@@ -1,10 +1,11 @@
-"""200 participants, a fifth of whom drop out, take a study without a server: what comes back?
+"""Compare a study without a server with the same study on a server, with 200 participants.
 
-On each store's stand-in the same people give the same answers as on a server, and the export of
-what is read back is compared with the server's, row by row. Beside it stand the lists' imbalance
-and its predictions: of the written folder, before anybody came, and of the import. At last people
-draw their sessions by chance, as they do where a store has no counter and links name nobody: then
-several draw the same one, and no server has such rows to compare with.
+A fifth of the participants drop out. On each store's stand-in, the same participants give the same
+answers as on a server, and the export of the imported data is compared with the server's, row by
+row. The output also shows the lists' imbalance and its predictions: from the written folder before
+any arrival, and from the import. Finally, participants draw their sessions at random, as they do if
+a store has no counter and links contain no session: several participants then draw the same one,
+and a server has no such rows to compare with.
 """
 
 import csv

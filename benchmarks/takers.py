@@ -1,8 +1,8 @@
-"""Do the intervals of a comparison with takers cover what was planted?
+"""Measure the coverage of the intervals of comparisons with model participants ("takers").
 
 python benchmarks/takers.py [--comparisons 2000] [--seeds 1 101 201]
 
-Each seed has so many comparisons of its own. A row of a setting is of all seeds together.
+Each seed has this number of separate comparisons. The rows of a setting combine all seeds.
 """
 
 import argparse

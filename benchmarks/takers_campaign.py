@@ -1,13 +1,12 @@
-"""Thousands of prompts over HTTP, with kills, cut connections and a change of model in between.
+"""Send thousands of prompts over HTTP despite kills, cut connections and a change of model.
 
 python -m benchmarks.takers_campaign [--sessions 8] [--kills 10] [--forgetful]
 
-`parallax take` asks a stand-in server that cuts every third answer off in the middle, and is killed
-(SIGKILL) after times that are drawn. Once the server becomes another model, and then the first
-again. The same command is given until it ends, also where an answer was cut off however often it
-was asked for. Each session is taken in three contexts, three sets of labels and both orders. With
---forgetful the server does not honour the key
-by which a call that is repeated is known, so that what was under way at a kill is paid again.
+`parallax take` calls a stand-in server that cuts off every third answer, and is killed (SIGKILL)
+after random times. Once, the server switches to another model, and then back. The same command is
+repeated until it completes, even if all retries of an answer were cut off. Each session is run in
+three contexts, with three sets of labels and in both orders. With --forgetful the server ignores
+the key that identifies a repeated call, so that calls in progress at a kill are billed again.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""The same takes in process and over HTTP: are the rows identical?
+"""Compare the same model participants' runs in process and over HTTP: the rows must be identical.
 
 python -m benchmarks.takers_http [--comparisons 50]
 
-Each comparison is of another model: a recurrent network with random weights that knows the words of
-the prompts. It takes a session in both orders, with the three sets of labels in turn, here and
-behind the stand-in server.
+Each comparison uses another model: a recurrent network with random weights that knows the words of
+the prompts. It takes a session in both orders, with one of the three sets of labels in turn, in
+process and behind the stand-in server.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How benchmarks count seconds, and how they print rates, peaks and where the time goes."""
+"""Shared functions to measure time and to print rates, peaks and profiles."""
 
 import time
 from collections.abc import Callable

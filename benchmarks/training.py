@@ -2,11 +2,11 @@
 
 Usage: python benchmarks/training.py [--steps 6] [--words 50000] [--hidden 650] [--bf16]
 
-Both loops train the same network, from the same first weights, on the same random text, 128 columns
-of 35 words at a time, with stochastic gradient descent and clipped gradients. The two take turns,
-step by step, so that a machine that others use slows both alike. What is printed: the best and the
-median tokens/s of each, their ratio, the largest relative difference of their losses, and the share
-of this machine's measured matrix-multiply peak that each reached.
+Both loops train the same network, from the same initial weights, on the same random text, 128
+columns of 35 words at a time, with stochastic gradient descent and clipped gradients. The two take
+turns, step by step, so that other work on the machine slows both equally. The output has the best
+and the median tokens/s of each, their ratio, the largest relative difference of their losses, and
+each loop's share of this machine's measured matrix-multiply peak.
 """
 
 import argparse

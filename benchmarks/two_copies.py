@@ -1,15 +1,15 @@
-"""Let two live copies of an installation pay the same people at the same time, and count.
+"""Let two live copies of an installation pay the same participants at once; check all payments.
 
 Usage: python benchmarks/two_copies.py [--races 100] [--seed 1] [--processes 2] [--longest 10]
 
-Each race has a stand-in in a process of its own (Prolific's, or Mechanical Turk's in every other
-race), a run whose people are approved and owed a bonus, and a second copy of the installation: a
-backup restored in another folder with the same keys, or a copy of the whole folder. Commands run as
-processes of their own. Both copies are told to pay, 0 to ten seconds apart; then, as drawn, the
-first one hands the right to pay over (while it pays, or after it was killed in the middle), or its
-folder is gone and the second one takes over. The one that has the right in the end reconciles and
-pays the rest. Then the stand-in's books are counted. Ends with exit status 1 if somebody was paid
-twice or not at all, or a copy took over while the other one lived.
+Each race has a stand-in in a separate process (for Prolific, or for Mechanical Turk in every other
+race), a run with approved participants who are owed a bonus, and a second copy of the installation:
+a backup restored in another folder with the same keys, or a copy of the whole folder. Commands run
+as separate processes. Both copies are told to pay, 0 to ten seconds apart. Then, drawn at random,
+the first copy hands over the right to pay (while it pays, or after it was killed while paying), or
+its folder is deleted and the second copy takes over. The copy that finally has the right reconciles
+and pays the rest. Then the stand-in's records are checked. The exit status is 1 if a participant
+was paid twice or not at all, or if a copy took over while the other one was alive.
 """
 
 import argparse

@@ -1,19 +1,19 @@
-"""Let everything around the server fail while people take part, and count what needs a person.
+"""Inject failures around the server while participants answer; count those that need a person.
 
 Usage: python benchmarks/uptime.py [--faults 1000] [--longest-outage 120] [--clients 4] [--seed 1]
            [--minutes M] [--hangs] [--only FAULT ...] [--instances N]
 
-PostgreSQL, Parallax and nginx run as docs/serving.md sets them up, each under its unit's rules: a
-small supervisor does what systemd would. One fault follows the other, sometimes before the last
-is mended; participants answer all the time, through TLS, as the page's program does. Outages last
-1 s to --longest-outage, short ones as often as long ones by their logarithm. --hangs adds
-processes that stop in their tracks, each of which takes up to a minute to be noticed. With
---minutes no fault begins after so many; what is printed is what happened. --instances runs as many
-installations beside each other, with the seeds from --seed on, and prints their sums.
+PostgreSQL, Parallax and nginx run as described in docs/serving.md, each under its unit's rules: a
+small supervisor replaces systemd. Failures follow each other, sometimes before the last is
+repaired; participants answer all the time, through TLS, like the page's program. Outages last 1 s
+to --longest-outage, log-uniformly distributed. --hangs adds processes that freeze, each of which
+takes up to a minute to detect. With --minutes no failure starts after that time, and the output
+covers the failures so far. --instances runs this number of installations in parallel, with the
+seeds from --seed on, and prints their sums.
 
-Ends with exit status 1 if a person was needed, an acknowledged answer was lost or doubled, or
-somebody who came could not finish. Ends with the printout of a restore drill. File systems that
-fill up need root; without it those faults are left out, and named.
+The exit status is 1 if a person was needed, an acknowledged answer was lost or duplicated, or a
+participant who arrived could not finish. The output ends with that of a restore drill. Failures of
+full file systems need root; without it they are omitted, and named.
 """
 
 import argparse

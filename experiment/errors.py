@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # The command line's help needs the errors, and nothing as large as pydantic.
+if TYPE_CHECKING:  # The command line's help imports this module, and must not import pydantic.
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 

@@ -10,14 +10,14 @@ class Ending(StrEnum):
 
     COMPLETED = "completed"
     NO_CONSENT = "no_consent"  # did not agree to the consent text
-    DECLINED = "declined"  # agreed, and chose not to go on before the first trial
-    SCREENED_OUT = "screened_out"  # is not whom the study is for
-    FAILED_CHECK = "failed_check"  # answered wrongly what everybody who attends can answer
-    FULL = "full"  # came when no place was left, or the run was closed
-    TOO_LATE = "too_late"  # was away until the place was given to somebody else
-    WITHDRAWN = "withdrawn"  # took their consent back
-    DUPLICATE = "duplicate"  # took part in an earlier run, which the study excludes
-    SECURITY = "security"  # came by a link that the platform did not sign
+    DECLINED = "declined"  # agreed, but stopped before the first trial
+    SCREENED_OUT = "screened_out"  # does not meet the study's criteria
+    FAILED_CHECK = "failed_check"  # failed a comprehension or attention check
+    FULL = "full"  # arrived when all places were taken, or the run was closed
+    TOO_LATE = "too_late"  # was away until another participant got the place
+    WITHDRAWN = "withdrawn"  # withdrew their consent
+    DUPLICATE = "duplicate"  # took part in an earlier run, and the study excludes such participants
+    SECURITY = "security"  # used a link without the platform's valid signature
 
 
 class EventKind(StrEnum):
@@ -52,13 +52,13 @@ class State(StrEnum):
     ANSWERED = "answered"
     FINISHED = "finished"
     ABANDONED = "abandoned"
-    LEFT = "left"  # ended before the last trial, in the way that is noted beside it
+    LEFT = "left"  # ended before the last trial; the ending is stored separately
     WITHDRAWN = "withdrawn"
 
 
 MOVES: dict[State, frozenset[State]] = {
     State.ARRIVED: frozenset({State.WORKING, State.DECLINED, State.LEFT}),
-    State.DECLINED: frozenset({State.ARRIVED}),  # who declined may think better of it
+    State.DECLINED: frozenset({State.ARRIVED}),  # a participant may change their mind
     State.WORKING: frozenset({State.ANSWERED, State.ABANDONED, State.LEFT, State.WITHDRAWN}),
     State.ANSWERED: frozenset({State.FINISHED, State.ABANDONED, State.LEFT, State.WITHDRAWN}),
     State.FINISHED: frozenset({State.WITHDRAWN}),

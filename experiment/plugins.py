@@ -42,9 +42,9 @@ def _changed(path: str) -> int | None:
 class Registry:
     """Names mapped to ``"module:attribute"``, loaded on demand.
 
-    A name is built in, or provided by an installed package through an entry point of the group,
-    or is itself a ``"module:attribute"``. A package cannot override a built-in name. A built-in
-    name whose module was left out of this installation is unknown.
+    A name is built in, or provided by an installed package through an entry point of the group, or
+    is itself a ``"module:attribute"``. A package cannot override a built-in name. A built-in name
+    whose module was left out of this installation is unknown.
 
     Args:
         kind: The kind of object, in the singular, for messages.

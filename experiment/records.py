@@ -53,8 +53,8 @@ class Item:
         condition: The supplement's name of the condition within the construction.
         template: The template that generated the item.
         features: The condition's features as ``name=value`` pairs joined by spaces.
-        frame: The lexical choices as ``SLOT=lemma`` pairs joined by spaces (spaces inside a
-            lemma are written ``_``); items of one template that share it differ only in features.
+        frame: The lexical choices as ``SLOT=lemma`` pairs joined by spaces (spaces inside a lemma
+            are written ``_``); items of one template that share it differ only in features.
         context: The words before the options; empty for whole sentences.
         good: The expected option.
         bad: The option that violates the construction's rule.
@@ -98,12 +98,12 @@ class Trial:
         position: 1 for the participant's first trial.
         item_id: The item shown.
         kind: The item's kind in this list.
-        good_side: The side of the expected option, None if it is not on the screen; never
-            sent to the browser.
+        good_side: The side of the expected option, None if it is not on the screen; never sent to
+            the browser.
         options: The versions on the screen, in order; empty for the good version and the one
             compared with it.
-        points: The number of points of the scale for rating the single version; None if
-            an option is chosen.
+        points: The number of points of the scale for rating the single version; None if an option
+            is chosen.
     """
 
     position: int
@@ -128,8 +128,8 @@ class Steps:
         uncertainty_ms: The uncertainty of the painting time, in milliseconds.
         wrong: How often the wrong one of two words was chosen; empty if there is only one word.
         done_ms: The time from painting to the correct choice, if there are two words.
-        question_ms: The time from painting the question after the last step to its answer; None
-            if there was none.
+        question_ms: The time from painting the question after the last step to its answer; None if
+            there was none.
     """
 
     onset_ms: tuple[float, ...]
@@ -177,10 +177,9 @@ class Judgment:
         rating: The point of the (first) scale, from 1; None for a choice.
         ratings: The point of each scale, as (name, point), if a trial has several.
         version: The version that was shown alone; empty if options were shown.
-        answer: The answer in words for an exclusion's evidence; empty if it is the
-            side.
-        steps: The measurements of each word or region of a step-by-step reading; None for
-            other trials.
+        answer: The answer in words for an exclusion's evidence; empty if it is the side.
+        steps: The measurements of each word or region of a step-by-step reading; None for other
+            trials.
         is_late: Whether the answer came after the deadline; None if there is none.
     """
 

@@ -88,16 +88,16 @@ class DesignPlan:
 def plan_design(items: Sequence[Item], answers: int = 2) -> DesignPlan:
     """Return a design that balances all conditions and shows no item number twice in a list.
 
-    Fillers and catch trials with one condition are in every list. If a column ``list`` or
-    ``group`` distributes the targets evenly, it defines the lists. Otherwise there are as many
-    lists as the template with the most conditions has conditions, or the next number that lets
-    every template's items be distributed evenly. If no such number exists, the last items of a
-    template are left out, and a note reports this.
+    Fillers and catch trials with one condition are in every list. If a column ``list`` or ``group``
+    distributes the targets evenly, it defines the lists. Otherwise there are as many lists as the
+    template with the most conditions has conditions, or the next number that lets every template's
+    items be distributed evenly. If no such number exists, the last items of a template are left
+    out, and a note reports this.
 
     Args:
         items: The items.
-        answers: The number of screen positions of an option; a multiple of this many
-            participants balances them.
+        answers: The number of screen positions of an option; a multiple of this many participants
+            balances them.
     """
     column, given_notes = given_column(items)
     in_lists = {item.template for item in items if column and dict(item.extra).get(column)}

@@ -209,7 +209,7 @@ def marks(examined: Examined) -> Iterator[ParallaxError]:
         try:
             text = study.read(f"texts/{study.study.language}/{name}.md")
         except (OSError, UnicodeDecodeError):
-            continue  # another check names it
+            continue  # another check reports this file
         if is_too_marked(text):
             yield StudyError(
                 f'the text "{name}" is too long, or has too many lines and marks of Markdown',

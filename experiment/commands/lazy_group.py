@@ -22,8 +22,8 @@ class Lazy(NamedTuple):
     """A command that is imported only when called, not when the group's help lists it.
 
     Attributes:
-        target: The command's location as ``"module:attribute"``; ``"module"`` if the attribute
-            has the command's name.
+        target: The command's location as ``"module:attribute"``; ``"module"`` if the attribute has
+            the command's name.
         help: The command's one-line help, the first sentence of its own.
     """
 

@@ -149,8 +149,8 @@ def expected_imbalance(
         n_lists: The number of lists.
         participants: The number of participants who begin.
         dropout: The share of participants who do not finish.
-        assignment: "counter" for consecutive numbers, or links that are each
-            used once; "chance" for a number drawn for each participant.
+        assignment: "counter" for consecutive numbers, or links that are each used once; "chance"
+            for a number drawn for each participant.
         rng: The random generator.
 
     Raises:
@@ -222,9 +222,9 @@ def joint_choices(frame: Frame, groups: Sequence[Disjoint]) -> frozenset[Joint]:
 def choose_frames(design: Design, index: MaterialsIndex, seed: int) -> list[list[list[Frame]]]:
     """Return, for each square, the frames chosen from each of its templates.
 
-    Within a template, the uses of a slot's lemmas differ by at most one if the materials
-    allow this, and are about equal over all templates; within a group of
-    ``design.disjoint``, no two frames share their joint choice.
+    Within a template, the uses of a slot's lemmas differ by at most one if the materials allow
+    this, and are about equal over all templates; within a group of ``design.disjoint``, no two
+    frames share their joint choice.
 
     Raises:
         DesignError: A template has too few frames.
@@ -311,8 +311,8 @@ def better_exchange(
         taken: The joint choices of other templates' frames.
 
     Returns:
-        The frame to take out and the frame to put in; None if no exchange helps or the
-        uses differ by at most one already.
+        The frame to take out and the frame to put in; None if no exchange helps or the uses differ
+        by at most one already.
     """
     if max(slot_differences(chosen, list(candidates)).values(), default=0) <= 1:
         return None

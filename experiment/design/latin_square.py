@@ -94,8 +94,8 @@ def cells(n_frames: int, n_conditions: int, n_lists: int, list_: int) -> Iterato
     """Yield the cells of one list: every (frame f, condition c) with ``(f - c) mod L == list_``.
 
     Each list gets ``n_frames / n_lists`` cells of every condition and no frame twice; over the
-    lists, each frame occurs once in every condition. With as many lists as conditions this is
-    the classical Latin square of psycholinguistics.
+    lists, each frame occurs once in every condition. With as many lists as conditions this is the
+    classical Latin square of psycholinguistics.
 
     Raises:
         DesignError: The shape cannot be balanced.
@@ -122,8 +122,8 @@ def targets_among(
 ) -> set[int]:
     """Return which of a square's items in one list are not catch trials.
 
-    The conditions rotate from list to list, so that over the lists each is represented
-    equally often (or once more than another, if the numbers do not divide evenly).
+    The conditions rotate from list to list, so that over the lists each is represented equally
+    often (or once more than another, if the numbers do not divide evenly).
 
     Args:
         conditions: The condition (from 0) of each of the square's items in this list.

@@ -33,8 +33,8 @@ def compose(
         entries: The list's entries in their built order.
         seed: The run's seed.
         list_: The list's number; with the place (participant slot) it decides the sides.
-        place: The place within the list, from 0; 2j and 2j + 1 have opposite sides. If blocks
-            are counterbalanced, the place decides which block comes first.
+        place: The place within the list, from 0; 2j and 2j + 1 have opposite sides. If blocks are
+            counterbalanced, the place decides which block comes first.
         number: The session's number, unique in the run; it decides the order.
         design: The study's design, with the constraints on the order.
         response: The response type; None for a choice between the good option and one other.

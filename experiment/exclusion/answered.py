@@ -17,12 +17,12 @@ class Answered(Sequence[Judgment]):
 
     Attributes:
         judgments: One for each answered trial.
-        questionnaire: The answer to each question of the study, empty if unanswered; None
-            if the questionnaire is unknown.
+        questionnaire: The answer to each question of the study, empty if unanswered; None if the
+            questionnaire is unknown.
         n_trials: The number of trials in the participant's session; None if unknown.
         everyone: All participants to compare with; None before they are known.
-        certificate: The plausibility figures from the session's records; None if there are
-            none, as in simulated runs.
+        certificate: The plausibility figures from the session's records; None if there are none, as
+            in simulated runs.
     """
 
     judgments: tuple[Judgment, ...]

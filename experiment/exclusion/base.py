@@ -152,8 +152,8 @@ class BaseRule(BaseModel):
     def reads_targets(self) -> bool:
         """Whether the rule's evidence depends on the answers to targets, or on their times.
 
-        Such evidence reveals results ("3 errors on the 4 trials"), so a blind run must not
-        show it: see ``rules.blind_evidence``. Devices and the questionnaire reveal no results.
+        Such evidence reveals results ("3 errors on the 4 trials"), so a blind run must not show it:
+        see ``rules.blind_evidence``. Devices and the questionnaire reveal no results.
         """
         return False
 

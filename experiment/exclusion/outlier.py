@@ -25,9 +25,9 @@ class Outlier(Selection):
     """Excludes participants who deviate too far from the centre of all participants.
 
     The deviation is the median absolute deviation times 1.4826, from the median (Leys, Ley, Klein,
-    Bernard & Licata 2013, Journal of Experimental Social Psychology 49, 764-766), or the
-    standard deviation (n - 1) from the mean. Both include all participants who finished, even
-    those whom other rules exclude.
+    Bernard & Licata 2013, Journal of Experimental Social Psychology 49, 764-766), or the standard
+    deviation (n - 1) from the mean. Both include all participants who finished, even those whom
+    other rules exclude.
     """
 
     name: ClassVar[str] = "outlier"

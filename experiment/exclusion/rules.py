@@ -110,8 +110,8 @@ def verdict(rules: Sequence[Rule], judgments: Sequence[Judgment]) -> Verdict:
 
     Args:
         rules: The study's exclusion rules in their order.
-        judgments: The judgments of a participant who finished, one for each trial; an
-            ``Answered`` for rules that read more than judgments.
+        judgments: The judgments of a participant who finished, one for each trial; an ``Answered``
+            for rules that read more than judgments.
 
     Returns:
         The verdict; its evidence is the excluding rule's, or that of all rules.

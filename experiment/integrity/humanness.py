@@ -44,8 +44,8 @@ class HumannessScore:
         n_rated: How many items have published rates.
         n_failed: How many of these were not answered as expected.
         nats: The sum of the log ratios, assuming independent answers; None without rates.
-        people_as_low: The published share of people with this many failures or more; None if it
-            is not published, or not every rated item was answered.
+        people_as_low: The published share of people with this many failures or more; None if it is
+            not published, or not every rated item was answered.
         programs_as_low: The same share of programs.
     """
 

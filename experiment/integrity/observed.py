@@ -72,8 +72,8 @@ class ObservedSession:
         gap_ms: How long the page is empty between two trials.
         after_pauses: The positions that follow a pause or another page.
         n_pasted: Questionnaire answers into which text was pasted.
-        n_copied: How many answers have times identical to another session's earlier answer;
-            None if this was not checked.
+        n_copied: How many answers have times identical to another session's earlier answer; None if
+            this was not checked.
     """
 
     answers: tuple[ObservedAnswer, ...]
@@ -134,14 +134,14 @@ _ROUNDING_MS = 1.0
 def excess_ms(session: ObservedSession) -> float | None:
     """Return by how much the claimed times exceed the time that passed on the server's clock.
 
-    A participant sees one trial at a time, and every press precedes the arrival of its answer.
-    So the claimed times of all answers that arrived by some moment fit between the consent and that
+    A participant sees one trial at a time, and every press precedes the arrival of its answer. So
+    the claimed times of all answers that arrived by some moment fit between the consent and that
     moment, however late a queue delivered them. For several devices, the time passed is multiplied
     by their number.
 
     Returns:
-        The greatest excess at any arrival, in milliseconds; negative if less was claimed,
-        None if no time is claimed.
+        The greatest excess at any arrival, in milliseconds; negative if less was claimed, None if
+        no time is claimed.
     """
     claimed, greatest = 0.0, None
     for answer in sorted(session.answers, key=lambda later: later.arrived_ms):
@@ -165,9 +165,9 @@ def unexplained_ms(session: ObservedSession) -> list[float]:
     """Return, for each answer after the first, the time that the claimed time does not explain.
 
     This is the time between two presses by the server's clock (arrival minus the time that the
-    answer waited) minus the claimed reaction time and the study's gap: about 0 for a page
-    that reports true times. Answers after a pause, of trials shown twice or hidden, and those for
-    which the browser did not report the waiting time are left out.
+    answer waited) minus the claimed reaction time and the study's gap: about 0 for a page that
+    reports true times. Answers after a pause, of trials shown twice or hidden, and those for which
+    the browser did not report the waiting time are left out.
 
     Returns:
         The milliseconds; negative if more time is claimed than passed.

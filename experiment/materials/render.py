@@ -79,8 +79,8 @@ def sentence_case(text: str) -> str:
 def lower_case_tokens(text: str) -> str:
     """Return the words as tokens for word-level models, e.g. "the author laughs .".
 
-    Punctuation marks become separate tokens; ``don't`` and ``well-known`` stay whole. A
-    text in a language without spaces is divided only at spaces that it contains.
+    Punctuation marks become separate tokens; ``don't`` and ``well-known`` stay whole. A text in a
+    language without spaces is divided only at spaces that it contains.
     """
     letters = text.replace(" ", "")
     if letters.isascii() and letters.isalpha():

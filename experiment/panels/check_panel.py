@@ -40,8 +40,8 @@ def divided_elsewhere(signed: str, patterns: Mapping[str, str]) -> Iterator[tupl
 
     Args:
         signed: The template of the text that is signed.
-        patterns: The patterns of the link's parameters. Every other name represents a text that
-            no link can change.
+        patterns: The patterns of the link's parameters. Every other name represents a text that no
+            link can change.
     """
     last, after, gap = "", "", ""
     pieces = _NAME.split(signed)

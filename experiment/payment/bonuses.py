@@ -31,8 +31,8 @@ class BonusCandidate:
     Attributes:
         ref: The participant's reference.
         kept: Whether the participant is kept in the analysis; None while undecided.
-        correct_catch_trials: The number of catch trials with the expected choice; None while
-            this is not disclosed.
+        correct_catch_trials: The number of catch trials with the expected choice; None while this
+            is not disclosed.
     """
 
     ref: str

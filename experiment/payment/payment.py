@@ -31,10 +31,10 @@ class PaymentState(StrEnum):
     """The state of a payment; each token belongs to a single payment forever.
 
     A payment that is ``CALLING`` or ``UNKNOWN`` may or may not have been made, so the platform is
-    queried before any further attempt. An ``ORDERED`` payment was set up, and the platform was
-    told once to pay it: from then on the platform is only queried. A ``REFUSED`` payment was
-    certainly not made. A ``WITHDRAWN`` payment was cancelled before processing, or
-    rejects work that the platform had already approved, and is never made.
+    queried before any further attempt. An ``ORDERED`` payment was set up, and the platform was told
+    once to pay it: from then on the platform is only queried. A ``REFUSED`` payment was certainly
+    not made. A ``WITHDRAWN`` payment was cancelled before processing, or rejects work that the
+    platform had already approved, and is never made.
     """
 
     INTENDED = "intended"

@@ -48,8 +48,8 @@ class ResponseType(Timed, ABC):
         script: The script that reads an answer on the page, located likewise.
         columns: The columns that one answer fills in the exported table of responses.
         trial_columns: Columns that the exported table of trials adds or redefines.
-        step_table: The exported table of the measurements of each word or region, for types
-            that show a sentence step by step; None for all others.
+        step_table: The exported table of the measurements of each word or region, for types that
+            show a sentence step by step; None for all others.
         default_keys: The answer keys if the study names none; empty for the digits from 1.
         typical_rt_ms: The typical reaction time in milliseconds; simulated participants use it if
             the study sets no other.

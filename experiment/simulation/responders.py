@@ -155,8 +155,8 @@ class AlwaysFirst:
 class Careless:
     """Answers catch trials by chance, and all other trials accurately.
 
-    So a careless participant makes errors where an exclusion rule counts them, while the
-    rest of the session looks attentive.
+    So a careless participant makes errors where an exclusion rule counts them, while the rest of
+    the session looks attentive.
     """
 
     def choose(
@@ -235,8 +235,8 @@ def accuracy_of(published: Iterable[Published]) -> Callable[[str, str], float]:
     StudyError for a construction without published results.
 
     Args:
-        published: The study's published results. Rows of other judges are ignored; the
-            first of several rows for one cell counts.
+        published: The study's published results. Rows of other judges are ignored; the first of
+            several rows for one cell counts.
     """
     accuracies: dict[tuple[str, str], float] = {}
     for row in published:

@@ -1,8 +1,8 @@
 """The table ``humanness``: trials that people and programs are known to answer differently.
 
-Parallax itself makes no claim about the answers: a file of the study has published rates of
-people and of programs, item by item, with their source. Without this file the trials are scored,
-and no conclusion about the participant is drawn.
+Parallax itself makes no claim about the answers: a file of the study has published rates of people
+and of programs, item by item, with their source. Without this file the trials are scored, and no
+conclusion about the participant is drawn.
 """
 
 from pathlib import Path

@@ -245,7 +245,7 @@ def _annotations(annotation: object) -> Iterator[object]:
 
 def _model_at(model: type[BaseModel] | None, path: Path) -> type[BaseModel] | None:
     """Return the pydantic model of the table at a path."""
-    named = False  # whether the next part is a name of the author's own, such as a parameter's
+    named = False  # whether the next part is a name that the author chose, such as a parameter's
     for part in path:
         if isinstance(part, int) or model is None or named:
             named = False

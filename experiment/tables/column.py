@@ -73,8 +73,8 @@ class Column:
         unit: The unit of a number; empty if there is none.
         optional: Whether a value may be missing.
         values: The allowed values; empty if any value of the type is allowed.
-        absent: The value of every row if a file, or a row to write, lacks the column, as files
-            of earlier versions do; None if the column is mandatory.
+        absent: The value of every row if a file, or a row to write, lacks the column, as files of
+            earlier versions do; None if the column is mandatory.
         role: The column's role in the study's design; None if it has none.
     """
 

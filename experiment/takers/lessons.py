@@ -41,7 +41,7 @@ class Lessons:
         screens: Prepares trials.
         prompter: Writes the prompts.
         readings: The prompted readings to draw from.
-        items: The items to draw from.
+        items: The items to draw from, which are pairs.
         rng: The random generator.
 
     Raises:

@@ -22,10 +22,10 @@ class Context(StrEnum):
     """What precedes a trial in its prompt; each context contains all of the previous ones."""
 
     ZERO_SHOT = "zero_shot"  # the question alone
-    INSTRUCTIONS = "instructions"  # what people read, word for word
+    INSTRUCTIONS = "instructions"  # the participants' instructions, word for word
     PRACTICE = "practice"  # the practice trials with their answers and feedback
     HISTORY = "history"  # the session so far with the model's own answers
-    YOKED = "yoked"  # the session so far with one person's answers
+    YOKED = "yoked"  # the session so far with one human participant's answers
 
     @property
     def has_instructions(self) -> bool:

@@ -254,7 +254,7 @@ class Trainer:
         return losses.detach()  # type: ignore[no-any-return]
 
     def _flush_losses(self, pending: list[Tensor]) -> None:
-        """Add the losses since the last call to the epoch's sums; refuse infinite and NaN losses."""
+        """Add the losses since the last call to the epoch's sums; refuse non-finite losses."""
         since = summed(torch.stack(pending), self.processes) / self.processes.world
         # 64-bit sums of these 32-bit numbers are equal wherever the sum was interrupted.
         losses = since.cpu().double().sum(0).tolist()

@@ -27,7 +27,7 @@ class Departure:
         parameters: The link's values, as the arrival kept them.
         receipt: The text that identifies the participant to us if a platform returns it; empty if
             nothing about the participant is stored.
-        stayed: The time from the consent to the withdrawal; None unless the participant withdrew.
+        stayed: The time from the consent to the withdrawal; zero without a withdrawal.
     """
 
     ending: Ending

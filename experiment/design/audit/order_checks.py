@@ -229,9 +229,9 @@ def _deviate(chi_square: float, freedom: int) -> float:
 def _chains_agree(n: int, asked: Sequence[Constraint], rng: random.Random, name: str) -> Check:
     """Compare chains from different starts: Gelman & Rubin (1992), Statistical Science 7.
 
-    A chain's draws are one sweep apart, so a design with few trials may look worse than it
-    is. In that case new orders are drawn from each start, each after all the sweeps of a session's
-    order. These independent draws decide whether orders depend on the start.
+    A chain's draws are one sweep apart, so a design with few trials may look worse than it is. In
+    that case new orders are drawn from each start, each after all the sweeps of a session's order.
+    These independent draws decide whether orders depend on the start.
     """
     starts = [rng.sample(range(n), n) for _ in range(_CHAINS)]
     worst = _worst_rhat([_one_chain(start, asked, rng) for start in starts])

@@ -124,8 +124,8 @@ class Composition:
         """Yield the sessions of each task of a mixed session, as in a study of that task alone.
 
         Yields:
-            The task's name and its sessions; an empty name and all sessions if there is only
-            one response type.
+            The task's name and its sessions; an empty name and all sessions if there is only one
+            response type.
         """
         if not self.response.types:
             yield "", self

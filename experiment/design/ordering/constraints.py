@@ -17,8 +17,8 @@ Labels = tuple[Hashable | None, ...]
 class Constraint(Protocol):
     """A constraint on orders; an order keeps the constraint if no position is in a violation.
 
-    Swapping two trials must not change a violation that both take part in, so that the
-    effect of a swap is the sum over the two positions.
+    Swapping two trials must not change a violation that both take part in, so that the effect of a
+    swap is the sum over the two positions.
     """
 
     @property

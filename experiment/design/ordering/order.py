@@ -187,8 +187,8 @@ def is_counted(n: int, constraints: Sequence[Constraint]) -> bool:
     """Return whether orders under these constraints are drawn by exact counting.
 
     This requires that the labels which neighbours must not share divide the trials into groups
-    (several columns do if sharing any of them is an equivalence), and that at most one such
-    group is spread over the session, with at least one in a thousand proposals accepted.
+    (several columns do if sharing any of them is an equivalence), and that at most one such group
+    is spread over the session, with at least one in a thousand proposals accepted.
     """
     apart = _neighbours(constraints)
     spread = [constraint for constraint in constraints if isinstance(constraint, Spread)]

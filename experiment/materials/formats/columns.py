@@ -138,8 +138,8 @@ def misspelt_kinds(values: Iterable[str]) -> dict[str, str]:
         values: The column's values.
 
     Returns:
-        For each invalid word the most similar kind, or an empty text; empty if all words are
-        kinds, and if none is a kind and not all are similar to one. A word that ends in a number
+        For each invalid word the most similar kind, or an empty text; empty if all words are kinds,
+        and if none is a kind and not all are similar to one. A word that ends in a number
         ("Filler12") is an item's name, and similar to no kind.
     """
     known = [word for word in (*KINDS, *PRACTICE) if word]

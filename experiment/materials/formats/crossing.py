@@ -20,8 +20,8 @@ def cross_factors(
 ) -> tuple[RawTable, dict[str, str], tuple[str, ...], tuple[str, ...]]:
     """Return a table with a column of conditions, if other columns cross to make them.
 
-    Factors are sought if items have several rows that no column of conditions distinguishes:
-    the fewest columns that do so for every item and have the same values in each item.
+    Factors are sought if items have several rows that no column of conditions distinguishes: the
+    fewest columns that do so for every item and have the same values in each item.
 
     Args:
         table: The table.

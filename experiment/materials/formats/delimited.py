@@ -109,8 +109,8 @@ def find_layout(file: TextFile, *, titles: bool = False) -> Layout:
 
     Args:
         file: The file.
-        titles: Whether comments and titles may precede the headers: lines with fewer cells
-            than those below.
+        titles: Whether comments and titles may precede the headers: lines with fewer cells than
+            those below.
     """
     with file.lines() as text:
         lines = list(islice(text, _MOST_BEFORE))
@@ -169,7 +169,7 @@ def _is_title(line: str, below: str) -> bool:
 def _n_cells(line: str, delimiter: str) -> int:
     try:
         return len(next(csv.reader([line], delimiter=delimiter), []))
-    except csv.Error:  # longer than any cell may be
+    except csv.Error:  # a cell exceeds the size limit of csv
         return 0
 
 

@@ -67,8 +67,8 @@ def without_bars(
 
     Args:
         drafts: The drafts.
-        everywhere: Whether bars mark regions only if every sentence has some, or, in a session
-            with several tasks, every sentence of a task that has any.
+        everywhere: Whether bars mark regions only if every sentence has some, or, in a session with
+            several tasks, every sentence of a task that has any.
     """
     marked = [
         version

@@ -24,8 +24,8 @@ from experiment.records import Kind, Variant
 class Cell:
     """One condition of a template.
 
-    The versions are ``str.format`` texts over the entries of the template's slots, in their
-    order: ``"the {0[1]} laugh"`` takes the second form of the first slot's entry.
+    The versions are ``str.format`` texts over the entries of the template's slots, in their order:
+    ``"the {0[1]} laugh"`` takes the second form of the first slot's entry.
 
     Attributes:
         condition: The condition's name.

@@ -56,8 +56,8 @@ def item(test: AgreementTest, *, pooled: bool = False) -> Item:
 
     Args:
         test: The test.
-        pooled: Whether the targets of all constructions share one template for each condition;
-            by default each construction has its own, so that each list gets equally many of each.
+        pooled: Whether the targets of all constructions share one template for each condition; by
+            default each construction has its own, so that each list gets equally many of each.
     """
     share = POOL if pooled and test.kind is Kind.TARGET else test.construction
     instance = f"{test.construction}-{test.instance}"

@@ -164,9 +164,9 @@ def original_fillers(
 ) -> list[Original]:
     """Return random sentences, each cut at a random content word with a known other number.
 
-    A filler is a control, on which attentive participants make no errors, if a word before
-    the target shows the target's number: a determiner that depends on the target. Nonce sentences
-    keep it. Controls and other fillers alternate as far as the sentences allow.
+    A filler is a control, on which attentive participants make no errors, if a word before the
+    target shows the target's number: a determiner that depends on the target. Nonce sentences keep
+    it. Controls and other fillers alternate as far as the sentences allow.
 
     Args:
         sentences: The sentences to draw from, in order.

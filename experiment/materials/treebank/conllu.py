@@ -54,9 +54,9 @@ class _Range(NamedTuple):
 def read_treebank(paths: Iterable[Path]) -> Iterator[Sentence]:
     """Yield the sentences of CoNLL-U files (.conllu, or .conllu.gz), in order.
 
-    Multiword tokens are merged into their written form (``della``, not ``di la``):
-    the first part provides the annotation, and words that depended on another part depend on the
-    merged word. Empty nodes and comments are skipped.
+    Multiword tokens are merged into their written form (``della``, not ``di la``): the first part
+    provides the annotation, and words that depended on another part depend on the merged word.
+    Empty nodes and comments are skipped.
 
     Raises:
         MaterialsError: A file is missing, is not CoNLL-U, or holds no sentence; with file:line.
@@ -218,8 +218,8 @@ def mark_verb_number(sentence: Sentence) -> Sentence:
 
     In the present tense the form shows it: XPOS ``VBZ`` is singular, ``VBP`` plural (``am``
     singular). In the past tense only ``was`` and ``were`` show it. ``Person`` is removed, so that
-    the two numbers of a form differ only in number; number on any other verb form (``I
-    walked`` in treebanks that mark its subject's) is removed too.
+    the two numbers of a form differ only in number; number on any other verb form (``I walked`` in
+    treebanks that mark its subject's) is removed too.
     """
     tokens = tuple(
         token._replace(feats=_feats(token.feats, token.xpos, token.form.lower()))

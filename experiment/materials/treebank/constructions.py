@@ -19,8 +19,8 @@ class Conventions:
         least_of_each_number: The fewest agreeing pairs of a construction in each number.
         entropy_below_bits: The upper bound on the conditional entropy of the cue's number, in bits.
         versions: The nonce sentences for each original.
-        other_pos_share: The share of a form's uses with another part of speech above
-            which the form is not used as a replacement.
+        other_pos_share: The share of a form's uses with another part of speech above which the form
+            is not used as a replacement.
         replaced_by_another: Whether a word must be replaced by a different word if there is one.
         attached_alike: Whether a merged word is only replaced by words with the same parts merged.
         pair_alike: Whether both forms of a target must begin alike (capital, vowel); by default
@@ -98,10 +98,10 @@ class Extraction:
 def extract(sentences: Iterable[Sentence], conventions: Conventions) -> Extraction:
     """Return the constructions whose cue and target always agree in number.
 
-    Following Gulordava et al. (2018), section 2. A pattern is a projective dependency between
-    two words marked for number, some tokens apart, with the tags of the intervening words that
-    depend on either of the two. A pattern is kept if both numbers agree often enough and the cue's
-    number is certain given the target's.
+    Following Gulordava et al. (2018), section 2. A pattern is a projective dependency between two
+    words marked for number, some tokens apart, with the tags of the intervening words that depend
+    on either of the two. A pattern is kept if both numbers agree often enough and the cue's number
+    is certain given the target's.
 
     Args:
         sentences: The treebank, iterated once.

@@ -107,8 +107,8 @@ def originals(
 ) -> Originals:
     """Return the testable instances of the constructions.
 
-    Every word from cue to target is in the vocabulary; the target's form of the other number,
-    with all other features equal, is known in the treebank and in the vocabulary.
+    Every word from cue to target is in the vocabulary; the target's form of the other number, with
+    all other features equal, is known in the treebank and in the vocabulary.
     """
     kept, left = list[Original](), Counter[str]()
     for pattern, candidate in extraction.constructions.items():

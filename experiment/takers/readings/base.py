@@ -41,8 +41,8 @@ class Reading(ABC):
 
     Attributes:
         name: The reading's name in the command and in the tables.
-        prompted: Whether the reading uses prompts, in every cell of ``Way``; if not, it needs
-            the log-probabilities of whole texts.
+        prompted: Whether the reading uses prompts, in every cell of ``Way``; if not, it needs the
+            log-probabilities of whole texts.
         forms: The forms of trial that the reading supports.
         native: The forms that the reading answers directly, so that earlier answers can be shown.
         probabilistic: Whether the weights are log-probabilities up to a constant.

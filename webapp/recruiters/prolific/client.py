@@ -225,7 +225,7 @@ class ProlificClient:
         Args:
             assignment_id: The submission.
             code: The code.
-            percent: The share of the reward that is paid; None for the full reward.
+            percent: The share of the reward that the code pays; None if it pays by other terms.
 
         Raises:
             PlatformError: The submission cannot be completed: it was returned or ran out of time.

@@ -34,8 +34,7 @@ def _read(path: Path, terms: Terms) -> Drafts:
     """Return each sentence's prefix with its two forms, and notes; models' columns are dropped.
 
     The published Italian table has a sentence with two identical forms, which participants cannot
-    choose
-    between: this sentence is left out with a note, unless identical sentences are allowed.
+    choose between: this sentence is left out with a note, unless identical sentences are allowed.
 
     Raises:
         MaterialsError: A sentence does not have exactly one correct and one wrong form.

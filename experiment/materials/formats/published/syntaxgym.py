@@ -1,9 +1,9 @@
 """Pairs from SyntaxGym suites: sentences in regions, with predictions about the expected one.
 
-A prediction that compares two conditions makes a pair: the condition with lower surprisal is
-the good one. A prediction over more than two conditions compares differences, which participants
-cannot choose between; it is left out with a note. Models can be tested on all predictions
-(`parallax lm benchmark`).
+A prediction that compares two conditions makes a pair: the condition with lower surprisal is the
+good one. A prediction over more than two conditions compares differences, which participants cannot
+choose between; it is left out with a note. Models can be tested on all predictions (`parallax lm
+benchmark`).
 """
 
 import re

@@ -46,8 +46,8 @@ def read_sentences(
         target: The column (from 0) with the target's index, which ``.eval`` repeats.
 
     Raises:
-        MaterialsError: The files differ in length, a line has a different number of columns, or
-            the target is not a word of its sentence.
+        MaterialsError: The files differ in length, a line has a different number of columns, or the
+            target is not a word of its sentence.
     """
     gold, text, targets = (
         read_lines(Path(f"{stem}.{ending}")) for ending in ("gold", "text", "eval")
@@ -89,8 +89,8 @@ class Gold:
     """One line of ``generated.gold`` with its sentence.
 
     Attributes:
-        pattern: The construction with the number pair of its extraction,
-            e.g. ``L!NOUN_VERB_VERB!Number=Plur!Number=Sing``.
+        pattern: The construction with the number pair of its extraction, e.g.
+            ``L!NOUN_VERB_VERB!Number=Plur!Number=Sing``.
         constr_id: The number of the original sentence within the construction.
         sent_id: 0 for the original, 1 and above for its nonce sentences.
         target: The target's index in the sentence, from 0.
@@ -103,8 +103,8 @@ class Gold:
         cue_upos: The cue's part of speech.
         tags: In the published files, the parts of speech from cue to target joined by ``_``
             (Italian), or the original's words up to the target (English).
-        words: The sentence without the closing ``<eos>``. In the published nonce sentences
-            the word at the target differs from ``correct``; only the words before it count.
+        words: The sentence without the closing ``<eos>``. In the published nonce sentences the word
+            at the target differs from ``correct``; only the words before it count.
     """
 
     pattern: str
