@@ -70,7 +70,7 @@ class _Profiled:
 
     @property
     def start(self) -> Floats:
-        """The starting values: no correlations, and random-effect variances as large as the residual."""
+        """The starting values: no correlations, and variances equal to the residual variance."""
         return np.array([1.0 if row == column else 0.0 for _, row, column in self.entries])
 
     def loadings(self, theta: Floats) -> list[Floats]:

@@ -1,4 +1,4 @@
-"""The mode and the curvature of a mixed logistic regression's penalised likelihood.
+"""The mode and curvature of the penalised likelihood of a mixed logistic regression.
 
 Bates, D., Maechler, M., Bolker, B. & Walker, S. (2015). Fitting linear mixed-effects models using
 lme4. Journal of Statistical Software, 67(1), section 5.
@@ -22,7 +22,8 @@ def random_columns(levels: Sequence[NDArray[np.intp]], values: Floats) -> csc_ar
 
     Args:
         levels: Each effect's levels of the rows, from 0.
-        values: Shape ``(n, effects)``: what stands there, times the effect's standard deviation.
+        values: Shape ``(n, effects)``: the effect's value in each row, times its standard
+            deviation.
     """
     sizes = [int(one.max()) + 1 for one in levels]
     starts = np.cumsum([0, *sizes])
@@ -34,17 +35,17 @@ def random_columns(levels: Sequence[NDArray[np.intp]], values: Floats) -> csc_ar
 def mode(
     x: Floats, z: csc_array, y: Floats, offset: Floats, penalised: NDArray[np.bool_]
 ) -> tuple[Floats, Floats]:
-    """Return the coefficients and the logits that the choices and the penalty make likeliest.
+    """Return the coefficients and logits that maximise the penalised likelihood.
 
     A penalised coefficient ``b`` adds ``b - 2 log(1 + exp b)``: the logarithm of a log-F(2,2)
     density, which is the likelihood of one right and one wrong judgment.
 
     Args:
-        x: Shape ``(n, terms)``: the columns of the coefficients to be found.
-        z: Shape ``(n, levels)``: as ``random_columns`` gives them.
+        x: Shape ``(n, terms)``: the columns of the coefficients to estimate.
+        z: Shape ``(n, levels)``: from ``random_columns``.
         y: Shape ``(n,)``: 1 for a right choice, 0 for a wrong one.
-        offset: Shape ``(n,)``: the part of the logits that is known.
-        penalised: Shape ``(terms,)``.
+        offset: Shape ``(n,)``: the known part of the logits.
+        penalised: Shape ``(terms,)``: whether each coefficient is penalised.
     """
     number = x.shape[1]
     columns = hstack([csc_array(x), z]).tocsc()
@@ -71,8 +72,8 @@ def mode(
 def covariance(x: Floats, z: csc_array, logits: Floats, prior: Floats) -> Floats:
     """Return the coefficients' covariance from the curvature of the penalised likelihood.
 
-    ``inverse(X'WX - X'WZ inverse(Z'WZ + I) Z'WX)`` with ``W = p (1 - p)``, the variances taken as
-    known. (GPBoost's own approximation of the Hessian is not always positive definite.)
+    ``inverse(X'WX - X'WZ inverse(Z'WZ + I) Z'WX)`` with ``W = p (1 - p)``, with the variances taken
+    as known. (GPBoost's own approximation of the Hessian is not always positive definite.)
 
     Args:
         x: Shape ``(n, terms)``: the fixed effects' columns.

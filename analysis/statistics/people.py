@@ -1,4 +1,4 @@
-"""The participants themselves: accuracy and speed, leaning to a side, learning over trials."""
+"""Participants' behaviour: accuracy and speed, side bias, and learning over trials."""
 
 import numpy as np
 import pandas as pd
@@ -16,11 +16,11 @@ def participants(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return one row per participant.
 
     Args:
-        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
+        judgments: One row per judgment, from ``analysis.data.join.judgments``.
 
     Returns:
         participant, list, n_judgments, accuracy, share_first (of choices of the first option),
-        rt_median_ms, rt_p10_ms, rt_p90_ms (missing where no time was measured).
+        rt_median_ms, rt_p10_ms, rt_p90_ms (missing without measured times).
     """
     first = judgments["chosen_side"] == Side.FIRST
     grouped = judgments.assign(first=first).groupby("participant", sort=False, observed=True)
@@ -37,10 +37,10 @@ def participants(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def distributions(of_people: pd.DataFrame) -> pd.DataFrame:
-    """Return how accuracy, speed and leaning are distributed over participants.
+    """Return the distributions of accuracy, speed and side bias over participants.
 
     Args:
-        of_people: One row per participant, as ``participants`` gives them.
+        of_people: One row per participant, from ``participants``.
 
     Returns:
         measure (accuracy, rt_median_ms, share_first), n, mean, sd (with n - 1), min, q25, median,
@@ -56,15 +56,15 @@ def distributions(of_people: pd.DataFrame) -> pd.DataFrame:
 
 
 def sides(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Return whether people lean to one side, and whether it costs accuracy.
+    """Return participants' side bias, and its effect on accuracy.
 
     Args:
         judgments: One row per judgment.
 
     Returns:
         measure, estimate, low, high, n_judgments: ``share_first`` (of choices of the first option:
-        above, left, or its key), ``accuracy_first`` and ``accuracy_second`` (where the expected
-        option stood first, second), ``difference`` of the two. Intervals: two-way clustered.
+        above, left, or its key), ``accuracy_first`` and ``accuracy_second`` (if the expected option
+        was first, second), ``difference`` of the two. Intervals: two-way clustered.
     """
     first = (judgments["good_side"] == Side.FIRST).to_numpy()
     leaning = judgments.assign(
@@ -82,10 +82,11 @@ def sides(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def ways_of_answering(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Return accuracy and speed by how the choice was made (key, pointer or touch).
+    """Return accuracy and speed by input method (key, pointer or touch).
 
     Returns:
-        As ``people_accuracy`` by input_method, with rt_median_ms; empty where it is not known.
+        The columns of ``people_accuracy`` by input_method, with rt_median_ms; empty if the method
+        is unknown.
     """
     known = judgments.dropna(subset="input_method")
     if known.empty:
@@ -97,8 +98,8 @@ def learning(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy and speed over the session, in blocks of consecutive trials.
 
     Returns:
-        As ``people_accuracy`` by block (from 1), with first and last (the block's positions) and
-        rt_median_ms.
+        The columns of ``people_accuracy`` by block (from 1), with first and last (the block's
+        positions) and rt_median_ms.
     """
     last = int(judgments["position"].max())
     blocks = min(BLOCKS, last)
@@ -109,10 +110,10 @@ def learning(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def learning_effect(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Return how much higher accuracy is in the second half of the session.
+    """Return the increase in accuracy from the first to the second half of the session.
 
     Returns:
-        As ``accuracy_difference``: one row.
+        One row, as from ``accuracy_difference``.
     """
     late = (judgments["position"] > judgments["position"].max() / 2).to_numpy()
     return accuracy_difference(judgments, late)
@@ -122,8 +123,8 @@ def speed_accuracy(judgments: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy in fifths of each participant's own reaction times, fastest first.
 
     Returns:
-        As ``people_accuracy`` by quintile (from 1), with rt_median_ms; empty where no time was
-        measured.
+        The columns of ``people_accuracy`` by quintile (from 1), with rt_median_ms; empty without
+        measured times.
     """
     timed = judgments.dropna(subset="rt_ms")
     if timed.empty:
@@ -135,10 +136,10 @@ def speed_accuracy(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def speed_across_people(of_people: pd.DataFrame) -> pd.DataFrame:
-    """Return the correlation over participants of median reaction time and accuracy.
+    """Return the correlation between participants' median reaction time and accuracy.
 
     Returns:
-        One row of what ``correlation.correlations`` gives; n_items counts participants here.
+        One row with the results of ``correlation.correlations``; here n_items counts participants.
     """
     timed = of_people.dropna(subset="rt_median_ms")
     accuracy, median = (timed[name].to_numpy(dtype=float) for name in ("accuracy", "rt_median_ms"))

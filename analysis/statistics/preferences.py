@@ -1,4 +1,4 @@
-"""People's preference on each item, and a model's next to it."""
+"""Participants' preferences on each item, and a model's preferences."""
 
 import numpy as np
 import pandas as pd
@@ -8,10 +8,10 @@ from analysis.data.groups import groups
 
 
 def preferences(judgments: pd.DataFrame) -> pd.DataFrame:
-    """Return how people chose on each item.
+    """Return participants' choices on each item.
 
     Args:
-        judgments: One row per judgment, as ``analysis.data.join.judgments`` gives them.
+        judgments: One row per judgment, from ``analysis.data.join.judgments``.
 
     Returns:
         One row per item: item_id, construction, condition, n_good (judgments that chose the
@@ -32,16 +32,16 @@ def preferences(judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_model_scores(preferred: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return the items that people judged with what a model preferred on each.
+    """Add a model's preference to each judged item.
 
     Args:
-        preferred: One row per item, as ``preferences`` gives them.
-        decisions: One row per item, as ``analysis.data.join.decisions`` gives them; they cover
-            every judged item (``analysis.data.join.check_same_items`` has seen to it).
+        preferred: One row per item, from ``preferences``.
+        decisions: One row per item, from ``analysis.data.join.decisions``; they cover every judged
+            item (checked by ``analysis.data.join.check_same_items``).
 
     Returns:
         The rows of ``preferred`` with difference_nats (log-probability of the expected version
-        minus that of the version against it) and correct.
+        minus that of the other version) and correct.
     """
     model = pd.DataFrame(
         {
@@ -57,6 +57,6 @@ def with_model_scores(preferred: pd.DataFrame, decisions: pd.DataFrame) -> pd.Da
 
 
 def _finite(differences: "pd.Series[float]") -> tuple[float, float]:
-    """Return the least and greatest finite difference, where infinite ones are to stand."""
+    """Return the smallest and largest finite difference, to replace infinite differences."""
     finite = differences[np.isfinite(differences)]
     return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)

@@ -21,21 +21,21 @@ from analysis.statistics.resample import Floats, codes
 _TERM = re.compile(r"\+?\s*\(([^()|]+)(\|\|?)([^()|]+)\)")
 _SHORT = {"item": "item_id"}
 _WHERE = "the mixed model"
-# Judgments of a participant on a construction from which their common part can be told.
+# The minimum judgments of a participant on a construction to estimate their common effect.
 _FEWEST_REPEATED = 2
-# Below, in logits, a standard deviation is said to be none.
+# Below this value, in logits, a standard deviation counts as zero.
 SINGULAR = 0.05
 _PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
 class RandomTerm:
-    """What varies between the levels of a group.
+    """The random effects of one group.
 
     Attributes:
-        columns: As in a formula.
-        group: Between whose levels.
-        correlated: Whether the correlation of two columns is estimated.
+        columns: The columns, as in a formula.
+        group: The grouping column.
+        correlated: Whether to estimate the correlation of two columns.
     """
 
     columns: str
@@ -43,20 +43,20 @@ class RandomTerm:
     correlated: bool = False
 
     def __str__(self) -> str:
-        """Return the term as lme4 writes it."""
+        """Return the term in lme4's notation."""
         single = self.correlated or self.columns.strip() in ("1", "0 + 1")
         return f"({self.columns} {'|' if single else '||'} {self.group})"
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The random effects of rows; each is independent of the others, but for the pairs.
+    """The random effects of rows; effects are independent except for the pairs.
 
     Attributes:
-        names: What varies, such as "participant" or "participant, rt_ms".
+        names: The effects' names, such as "participant" or "participant, rt_ms".
         groups: Shape ``(effects,)`` of arrays ``(n,)``: each row's level, from 0.
-        values: Shape ``(n, effects)``: what the level's effect is multiplied by.
-        pairs: The places of effects of one group that are correlated, the earlier one first.
+        values: Shape ``(n, effects)``: the multiplier of the level's effect.
+        pairs: The indices of correlated effects of one group, the earlier one first.
     """
 
     names: tuple[str, ...]
@@ -78,11 +78,11 @@ def parse(formula: str) -> tuple[str, tuple[RandomTerm, ...]]:
 
 
 def usual(rows: pd.DataFrame) -> tuple[RandomTerm, ...]:
-    """Return the random terms of a formula that names none.
+    """Return the default random terms of a formula without any.
 
-    Participants, frames that several items share, and items differ; and participants differ in
-    constructions, where somebody
-    judged several items of several constructions.
+    The default has intercepts of participants, of frames that several items share, and of items;
+    and participant effects of constructions, if a participant judged several items of several
+    constructions.
     """
     people = rows[rows["judge"] == PEOPLE]
     repeated = people.groupby(["participant", "construction"], observed=True).size()
@@ -99,16 +99,16 @@ def _frames_repeat(people: pd.DataFrame) -> bool:
 def effects(rows: pd.DataFrame, terms: Sequence[RandomTerm]) -> Effects:
     """Return the random effects of rows.
 
-    What varies between participants is of people alone: a model is one judge, whom its fixed
-    effects describe. A factor of several levels gives one effect for each but the first, or for
-    each where the intercept is left out.
+    Participant effects apply to human participants only: a model is a single judge, described by
+    its fixed effects. A factor gives one effect for each level but the first, or for each level
+    without an intercept.
 
     Args:
-        rows: One row per choice, as ``mixed.choices`` gives them.
-        terms: What varies, and between whom.
+        rows: One row per choice, from ``mixed.choices``.
+        terms: The random terms.
 
     Raises:
-        AnalysisError: A term names a column that is not there, or correlates more than two effects.
+        AnalysisError: A term names a missing column, or correlates more than two effects.
     """
     is_person = (rows["judge"] == PEOPLE).to_numpy(dtype=float)
     names: list[str] = []

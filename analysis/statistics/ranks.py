@@ -1,4 +1,4 @@
-"""Ranks of all items but one, for each item: sums, squares and products, without ranking again."""
+"""Leave-one-out ranks: sums, squares and products without each item, without re-ranking."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,16 +8,16 @@ from analysis.statistics.resample import Floats
 
 
 def rank_sums_without_each(values: Floats) -> tuple[Floats, Floats]:
-    """Return the sums of the others' ranks, and of their squares, without each value.
+    """Return the sums of the other values' ranks, and of their squares, without each value.
 
-    With n ranks, the sum is n (n + 1) / 2 whatever is tied. The sum of squares is n (n + 1)
-    (2n + 1) / 6, less (t^3 - t) / 12 for each group of t tied values.
+    With n ranks, the sum is n (n + 1) / 2, even with ties. The sum of squares is n (n + 1)
+    (2n + 1) / 6, minus (t^3 - t) / 12 for each group of t tied values.
     """
     n = len(values) - 1
     _, group, sizes = np.unique(values, return_inverse=True, return_counts=True)
     tied = sizes.astype(float)
     less = (tied**3 - tied) / 12
-    # Of a group that loses a value: ((t - 1)^3 - (t - 1)) / 12.
+    # For a group that loses a value: ((t - 1)^3 - (t - 1)) / 12.
     smaller = ((tied - 1) ** 3 - (tied - 1)) / 12
     without = less.sum() - less[group] + smaller[group]
     sums: Floats = np.full(len(values), n * (n + 1) / 2)
@@ -29,7 +29,7 @@ def rank_products_without_each(first: Floats, second: Floats) -> Floats:
     """Return the sum of the products of the others' ranks without each item, shape ``(items,)``.
 
     Without item i, another item's rank falls by 1 if its value is larger, by 1/2 if it is tied. So
-    the sum of (r - a) (s - b) is taken apart: r s, r b, s a and a b, each over the others.
+    the sum of (r - a) (s - b) is split into r s, r b, s a and a b, each summed over the others.
     """
     x, y = (np.unique(values, return_inverse=True)[1] for values in (first, second))
     r, s = rankdata(first), rankdata(second)
@@ -38,7 +38,7 @@ def rank_products_without_each(first: Floats, second: Floats) -> Floats:
 
 
 def _falls(weights: Floats, codes: NDArray[np.intp]) -> Floats:
-    """Return the sum of weights of larger codes, and half those of other items with the same."""
+    """Return the sum of weights of larger codes, plus half those of other items with equal codes."""
     totals = np.bincount(codes, weights)
     larger = totals[::-1].cumsum()[::-1] - totals
     found: Floats = larger[codes] + (totals[codes] - weights) / 2
@@ -46,10 +46,10 @@ def _falls(weights: Floats, codes: NDArray[np.intp]) -> Floats:
 
 
 def _falls_of_both(x: NDArray[np.intp], y: NDArray[np.intp]) -> Floats:
-    """Return for each item the sum over the others of their fall in x times that in y."""
+    """Return for each item the sum over the others of (rank drop in x) times (rank drop in y)."""
     cell = np.unique(x * (y.max() + 1) + y, return_inverse=True)[1]
     same = np.bincount(cell)[cell] - 1
-    # Ties in x come with falling y, so that none of them counts as larger in both.
+    # Sort ties in x by decreasing y, so that none of them counts as larger in both.
     both = np.empty(len(x))
     order = np.lexsort((-y, x))
     both[order] = _larger_behind(y[order])
@@ -58,7 +58,7 @@ def _falls_of_both(x: NDArray[np.intp], y: NDArray[np.intp]) -> Floats:
 
 
 def _larger_in_group(groups: NDArray[np.intp], codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return how many items of each item's own group have a larger code."""
+    """Return the number of items with a larger code in each item's own group."""
     keys = groups * (codes.max() + 1) + codes
     ordered = np.sort(keys)
     ends = np.searchsorted(ordered, (groups + 1) * (codes.max() + 1))
@@ -67,9 +67,9 @@ def _larger_in_group(groups: NDArray[np.intp], codes: NDArray[np.intp]) -> NDArr
 
 
 def _larger_behind(codes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return how many of the codes behind each one are larger, in n log(n)^2 steps.
+    """Return the number of larger codes after each code, in n log(n)^2 steps.
 
-    Blocks of 1, 2, 4, ... codes are compared with the block behind them, as a merge sort does.
+    Blocks of 1, 2, 4, ... codes are compared with the following block, as in a merge sort.
     """
     n, most = len(codes), int(codes.max()) + 1
     found = np.zeros(n, np.intp)

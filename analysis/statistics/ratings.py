@@ -1,4 +1,4 @@
-"""Ratings on a scale: their means by condition, and how far two versions lie apart."""
+"""Ratings on a scale: means by condition, and differences between two versions."""
 
 from collections.abc import Sequence
 
@@ -22,8 +22,8 @@ def mean_ratings(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     """Return the mean rating of each group with a 95% interval, two-way clustered.
 
     Args:
-        ratings: One row per rating, as ``analysis.data.join.judgments`` gives them; clustered by
-            item, or by ``unit`` where there is such a column.
+        ratings: One row per rating, from ``analysis.data.join.judgments``; clustered by item, or by
+            ``unit`` if that column exists.
         by: The grouping columns.
 
     Returns:
@@ -45,16 +45,16 @@ def mean_ratings(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def rating_differences(ratings: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Return how much higher the good versions are rated than the others, in points.
+    """Return the good versions' mean rating minus that of the others, in points.
 
-    What participants and items have in both means cancels in the interval.
+    Effects of participants and items that are common to both means cancel in the interval.
 
     Args:
         ratings: One row per rating.
         by: The grouping columns.
 
     Returns:
-        The grouping columns, mean_good, mean_other, difference, low, high, n_ratings; of the
+        The grouping columns, mean_good, mean_other, difference, low, high, n_ratings; only for
         groups in which both were rated.
     """
     is_good = (ratings["version"] == Variant.GOOD).to_numpy()
@@ -104,7 +104,7 @@ def _of_difference(
 def _interval(
     estimate: Floats, influence: Floats, ratings: pd.DataFrame, group: NDArray[np.intp]
 ) -> dict[str, Floats]:
-    # Items of one frame share their words: they are no independent draws.
+    # Items of one frame share their words, so they are not independent.
     person, item = (codes(ratings[name])[0] for name in ("participant", unit_column(ratings)))
     variance = two_way(influence, person, item, group)
     half = quantile(variance.freedom) * np.sqrt(variance.total)
@@ -113,7 +113,7 @@ def _interval(
 
 
 def item_differences(ratings: pd.DataFrame) -> "pd.Series[float]":
-    """Return for each item the mean rating of its good version less that of the other."""
+    """Return each item's mean rating of the good version minus that of the other version."""
     is_good = ratings["version"] == Variant.GOOD
     means = [
         ratings[which].groupby("item_id", observed=True)["rating"].mean().astype(float)
@@ -127,17 +127,17 @@ def item_differences(ratings: pd.DataFrame) -> "pd.Series[float]":
 def correlated(
     people: Floats, model: Floats, rng: np.random.Generator, resamples: int
 ) -> dict[str, float]:
-    """Return how two numbers of the same items go together, with 95% intervals over items.
+    """Return correlations between two values per item, with 95% intervals over items.
 
     Args:
         people: Shape ``(items,)``.
         model: Shape ``(items,)``.
         rng: The source of randomness.
-        resamples: How many times to draw the items anew.
+        resamples: The number of times to resample the items.
 
     Returns:
         spearman, spearman_low, spearman_high, pearson, agreement (the share of items on which both
-        have the same sign), n_items; NaN where there are fewer than three items, or no variance.
+        have the same sign), n_items; NaN with fewer than three items, or without variance.
     """
     n = len(people)
     found = {"n_items": float(n), "agreement": np.nan, "pearson": np.nan, "spearman": np.nan,

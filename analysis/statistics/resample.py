@@ -1,11 +1,11 @@
-"""Resampling judgments that cluster by participant and by item at once.
+"""Resample judgments that cluster by participant and by item.
 
-The bootstrap is crossed (the "pigeonhole bootstrap"): participants and items are drawn with
-replacement, each on their own, and a judgment counts as often as its participant was drawn times
-as often as its item was. Owen, A. B. (2007). The pigeonhole bootstrap. Annals of Applied
-Statistics, 1(2), 386-411, https://doi.org/10.1214/07-AOAS122. Its variance is cautious: what
-differs between participants and between items counts once, the noise of single judgments about
-three times. ``analysis.statistics.clustered`` has the interval without that excess.
+The bootstrap is crossed (the "pigeonhole bootstrap"): participants and items are drawn
+independently with replacement, and a judgment's weight is the product of the numbers of times that
+its participant and its item were drawn. Owen, A. B. (2007). The pigeonhole bootstrap. Annals of
+Applied Statistics, 1(2), 386-411, https://doi.org/10.1214/07-AOAS122. Its variance is conservative:
+variation between participants and between items counts once, the noise of single judgments about
+three times. ``analysis.statistics.clustered`` gives the interval without this excess.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ _WEIGHTS_AT_A_TIME = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95% interval and where it comes from."""
+    """A 95% interval and its method."""
 
     low: float
     high: float
@@ -40,14 +40,14 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Judgments counted by participant and by item within a group.
+    """Counts of judgments by participant and item within a group.
 
     Attributes:
         right: Shape ``(participants, columns)``: right judgments; a column is an item in a group.
         judged: Shape ``(participants, columns)``: all judgments.
-        starts: Shape ``(groups,)``: each group's first column; groups lie side by side.
-        column: Where groups share items, the item of each of the groups' columns: ``right`` and
-            ``judged`` then have one column per item, and ``starts`` speaks of these.
+        starts: Shape ``(groups,)``: each group's first column; groups are adjacent.
+        column: If groups share items, the item of each of the groups' columns: ``right`` and
+            ``judged`` then have one column per item, and ``starts`` refers to ``column``.
     """
 
     right: csr_array
@@ -68,9 +68,9 @@ def cells(
 
     Args:
         correct: Shape ``(n,)``: whether each judgment was right.
-        participant: Shape ``(n,)``: who judged.
-        item: Shape ``(n,)``: what was judged.
-        group: Shape ``(n,)``: which accuracy it counts towards, from 0 without gaps.
+        participant: Shape ``(n,)``: the participant.
+        item: Shape ``(n,)``: the judged item.
+        group: Shape ``(n,)``: the group of each judgment, from 0 without gaps.
     """
     rows, n_people = codes(participant)
     item_codes, n_items = codes(item)
@@ -85,19 +85,19 @@ def cells(
 
 
 def codes(values: ArrayLike) -> tuple[NDArray[np.intp], int]:
-    """Number the distinct values from 0; missing ones count as one value.
+    """Number the distinct values from 0; missing values count as one value.
 
     Returns:
-        Shape ``(n,)``: each value's number; and how many numbers there are.
+        Shape ``(n,)``: each value's number; and the number of distinct values.
     """
-    # A frame's column is numbered as it is: of a categorical one, no strings are made.
+    # Number a column as it is: categorical columns are not converted to strings.
     series = values if isinstance(values, pd.Series) else np.asarray(values)
     numbers, distinct = pd.factorize(series, use_na_sentinel=False)
     return numbers, len(distinct)
 
 
 def combined_codes(ways: Sequence[Codes]) -> Codes:
-    """Number from 0 the combinations of several ways' numbers that occur, in ascending order."""
+    """Number the occurring combinations of several codes from 0, in ascending order."""
     found = np.unique(ways[0], return_inverse=True)[1]
     for way in ways[1:]:
         found = np.unique(found * (way.max(initial=0) + 1) + way, return_inverse=True)[1]
@@ -109,17 +109,17 @@ def crossed_bootstrap(
 ) -> Floats:
     """Return resampled accuracies, ``w_p' right w_i / w_p' judged w_i`` for each group.
 
-    ``w_p`` and ``w_i`` count how often each participant and each of the group's items was drawn,
-    in as many draws as there are of them. With ``weigh="items"`` an item's accuracy
-    ``w_p' right / w_p' judged`` comes first, and items are averaged, each weighing ``w_i``. The
-    groups share the drawn participants, so that the accuracies of one resample may be compared. A
-    resample that happens to hold no judgment of a group is NaN there.
+    ``w_p`` and ``w_i`` are the numbers of times that each participant and each of the group's items
+    was drawn, with as many draws as participants or items. With ``weigh="items"`` an item's
+    accuracy ``w_p' right / w_p' judged`` is computed first, and items are averaged with weights
+    ``w_i``. The groups share the drawn participants, so that the accuracies of one resample are
+    comparable. A resample without judgments of a group is NaN there.
 
     Args:
         counted: The judgments.
         rng: The source of randomness.
-        resamples: How many times to resample.
-        weigh: What counts alike, each judgment or each item.
+        resamples: The number of resamples.
+        weigh: The units of equal weight: judgments or items.
 
     Returns:
         Shape ``(resamples, groups)``.
@@ -130,9 +130,9 @@ def crossed_bootstrap(
 
 
 def block_sizes(resamples: int, weights: int) -> Iterator[int]:
-    """Yield how many resamples to do at a time, given the numbers that one resample holds.
+    """Yield the number of resamples to compute at a time, given the numbers in each resample.
 
-    All at once would take as much memory as resamples x weights.
+    Computing all at once would take resamples x weights numbers of memory.
     """
     block = max(1, _WEIGHTS_AT_A_TIME // weights)
     for start in range(0, resamples, block):
@@ -153,7 +153,7 @@ def _resample(counted: Cells, rng: np.random.Generator, size: int, weigh: Weighi
     with np.errstate(invalid="ignore"):
         if weigh == "items":
             right, judged = np.nan_to_num(right / judged), judged > 0
-        # A new array for each product would take a tenth of the time.
+        # Allocating a new array for each product would take 10% of the time.
         numerator = np.add.reduceat(np.multiply(right, items, right), counted.starts, axis=1)
         items *= judged
         accuracies: Floats = numerator / np.add.reduceat(items, counted.starts, axis=1)
@@ -161,21 +161,21 @@ def _resample(counted: Cells, rng: np.random.Generator, size: int, weigh: Weighi
 
 
 def _multiplied(counts: csr_array) -> csr_array | Floats:
-    """Return the counts in the form whose product is faster."""
+    """Return the counts in the format with the faster matrix product, sparse or dense."""
     small = counts.shape[0] * counts.shape[1] <= _WEIGHTS_AT_A_TIME
     return counts.toarray().astype(float) if small else counts
 
 
 def draws(rng: np.random.Generator, n: int, size: int) -> Floats:
-    """Return how often each of ``n`` was drawn in ``n`` draws, shape ``(size, n)``."""
-    # Counting drawn numbers takes a fifth of the time that multinomial counts take.
+    """Return the number of times each of ``n`` was drawn in ``n`` draws, shape ``(size, n)``."""
+    # Counting drawn numbers takes a fifth of the time of multinomial counts.
     drawn = rng.integers(0, n, (size, n))
     drawn += n * np.arange(size)[:, None]
     return np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(float)
 
 
 def percentile_interval(resampled: Floats) -> Interval:
-    """Return the middle 95% of one group's values; NaN ones do not count, all NaN give NaN."""
+    """Return the middle 95% of one group's values, without NaN; NaN if all values are NaN."""
     if np.isnan(resampled).all():
         return Interval(float("nan"), float("nan"), "bootstrap")
     low, high = np.nanquantile(resampled, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])

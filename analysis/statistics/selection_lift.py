@@ -1,4 +1,4 @@
-"""What a row's accuracy gains where its own trials decide who is kept."""
+"""The bias in a row's accuracy if the row's own trials decide exclusion."""
 
 from functools import partial
 
@@ -9,17 +9,17 @@ _TINY = 1e-9
 
 
 def printed_accuracy(true: float, n_trials: int, most_errors: int, share: float = 1.0) -> float:
-    """Return the accuracy expected in a row after excluding people who err too often.
+    """Return the accuracy expected in a row after excluding participants with too many errors.
 
-    Errors on the trials that decide are binomial; who has more than ``most_errors`` leaves. The
-    mean of the errors that are left, ``sum x P(x) / sum P(x)`` over x of 0 to ``most_errors``,
-    is what the row prints.
+    Errors on the deciding trials are binomial; participants with more than ``most_errors`` are
+    excluded. The row's errors are the mean of the remaining ones, ``sum x P(x) / sum P(x)`` over x
+    from 0 to ``most_errors``.
 
     Args:
-        true: Everybody's true accuracy.
-        n_trials: How many trials decide.
-        most_errors: The most errors of those who are kept.
-        share: Which part of the row's trials decides; the others keep their true accuracy.
+        true: The true accuracy of all participants.
+        n_trials: The number of deciding trials.
+        most_errors: The maximum number of errors of kept participants.
+        share: The share of the row's trials that decide; the others keep their true accuracy.
     """
     if true <= 0:
         return share * (n_trials - most_errors) / n_trials
@@ -34,13 +34,13 @@ def printed_accuracy(true: float, n_trials: int, most_errors: int, share: float 
 def true_accuracy(
     printed: float, n_trials: int, most_errors: int, share: float = 1.0
 ) -> float | None:
-    """Return the true accuracy that a printed one would come from; None where none would.
+    """Return the true accuracy that gives the printed accuracy; None if there is none.
 
     Args:
         printed: The row's accuracy after exclusion.
-        n_trials: How many trials decide.
-        most_errors: The most errors of those who are kept.
-        share: Which part of the row's trials decides.
+        n_trials: The number of deciding trials.
+        most_errors: The maximum number of errors of kept participants.
+        share: The share of the row's trials that decide.
     """
     expected = partial(printed_accuracy, n_trials=n_trials, most_errors=most_errors, share=share)
     if printed >= 1:

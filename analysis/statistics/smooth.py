@@ -1,4 +1,4 @@
-"""A smooth of one predictor beside linear ones: a penalised cubic regression spline by REML.
+"""A smooth of one predictor plus linear ones: a penalised cubic regression spline by REML.
 
 ``y = Z g + f(x) + e``, where ``f`` is a natural cubic spline through knots at quantiles of ``x``
 and its penalty the integral of its squared second derivative. The basis is that of section 5.3.1 of
@@ -18,7 +18,7 @@ from scipy.stats import norm
 from analysis.statistics.resample import LEVEL, Floats
 
 KNOTS = 6
-# Of the smoothing parameter, relative to the size of the cross-products: from none to a line.
+# Bounds of the smoothing parameter, relative to the cross-products: from no smoothing to a line.
 _SPAN = (-20.0, 25.0)
 
 
@@ -33,7 +33,8 @@ class Smooth:
         beta: Shape ``(p + k - 1,)``: the linear coefficients, then the spline's.
         covariance: Their Bayesian posterior covariance, of shape ``(p + k - 1,) * 2``.
         variance: The residual variance.
-        centring: Shape ``(k, k - 1)``: what makes the spline sum to zero over the data.
+        centring: Shape ``(k, k - 1)``: the transformation that makes the spline sum to zero over
+            the data.
     """
 
     edf: float
@@ -45,10 +46,10 @@ class Smooth:
     centring: Floats
 
     def curve(self, at: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the smooth at some values, and the ends of its pointwise 95% interval.
+        """Return the smooth at the given values, and the ends of its pointwise 95% interval.
 
         Args:
-            at: Shape ``(m,)``; beyond the knots the curve goes on as a line.
+            at: Shape ``(m,)``; beyond the knots the curve is linear.
         """
         rows = basis(at, self.knots) @ self.centring
         n = rows.shape[1]
@@ -58,18 +59,18 @@ class Smooth:
         return middle, middle - half, middle + half
 
     def predicted(self, linear: Floats, x: Floats) -> Floats:
-        """Return what is expected of rows with these linear predictors and this one."""
+        """Return the expected values for rows with these linear and smooth predictors."""
         return np.hstack([linear, basis(x, self.knots) @ self.centring]) @ self.beta
 
 
 def fit_smooth(y: Floats, linear: Floats, x: Floats, n_knots: int = KNOTS) -> Smooth:
-    """Fit numbers by linear predictors and a smooth one.
+    """Fit numbers by linear predictors and one smooth predictor.
 
     Args:
         y: Shape ``(n,)``.
         linear: Shape ``(n, p)``, with an intercept.
         x: Shape ``(n,)``, with at least ``n_knots`` different values.
-        n_knots: How many knots the spline has.
+        n_knots: The number of knots of the spline.
 
     Raises:
         ValueError: There are fewer different values than knots.
@@ -79,7 +80,7 @@ def fit_smooth(y: Floats, linear: Floats, x: Floats, n_knots: int = KNOTS) -> Sm
         raise ValueError(f"{len(values)} different values, fewer than {n_knots} knots")
     knots = np.quantile(values, np.linspace(0, 1, n_knots))
     rows, penalty = basis(x, knots), _penalty(knots)
-    # The spline sums to zero over the data, for the intercept is its own.
+    # The spline sums to zero over the data, since the intercept is a separate term.
     centring = qr(rows.sum(axis=0)[:, None])[0][:, 1:]
     design = np.hstack([linear, rows @ centring])
     whole = np.zeros((design.shape[1],) * 2)
@@ -88,7 +89,7 @@ def fit_smooth(y: Floats, linear: Floats, x: Floats, n_knots: int = KNOTS) -> Sm
     cross, right = design.T @ design, design.T @ y
     size = np.linalg.norm(cross[n_linear:, n_linear:]) / np.linalg.norm(whole)
     eigen = np.linalg.eigvalsh(whole[n_linear:, n_linear:])
-    # A line is not penalised: of the spline's columns one stands for it.
+    # A straight line is not penalised: it takes one of the spline's columns.
     bent = eigen[1:]
     n_free = n_linear + len(eigen) - len(bent)
 
@@ -113,7 +114,7 @@ def fit_smooth(y: Floats, linear: Floats, x: Floats, n_knots: int = KNOTS) -> Sm
 
 
 def basis(x: Floats, knots: Floats) -> Floats:
-    """Return the cubic regression spline's columns, a value at each knot.
+    """Return the columns of the cubic regression spline, parametrised by its values at the knots.
 
     Args:
         x: Shape ``(n,)``.

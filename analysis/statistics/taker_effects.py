@@ -1,4 +1,4 @@
-"""What place and session do to a taker's answers: the first of two places, and what came before."""
+"""Effects of option order and context on model participants' answers."""
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,9 @@ _BY = ["model", "reading", "context", "labels"]
 def history_effects(taken: pd.DataFrame) -> pd.DataFrame:
     """Return each context's accuracy minus that of ``zero_shot``, on the same trials.
 
-    A trial is paired with itself: same session, labels, order and item. The interval is Student's
-    with the two-way clustered variance of the differences over sessions and frames, which is not
-    below the lesser of these two. Where all differences are alike, it is that of
+    Trials are paired by session, labels, order and item. The interval is Student's
+    with the two-way clustered variance of the differences over sessions and frames, which is at
+    least the smaller of these two. If all differences are equal, it is that of
     ``people_against_models``.
 
     Returns:
@@ -74,12 +74,12 @@ def _alike(both: pd.DataFrame) -> dict[str, float]:
 
 
 def biases(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
-    """Return how often the first of two places is chosen, beside people's side bias.
+    """Return the rate of choosing the first of two places, compared with participants' side bias.
 
-    Of prompts, the place is that in the prompt; of other readings and of people it is that on the
-    screen. Trials with more than two options are left out. The share is the mean of two: where the
-    expected option stands first, and where it stands second. So it is .5 of whoever follows the
-    texts alone.
+    For prompts, the place is that in the prompt; for other readings and human participants, that on
+    the screen. Trials with more than two options are left out. The share is the mean of two shares:
+    with the expected option first, and with it second. So the share is .5 for judges who use only
+    the texts.
 
     Returns:
         judge, reading, context, labels, estimate, low, high (95%, see ``leaning``), n: for each
@@ -106,14 +106,14 @@ def biases(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def leaning(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of first places of each group, with a 95% interval.
+    """Return the share of first places in each group, with a 95% interval.
 
-    What a judgment contributes is its distance from the mean of those whose expected option stands
-    on its side: the design deals sides out evenly, so that what the texts decide is no chance. The
-    variance is two-way clustered (``statistics.clustered``), not below the lesser of participants'
-    and units': neither are expected to differ in a bias. Where nothing varies, each side's share
-    has Wilson's interval, as if its fewer clusters were observed once each, and the two are joined
-    as Zou and Donner (2008) do.
+    A judgment's contribution is its distance from the mean of judgments with the expected option on
+    the same side: the design balances sides, so variation due to the texts is not random. The
+    variance is two-way clustered (``statistics.clustered``), and at least the smaller of the
+    variances by participants and by units: neither is expected to differ in bias. Without
+    variation, each side's share has Wilson's interval with the smaller number of clusters as
+    observations, and the two intervals are combined as in Zou and Donner (2008).
 
     Args:
         rows: first, good_first, participant, item_id (and frame), and the grouping columns.

@@ -1,4 +1,4 @@
-"""What takers' answers depend on: reading, order, labels; and in which readings a result holds."""
+"""Dependence of model participants' results on reading, order and labels."""
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations
@@ -14,21 +14,21 @@ _WHO = ["model", "reading"]
 
 
 def by_reading(judgments: pd.DataFrame, taken: pd.DataFrame, margin: float) -> pd.DataFrame:
-    """Return people minus model in each reading, on the items that both answered.
+    """Return participants' minus the model's accuracy by reading, on items answered by both.
 
-    A model's answer to an item is the share of its sittings with a readable answer that chose the
-    good option. Intervals are those of ``people_against_models``.
+    A model's answer to an item is the share of good choices among its sessions with a valid answer.
+    Intervals are those of ``people_against_models``.
 
     Args:
-        judgments: People's judgments.
-        taken: Takers' answers, as ``Taken.frame``.
-        margin: Differences smaller than this count as none.
+        judgments: Human participants' judgments.
+        taken: Model participants' answers, as in ``Taken.frame``.
+        margin: Smaller differences count as no difference.
 
     Returns:
         model, reading, construction (empty: all), people, accuracy (the model's), model_low,
         model_high, difference (people minus model), low, high, p, p_holm and p_fdr (over the
         constructions and readings of one model), n_items, n_sittings, unread (a share), n_left_out
-        (judged items that were left out because the model answered none of their trials).
+        (judged items left out because the model answered none of their trials).
     """
     found = []
     for (model, reading), own in taken.groupby(_WHO, sort=False):
@@ -57,7 +57,7 @@ def by_reading(judgments: pd.DataFrame, taken: pd.DataFrame, margin: float) -> p
 
 
 def _alone(read: pd.DataFrame) -> pd.DataFrame:
-    """Return the model's own intervals: sessions and frames as clusters."""
+    """Return the model's own intervals, clustered by session and frame."""
     rows = read.assign(participant=read["session"].astype(str))
     whole = people_accuracy(rows.assign(construction=""), ["construction"])
     parts = people_accuracy(rows, ["construction"])
@@ -69,12 +69,12 @@ def _alone(read: pd.DataFrame) -> pd.DataFrame:
 def conclusions(
     found: pd.DataFrame, chance: float, attraction: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Return in how many readings each conclusion holds.
+    """Return the number of readings that support each conclusion.
 
     Args:
-        found: What ``by_reading`` gives.
-        chance: How often guessing hits the good option.
-        attraction: What ``attraction_by_reading`` gives, where items can show attraction.
+        found: The result of ``by_reading``.
+        chance: The accuracy of guessing.
+        attraction: The result of ``attraction_by_reading``, if items can show attraction.
 
     Returns:
         model, construction, conclusion, holds and opposite (numbers of readings with an interval
@@ -109,7 +109,7 @@ def _attracted(attraction: pd.DataFrame | None) -> Iterator[dict[str, object]]:
 
 
 def _ranks(found: pd.DataFrame) -> list[dict[str, object]]:
-    """Return for each two models in how many readings the one is more accurate."""
+    """Return for each two models the number of readings in which one is more accurate."""
     wide = found.pivot_table("accuracy", ["construction", "reading"], "model", sort=False)
     rows = []
     for first, second in combinations(wide.columns, 2):
@@ -142,11 +142,11 @@ def _conclusion(
 
 
 def consistency(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
-    """Return how often two answers to one item agree, beside how often two people's do.
+    """Return the agreement of a model's answers to an item, compared with that of participants.
 
     Returns:
         judge, reading, between (orders, labels, sessions, readings; of people: people), agreement
-        (the share of pairs of answers that are alike), n_pairs.
+        (the share of equal pairs of answers), n_pairs.
     """
     read = taken[taken["chose_good"].notna()]
     same: Mapping[str, list[str]] = {
@@ -171,7 +171,7 @@ def consistency(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
 
 
 def _alike(rows: pd.DataFrame, keys: list[str]) -> dict[str, float]:
-    """Return the share of pairs of rows with equal keys that chose alike."""
+    """Return the share of equal choices among pairs of rows with equal keys."""
     grouped = rows.groupby(keys, sort=False, observed=True)["chose_good"].agg(["sum", "size"])
     right, n = grouped["sum"].to_numpy(float), grouped["size"].to_numpy(float)
     alike = right * (right - 1) / 2 + (n - right) * (n - right - 1) / 2

@@ -1,17 +1,18 @@
-"""The variance of a weighted sum of cells' means, without the levels that cancel in it.
+"""The variance of a weighted sum of cell means, without levels that cancel.
 
-Where every participant answers in every cell, participants' levels cancel in a difference of cells;
-so do frames' where every frame stands in every cell. Yet summed by the other way they look like
-variance, and intervals become much too wide. Here levels that cancel are taken off first, by least
-squares with a constant for each participant and each frame; what they still move, because somebody
-stopped early, comes back as a variance of its own. The sums of squares by participant, by frame and
-by answer then tell how the *effect* differs, and each is divided by what least squares left of it.
+If every participant answers in every cell, participants' levels cancel in a difference of cells; so
+do frames' levels if every frame occurs in every cell. In sums by the other way of clustering, they
+still look like variance, and intervals become much too wide. Here levels that cancel are removed
+first, by least squares with a constant for each participant and each frame; their remaining
+influence, due to missing answers, is added back as a separate variance. The sums of squares by
+participant, by frame and by answer then measure the variation of the *effect*, and each is divided
+by the share that least squares left of it.
 
-The variance that sums of squares by participant, by frame and by answer tell together is that of
-single answers, and what participants and frames add to it where they add something. With
-participants' and frames' sums alone as the least, as Parallax had it until November 2026, it was
-too large wherever one of them added nothing, and the fewer clusters as degrees of freedom made
-intervals wider still where the other way made the variance (benchmarks/coverage_grid.py).
+The variance from these sums of squares is that of single answers, plus the contributions of
+participants and frames, if positive. Until November 2026, Parallax used participants' and frames'
+sums as the lower limit: the variance was too large if one of them contributed nothing, and the
+smaller number of clusters as degrees of freedom made intervals even wider if the other way caused
+the variance (benchmarks/coverage_grid.py).
 """
 
 from collections.abc import Sequence
@@ -22,24 +23,24 @@ from scipy import sparse
 
 from analysis.statistics.resample import Codes, Floats, combined_codes
 
-# A way cancels where its clusters hold less than this share of the weights without an opposite.
+# A way cancels if its clusters have less than this share of unbalanced weights.
 _CANCELS = 0.5
-# Keeps the equations solvable where some constants follow from others.
+# Keeps the equations solvable if constants are linearly dependent.
 RIDGE = 1e-7
-# How far ``crossed`` may fall below the greater of its two ways, found by the coverage grid.
+# How far ``crossed`` may fall below the larger of its two variances, from the coverage grid.
 _BELOW = 3.5
 
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """Least squares with constants for cells and for the clusters of the ways that cancel.
+    """A least-squares fit with constants for cells and for the clusters of ways that cancel.
 
     Attributes:
         residual: Shape ``(n,)``.
-        n_constants: How many constants the answers determined.
-        left: What was left of each way's sum of squares, as a share.
-        moved: The variance from levels that do not cancel quite.
-        stays: Of each way whether its levels stay.
+        n_constants: The number of estimable constants.
+        left: The remaining share of each way's sum of squares.
+        moved: The variance from levels that do not cancel completely.
+        stays: Whether the levels of each way remain.
     """
 
     residual: Floats
@@ -56,7 +57,7 @@ def contrast_variance(
 
     Args:
         values: Shape ``(n,)``: the answers.
-        weight: Shape ``(n,)``: what each counts; all alike within a cell.
+        weight: Shape ``(n,)``: the weight of each answer; equal within a cell.
         cell: Shape ``(n,)``: each answer's cell, from 0 without gaps.
         ways: Participants and frames, each of shape ``(n,)``, from 0 without gaps.
     """
@@ -123,15 +124,15 @@ def _indicators(codes: Codes) -> sparse.csr_array:
 
 
 def freedom_by_parts(parts: Sequence[Floats], freedoms: Sequence[Floats]) -> Floats:
-    """Return the degrees of freedom of what single answers and, where they add, clusters vary by.
+    """Return the degrees of freedom of the variance of answers plus the clusters' contributions.
 
-    They are Satterthwaite's (1946), Biometrics Bulletin, 2(6), 110-114: each part is worth
-    its own, and they are no fewer than those of the fewer clusters.
+    They are Satterthwaite's (1946), Biometrics Bulletin, 2(6), 110-114: each part has its own
+    degrees of freedom, and the result is at least that of the smaller number of clusters.
 
     Args:
         parts: The variance by participants, by frames, and by single answers.
-        freedoms: Degrees of freedom of each; 0 with one participant, who then adds nothing, or with
-            one frame.
+        freedoms: Degrees of freedom of each; 0 with one participant or one frame, which then adds
+            nothing.
     """
     *clustered, alone = parts
     people, frames, rest = freedoms
@@ -152,21 +153,22 @@ def crossed(
     freedoms: Sequence[Floats],
     whole: Sequence[bool] = (False, False),
 ) -> tuple[Floats, Floats]:
-    """Return the variance without bias where it can be had, and its degrees of freedom.
+    """Return the variance, unbiased if possible, and its degrees of freedom.
 
-    It is what both ways tell less what both hold, ``V_P + V_I - V_C``: the method of moments for
-    crossed effects (Searle, S. R., Casella, G. & McCulloch, C. E. (1992). Variance components.
-    Wiley). That estimate can fall too low, even below 0. So it is no less than a share of the
-    greater way, ``1 - 3.5 / (f + 1)`` with the fewer clusters' ``f`` degrees of freedom: the
-    greater of two estimates is too large by itself, the more so the fewer clusters each rests on.
-    The 3.5 is no theorem: with it intervals cover in simulations (benchmarks/coverage_grid.py).
-    The freedom is Satterthwaite's, to which every part counts as a whole.
+    The variance is that of both ways minus their common part, ``V_P + V_I - V_C``: the method of
+    moments for crossed effects (Searle, S. R., Casella, G. & McCulloch, C. E. (1992). Variance
+    components. Wiley). This estimate can be too low, even below 0. So it is at least a share of the
+    larger variance, ``1 - 3.5 / (f + 1)``, with ``f`` the degrees of freedom of the smaller number
+    of clusters: the larger of two estimates is biased upwards, more so with fewer clusters. The
+    value 3.5 has no theoretical basis: it gives correct coverage in simulations
+    (benchmarks/coverage_grid.py). The degrees of freedom are Satterthwaite's, with every part
+    counted in full.
 
     Args:
         parts: The variance by participants, by frames, and by single answers.
         freedoms: Degrees of freedom of each, those of both ways above 0.
-        whole: Of each way whether its part is the least as a whole: single answers hold its levels
-            too, and what they hold is then no part of the other way.
+        whole: For each way, whether its whole part is the lower limit: single answers then also
+            contain its levels, which are not part of the other way.
     """
     people, frames, alone = parts
     share = np.maximum(1 - _BELOW / (np.minimum(*freedoms[:2]) + 1), 0.0)
@@ -178,7 +180,7 @@ def crossed(
 
 
 def _satterthwaite(total: Floats, each: Floats, freedoms: Sequence[Floats]) -> Floats:
-    """Return the freedom of a variance, between the fewer clusters' and single answers'."""
+    """Return a variance's degrees of freedom, between those of the clusters and single answers."""
     people, frames, rest = freedoms
     fewest = np.where(people > 0, np.where(frames > 0, np.minimum(people, frames), people), frames)
     with np.errstate(divide="ignore", invalid="ignore"):

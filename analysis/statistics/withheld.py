@@ -1,7 +1,7 @@
-"""Where no interval of people's answers is printed, and why.
+"""Where intervals of participants' answers are withheld, and why.
 
-With few answers no formula that we know covers 95 %: an accuracy's covers too much, a difference's
-too little. Which numbers of answers these are was measured over a stated grid of designs
+With few answers, no known formula covers 95 %: intervals of accuracies cover more, those of
+differences less. The limits were measured over a documented grid of designs
 (benchmarks/coverage_grid.py; docs/statistics.md has its table). Nothing is withheld with 16 frames,
 20 participants and 8 trials of each participant in a cell.
 """
@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from analysis.statistics.resample import Floats
 
-# The fewest answers that an interval of each statistic is printed for.
+# The minimum number of answers for an interval of each statistic.
 SHARE, MEAN, CONTRAST = 60, 25, 50
-# And the fewest participants, and frames, that one of a difference is printed for: the fewest
-# frames of that grid. Two accuracies of two items always correlate by 1 or -1.
+# The minimum numbers of participants and frames for an interval of a difference: the smallest
+# number of frames in the grid. Two accuracies of two items always correlate by 1 or -1.
 UNITS = 5
-# The fewest participants of that grid: below, what an accuracy's interval covers is not known.
+# The smallest number of participants in the grid: below it, an accuracy's coverage is unknown.
 PEOPLE = 8
 _COUNTS = ("n_judgments", "n_observations", "n_ratings", "n_answers")
 REASON = (
@@ -30,13 +30,13 @@ REASON = (
 
 
 def ends(low: ArrayLike, high: ArrayLike, answers: ArrayLike, fewest: int) -> tuple[Floats, Floats]:
-    """Return the ends of intervals, NaN where they rest on too few answers.
+    """Return the ends of intervals, with NaN for intervals based on too few answers.
 
     Args:
         low: Shape ``(groups,)``.
         high: Shape ``(groups,)``.
-        answers: Shape ``(groups,)``: how many answers each rests on.
-        fewest: From how many on an interval is printed.
+        answers: Shape ``(groups,)``: the number of answers behind each interval.
+        fewest: The minimum number of answers for an interval.
     """
     enough = np.asarray(answers) >= fewest
     found: tuple[Floats, Floats] = (np.where(enough, low, np.nan), np.where(enough, high, np.nan))
@@ -44,11 +44,11 @@ def ends(low: ArrayLike, high: ArrayLike, answers: ArrayLike, fewest: int) -> tu
 
 
 def too_few_units(participants: ArrayLike, frames: ArrayLike) -> NDArray[np.bool_]:
-    """Return which differences rest on too few participants or frames for an interval.
+    """Return which differences have too few participants or frames for an interval.
 
     Args:
-        participants: Shape ``(groups,)``: of how many known participants each is; 0 where frames
-            alone are taken to vary, as of models or of people whom nobody knows.
+        participants: Shape ``(groups,)``: the number of known participants of each difference; 0 if
+            only frames vary, as for models and unknown participants.
         frames: Shape ``(groups,)``.
     """
     people = np.asarray(participants)
@@ -57,12 +57,12 @@ def too_few_units(participants: ArrayLike, frames: ArrayLike) -> NDArray[np.bool
 
 
 def reasons(rows: pd.DataFrame, keys: Sequence[str]) -> list[str]:
-    """Return what to say below a table some of whose estimates have no interval for that reason.
+    """Return the notes below a table some of whose intervals are withheld.
 
     Args:
-        rows: The table's rows, with ``<key>_low`` of each estimate and how many answers it has;
-            of differences with n_participants and n_frames as well.
-        keys: Its columns that are estimates.
+        rows: The table's rows, with ``<key>_low`` of each estimate and its number of answers; for
+            differences also n_participants and n_frames.
+        keys: The estimate columns.
     """
     counted = next((name for name in _COUNTS if name in rows), None)
     if counted is None:
