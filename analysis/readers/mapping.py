@@ -23,29 +23,30 @@ Rows = dict[str, str | list[str]]
 
 
 class Meaning(BaseModel):
-    """A mapping file: which column holds what, and how its values are written.
+    """A mapping file: the meaning of a table's columns and values.
 
     Attributes:
-        columns: Our column to theirs; a column that bears our name already may be left out. With
-            ``wide`` numbered columns are written with ``{n}``, columns named after items with
-            ``{item}``. In place of a choice, ``rating`` or ``said_yes`` is the answer to one
-            sentence, and ``version`` the version that was shown, or its text.
-        values: Our column to a table from their values to ours, such as "sentence A" to "good".
-            ``*`` stands for any text: "1. *" to "first". What is written without it goes first.
-        item_from: Columns whose texts, joined by "-", name the item, where no column does.
-        item_by_texts: Columns that hold the item's two options, by which the item is found where
-            nothing names it; or the one column that holds one of them.
-        wide: One row holds a whole session.
-        keep: Rows to take, of the table as it is: a column to the value, or values, it must have.
-        drop: Rows to leave out, of the table as it is.
-        keep_trials: The same among single trials, by their columns or ours.
-        drop_trials: Trials to leave out.
-        skip_blank: Our columns; trials where one of them is empty are no judgments.
+        columns: The source's column for each Parallax column; columns that already have Parallax's
+            name may be omitted. With ``wide``, numbered columns are written with ``{n}``, columns
+            named after items with ``{item}``. In place of a choice, ``rating`` or ``said_yes`` is
+            the answer to one sentence, and ``version`` is the version shown, or its text.
+        values: For each Parallax column, a table from the source's values to Parallax's, such as
+            "sentence A" to "good". ``*`` matches any text: "1. *" to "first". Entries without ``*``
+            take precedence.
+        item_from: Columns whose texts, joined by "-", form the item id, if no column contains the
+            id.
+        item_by_texts: Columns with the item's two options, which identify the item if no id exists;
+            or one column with one of the options.
+        wide: Whether one row contains a whole session.
+        keep: Rows of the original table to keep: for each column, the required value or values.
+        drop: Rows of the original table to drop.
+        keep_trials: Trials to keep, by the source's or Parallax's columns.
+        drop_trials: Trials to drop.
+        skip_blank: Parallax columns; trials with an empty value in one of them are not judgments.
         rt_unit: The unit of the reaction times, "ms" or "s".
-        duplicates: What to do with copies of a judgment: "keep" or "drop" them; without it copies
-            stop the import.
-        unrelated: Columns that look like whether the choice was right, or like the item's texts,
-            or bear one of our names, and are something else.
+        duplicates: "keep" or "drop" copies of a judgment; if unset, copies stop the import.
+        unrelated: Columns to ignore although they look like correctness or the item's texts, or
+            have one of Parallax's names.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -64,7 +65,7 @@ class Meaning(BaseModel):
     unrelated: list[str] = []
 
     def to_toml(self) -> str:
-        """Return the mapping as a file of it is written, without what it does not say."""
+        """Return the mapping as TOML text, without unset values."""
         said = self.model_dump(exclude_defaults=True)
         plain = {key: value for key, value in said.items() if not isinstance(value, dict)}
         lines = [f"{key} = {json.dumps(value)}" for key, value in plain.items()]

@@ -38,7 +38,7 @@ def rank_products_without_each(first: Floats, second: Floats) -> Floats:
 
 
 def _falls(weights: Floats, codes: NDArray[np.intp]) -> Floats:
-    """Return the sum of weights of larger codes, plus half those of other items with equal codes."""
+    """Return the sum of larger codes' weights, plus half those of other items with equal codes."""
     totals = np.bincount(codes, weights)
     larger = totals[::-1].cumsum()[::-1] - totals
     found: Floats = larger[codes] + (totals[codes] - weights) / 2
