@@ -110,7 +110,7 @@ class Scorer(Protocol):
 
         Args:
             requests: Pairs of (context, continuation); the scores depend neither on the pairs'
-                            order nor on their number.
+                order nor on their number.
 
         Returns:
             One ``TokenScores`` per request, in the order of the requests.

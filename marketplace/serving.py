@@ -29,7 +29,7 @@ def listen(host: str, port: int, *, public: bool) -> socket.socket:
 
     Raises:
         MarketplaceError: Other machines could reach the address although ``public`` is false,
-        or the address cannot be listened on.
+            or the address cannot be listened on.
     """
     if not public and not is_loopback(address(host, port)):
         raise MarketplaceError(

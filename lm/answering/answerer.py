@@ -48,7 +48,7 @@ class Reply:
 
     Attributes:
         logprobs_nats: The natural-log probability of each answer after the prompt; None if the
-                    model did not report it. With samples, the log of the answer's share.
+            model did not report it. With samples, the log of the answer's share.
         texts: The sampled texts.
         n_unreadable: The number of samples without a recognisable answer.
         n_refused: The number of samples in which the model declined to answer.
@@ -56,7 +56,7 @@ class Reply:
         thoughts: The thinking text before each answer, if it is visible.
         n_hidden: The number of thinking tokens in all samples; None if unknown.
         seed: The seed of the first sample; each later sample has the next number. None without
-                    samples.
+            samples.
     """
 
     logprobs_nats: tuple[float | None, ...]

@@ -30,7 +30,7 @@ class UnigramScorer:
     Args:
         vocabulary: The words.
         counts: int64, shape ``(V + 1,)``: the count of each word, by its number; the count of
-                    ``<s>`` is ignored.
+            ``<s>`` is ignored.
         name: The model's name in tables and figures.
         trained_on: The text the counts come from.
     """

@@ -222,7 +222,7 @@ def load_hf(
 
     Raises:
         LmError: The model or device does not exist, or the model does not fit into memory or is no
-                    language model.
+            language model.
     """
     refuse_adapter(Path(source))
     config = _fetched(AutoConfig.from_pretrained, source)

@@ -69,7 +69,7 @@ class HfScorer:
 
         Raises:
             LmError: A text is longer than the model's window, or a token spans the border
-                            between context and continuation.
+                between context and continuation.
         """
         return self._scored([self.encoder.encode(*request) for request in requests])
 
