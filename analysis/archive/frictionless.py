@@ -19,7 +19,7 @@ from experiment.tables.column import Column
 from experiment.tables.files import spreadsheet_safe, write_table
 from experiment.tables.schemas import ANSWERS
 
-# Folders of an export that hold texts, and no data of people.
+# Folders of an export with texts only, without participants' data.
 _TEXTS = ("study", "consent")
 _README = """\
 # {title}

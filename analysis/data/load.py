@@ -146,9 +146,9 @@ class ExportedRun:
     trials: pd.DataFrame
     responses: pd.DataFrame
     verdicts: pd.DataFrame
-    answers: pd.DataFrame | None = None  # to the questionnaire; None where nobody knows them
-    readings: pd.DataFrame | None = None  # word by word; None where nothing is read so
-    parts: tuple["ExportedRun", ...] = ()  # as they were exported, of several parts of a study
+    answers: pd.DataFrame | None = None  # questionnaire answers; None if the run has none
+    readings: pd.DataFrame | None = None  # one row per word; None unless read in steps
+    parts: tuple["ExportedRun", ...] = ()  # the exported parts, if the run joins several
 
     @property
     def of_parts(self) -> bool:

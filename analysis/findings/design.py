@@ -85,7 +85,7 @@ def designs(given: Given, *, between: bool = True) -> Iterator[tuple[str, pd.Dat
         between: Whether to include between-participant factors; models have none.
 
     Yields:
-        The construction; its answers with ``cell``, ``unit`` (what repeats over conditions) and,
+        The construction; its answers with ``cell``, ``unit`` (repeats over conditions) and,
         with between-participant factors, ``group`` (their levels); the crossing.
     """
     rows, items = given.data.judgments, given.run.items

@@ -125,7 +125,7 @@ def design_of(lists: Sequence[Sequence[ListEntry]]) -> Design:
 def like_items(
     design: Design, p_good: Mapping[str, float], people: Assumptions, rt_ms: float
 ) -> Expected:
-    """Return the expectations if items are as hard for participants as the given probabilities say.
+    """Return expectations for participants who find items as hard as the given probabilities.
 
     Args:
         design: The lists.

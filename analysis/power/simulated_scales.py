@@ -85,7 +85,7 @@ class Planned:
         rows: The indices of its answers among all answers.
         answers: Those answers, with cell, participant, unit, and perhaps ``also`` and ``group``.
         wanted: Each contrast's weights of cells.
-        truth: Each contrast's value if all people were attentive.
+        truth: Each contrast's value if all participants were attentive.
     """
 
     rows: NDArray[np.intp]

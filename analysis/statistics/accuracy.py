@@ -196,7 +196,7 @@ def model_accuracy(
         decisions: One row per item, from ``analysis.data.join.decisions``.
         model: The model's name.
         by: The grouping columns.
-        judged: The ids of the items that people judged.
+        judged: The ids of the judged items.
     """
     on_judged = decisions[decisions["item_id"].isin(set(judged))]
     sides = (_shares(decisions, by, ALL, model), _shares(on_judged, by, JUDGED, model))

@@ -153,7 +153,7 @@ def out_of_sample(
     acceptability judgment? Rethinking the impact of frequency and length. NAACL 2025.
 
     Args:
-        people: Shape ``(items,)``: mean judgments.
+        people: Shape ``(items,)``: participants' mean judgments.
         per_token: Shape ``(items,)``: log-probabilities over tokens.
         unigram_per_token: Shape ``(items,)``: the same of a unigram model.
         tokens: Shape ``(items,)``: numbers of tokens.

@@ -65,10 +65,10 @@ def error_consistency(
 ) -> pd.DataFrame:
     """Return the consistency of pairs: two participants, a participant and a model, two models.
 
-    Pairs with people are averaged over participants (pairs of participants: those who judged the
-    same items, among at most ``MOST_PAIRED`` of them); their variance is the two-way jackknife's
-    over participants and frames (``clustered.jackknifed``), among people on the scale of log F.
-    Pairs with a single shared item have no kappa.
+    Pairs with participants are averaged over participants (pairs of participants: those who judged
+    the same items, among at most ``MOST_PAIRED`` of them); their variance is the two-way
+    jackknife's over participants and frames (``clustered.jackknifed``), between participants on the
+    scale of log F. Pairs with a single shared item have no kappa.
 
     Args:
         judgments: One row per judgment with its participant, from ``analysis.data.join.judgments``.

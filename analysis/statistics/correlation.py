@@ -27,7 +27,7 @@ def correlations(people: Floats, model: Floats) -> dict[str, float]:
     if one side does not vary; ends are NaN if leaving out some item gives a correlation of 1 or -1.
 
     Args:
-        people: Shape ``(items,)``.
+        people: Shape ``(items,)``: participants' values.
         model: Shape ``(items,)``.
 
     Returns:

@@ -130,7 +130,7 @@ def correlated(
     """Return correlations between two values per item, with 95% intervals over items.
 
     Args:
-        people: Shape ``(items,)``.
+        people: Shape ``(items,)``: participants' values.
         model: Shape ``(items,)``.
         rng: The source of randomness.
         resamples: The number of times to resample the items.

@@ -145,8 +145,8 @@ def consistency(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
     """Return the agreement of a model's answers to an item, compared with that of participants.
 
     Returns:
-        judge, reading, between (orders, labels, sessions, readings; of people: people), agreement
-        (the share of equal pairs of answers), n_pairs.
+        judge, reading, between (orders, labels, sessions, readings; human participants: people),
+        agreement (the share of equal pairs of answers), n_pairs.
     """
     read = taken[taken["chose_good"].notna()]
     same: Mapping[str, list[str]] = {
