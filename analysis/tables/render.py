@@ -16,7 +16,7 @@ _NARROWEST_NOTES = 60
 def to_csv(table: Table) -> str:
     """Return the whole frame as CSV, preceded by the notes as lines starting with ``#``.
 
-    Numbers stand there as they are: what other formats print in per cent is a share from 0 to 1.
+    Numbers are unformatted: values that other formats print in per cent are shares from 0 to 1.
     """
     out = io.StringIO()
     out.writelines(f"# {line}\n" for line in lines(table))
