@@ -255,8 +255,8 @@ class ReadingTimes(Measure):
         first = ["construction", "region"]
         found = found[[*first, *(name for name in found if name not in first)]]
         ends = {"percent": "estimate", "percent_low": "low", "percent_high": "high"}
-        per_cent = {name: np.expm1(found[end].astype(float)) for name, end in ends.items()}
-        return found.assign(**{name: _PERCENT * own for name, own in per_cent.items()})
+        percents = {name: np.expm1(found[end].astype(float)) for name, end in ends.items()}
+        return found.assign(**{name: _PERCENT * own for name, own in percents.items()})
 
     def cells(self, answers: pd.DataFrame, compared: Sequence[Design]) -> pd.DataFrame:
         """Return geometric means by construction, region and condition, in milliseconds."""

@@ -87,7 +87,7 @@ NOT_GIVEN: Mapping[str, str] = {
     ),
     "links make": _SECRET,
     **dict.fromkeys(("compare", "archive", "import"), _GIVEN),
-    **dict.fromkeys(("projects", "users", "keys", "db", "doctor"), _OPERATES),
+    **dict.fromkeys(("projects", "users", "keys", "db", "doctor", "paying-copy"), _OPERATES),
 }  # fmt: skip
 
 

@@ -50,7 +50,14 @@ def keep(request, sessions, shell, app, tmp_path, monkeypatch):
         file = str(tmp_path / "backup")
         db("backup", file)
         monkeypatch.setattr("webapp.commands.db.refuse_while_serving", lambda _: None)
-        return lambda: db("restore", file, "--replace", "--without-record")
+
+        def restore() -> None:
+            db("restore", file, "--replace", "--without-record")
+            # A restored database starts without the right to pay and to report.
+            taken = shell("paying-copy", "take-over", "--other-copy-is-gone", "--yes")
+            assert taken.exit_code == 0, (taken.output, taken.exception)
+
+        return restore
 
     return backup
 

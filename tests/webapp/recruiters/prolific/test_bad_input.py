@@ -187,6 +187,6 @@ def test_a_study_edited_after_its_launch_is_published_and_paid_as_it_was_launche
     [study] = stand_in.call("GET", "/studies/")["results"]
     submission = lab.hand_in(study["id"])
     shutil.rmtree(study_folder)
-    assert shell("close", lab.run.ref).exit_code == 0
+    assert shell("close", lab.run.ref, "--yes").exit_code == 0
     assert shell("approve", lab.run.ref, "--yes").exit_code == 0
     assert stand_in.payments() == [("reward", submission, 20)]
