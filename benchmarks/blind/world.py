@@ -20,8 +20,11 @@ from benchmarks.blind.studies import PAID, study_of_kind
 from webapp import create_app
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Participant, Response, Run
+from webapp.gate import paying_copy
+from webapp.gate.installation import Installation
 from webapp.long_jobs.records import MADE, Job, Jobs, JobState, Step
 from webapp.projects.projects import add_project
+from webapp.recruiters.settings import load_settings
 from webapp.researcher.reports import make_report_link
 from webapp.runs.exclude import exclude
 from webapp.runs.launch import launch
@@ -139,6 +142,10 @@ class World:
             if self.paid_by:
                 self.paid_by.go_on_with_a_copy(Path(folder))
             app = create_app(self.instance, now=lambda: NOW)
+            # The original does nothing meanwhile, so the copy may have its right to pay.
+            with app.extensions["parallax"].engine.begin() as connection:
+                here = Installation(self.instance, load_settings(self.instance))
+                paying_copy.take(connection, here)
             yield app
             app.extensions["parallax"].engine.dispose()
         self.instance = whole
