@@ -24,9 +24,9 @@ _REMEDY = (
 _OLD_PATTERN_S = 1.0
 _OLD_PATTERNS = Lock()
 _MATCH = "import re, sys; sys.exit(not getattr(re, sys.argv[1])(*sys.argv[2:4], int(sys.argv[4])))"
-# Parsing a TOML key takes time quadratic in the number of its parts.
 MOST_CHARACTERS, MOST_MARKS = 100_000, 2_000
 _MARKS = re.compile(r"[^\w ,;:.?'\"]|_")
+# Parsing a TOML key takes time quadratic in the number of its parts.
 _LONGEST_TOML, _MOST_KEY_WORK = 1_000_000, 4_000_000
 
 

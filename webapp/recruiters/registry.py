@@ -108,22 +108,26 @@ def open_platform(recruiter: str, settings: Settings, *, live: bool = False) -> 
 
 def _let_paying_copy_alone_act(platform: Platform, instance: Path) -> None:
     for name in _acts():
-        if hasattr(type(platform), name):
-            setattr(platform, name, _by_paying_copy(platform, name, instance))
+        # Also a method that a plug-in's platform has by itself and not by its class.
+        method = getattr(platform, name, None)
+        if method is not None:
+            setattr(platform, name, _by_paying_copy(method, platform.endpoint, instance))
 
 
-def _by_paying_copy(platform: Platform, name: str, instance: Path) -> Callable[..., Any]:
-    @wraps(getattr(type(platform), name))
+def _by_paying_copy(
+    method: Callable[..., Any], endpoint: str, instance: Path
+) -> Callable[..., Any]:
+    @wraps(method)
     def call(*values: object, **named: object) -> Any:  # noqa: ANN401 - whatever the method returns
         with acting(instance) as may_act:
             if not may_act:
                 raise PlatformError(
                     "this copy of the installation does not have the right to pay and publish, so "
                     "nothing was done",
-                    where=platform.endpoint,
+                    where=endpoint,
                     remedy=REMEDY,
                 )
-            return getattr(type(platform), name)(platform, *values, **named)
+            return method(*values, **named)
 
     return call
 
