@@ -185,12 +185,11 @@ def row(figure: Figure) -> str:
     if not figure.result.exists():
         return f"| {figure.what} | not measured yet | `{figure.command}` | |\n"
     command, source, printed = figure.result.read_text("utf-8").split("\n", 2)
-    lines = [
-        " ".join(line.strip(" |").replace(" | ", ", ").split()) for line in _lines(figure, printed)
-    ]
+    lines = [line.strip("| \n").replace(" | ", ", ") for line in _lines(figure, printed)]
+    result = "; ".join(dict.fromkeys(" ".join(line.split()) for line in lines))
     when = source.removeprefix("# Parallax ").split(";")[0].replace(" at ", ", ", 1)
     when = re.sub(r"^[\d.]+, ", "", when)
-    return f"| {figure.what} | {'; '.join(lines)} | `{command.removeprefix('$ ')}` | {when} |\n"
+    return f"| {figure.what} | {result} | `{command.removeprefix('$ ')}` | {when} |\n"
 
 
 def shown(figure: Figure) -> str:
