@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from analysis.data.readings import by_region, readings_of
-from analysis.figures.reading import regions_figure
+from analysis.figures.designs import regions_figure
 from analysis.findings.design import Crossing
 from analysis.findings.effects import (
     LABEL,

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.report.mixed_scripts import write_scripts
+from analysis.findings.mixed import write_scripts
 from analysis.statistics.mixed import fit
 from tests.analysis.known_choices import known_choices
 from tests.prerequisites import LME4

@@ -1,10 +1,11 @@
-"""Reading times by region: one line per condition, one panel per construction."""
+"""Figures of designs: ratings by condition, reading times by region, and their surprisal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.figures.drawing import (
@@ -17,8 +18,67 @@ from analysis.figures.drawing import (
     warn_of_programs,
 )
 
+_ACROSS, _HEIGHT_INCHES = 2, 2.4
+_ONE = ((PEOPLE, "o"), *MODELS)
+# Shift the points, so that several lines do not hide each other's intervals.
+_STEP = 0.06
+
+
+def cells_figure(
+    panels: Mapping[str, pd.DataFrame],
+    factors: Mapping[str, Sequence[Sequence[str]]],
+    *,
+    simulated: bool,
+    measured: str = "mean rating (z)",
+) -> Figure:
+    """Draw each cell's mean with its interval; with two factors, one line per level of the first.
+
+    Args:
+        panels: By title: first, second (levels), mean, low, high; one row per cell.
+        factors: By title: the levels of each factor in order.
+        simulated: Whether the figure must state that participants were simulated.
+        measured: The label of the vertical axis.
+    """
+    down = -(-len(panels) // _ACROSS)
+    across = min(_ACROSS, len(panels))
+    with mpl.rc_context(STYLE):
+        figure = new_figure(PAGE_INCHES * across / _ACROSS, _HEIGHT_INCHES * down)
+        grid = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
+        for place, (title, rows) in enumerate(panels.items()):
+            _panel(grid[place], title, rows, factors[title])
+            grid[place].set_ylabel(measured)
+        for axes in grid[len(panels) :]:
+            axes.set_visible(False)
+        if simulated:
+            warn_of_programs(grid[0])
+    return figure
+
+
+def _panel(axes: Axes, title: str, rows: pd.DataFrame, factors: Sequence[Sequence[str]]) -> None:
+    several = len(factors) == 2
+    lines = factors[0] if several else [""]
+    levels = list(factors[-1])
+    for number, line in enumerate(lines):
+        own = rows[rows["first"] == line] if several else rows
+        key = own["second" if several else "first"]
+        own = own.assign(x=key.map(levels.index)).sort_values("x")
+        x = own["x"] + _STEP * (number - (len(lines) - 1) / 2)
+        ends = [own["mean"] - own["low"], own["high"] - own["mean"]]
+        colour, marker = _ONE[number % len(_ONE)]
+        axes.errorbar(
+            x, own["mean"], ends, color=colour, marker=marker, markersize=4, linewidth=1,
+            elinewidth=0.8, linestyle="-" if several else "none", label=line,
+        )  # fmt: skip
+    axes.set_xticks(range(len(levels)), levels)
+    axes.set_xlim(-0.5, len(levels) - 0.5)
+    axes.set_xlabel(title)
+    bare(axes)
+    if several:
+        axes.legend(frameon=False)
+
+
 _LINES = ((PEOPLE, "o"), *MODELS)
-_HEIGHT_INCHES, _STEP, _LONGEST = 2.4, 0.08, 14
+_REGIONS_INCHES, _REGION_STEP, _LONGEST = 2.4, 0.08, 14
 
 
 def regions_figure(panels: Mapping[str, pd.DataFrame], *, simulated: bool) -> Figure:
@@ -29,13 +89,13 @@ def regions_figure(panels: Mapping[str, pd.DataFrame], *, simulated: bool) -> Fi
         simulated: Whether the figure must state that participants were simulated.
     """
     with mpl.rc_context(STYLE):
-        figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES * len(panels))
+        figure = new_figure(PAGE_INCHES, _REGIONS_INCHES * len(panels))
         grid = figure.subplots(len(panels), 1, squeeze=False).ravel()
         for axes, (title, rows) in zip(grid, panels.items(), strict=True):
             cells = list(dict.fromkeys(rows["cell"].astype(str)))
             for number, cell in enumerate(cells):
                 own = rows[rows["cell"].astype(str) == cell]
-                x = own["region"] + _STEP * (number - (len(cells) - 1) / 2)
+                x = own["region"] + _REGION_STEP * (number - (len(cells) - 1) / 2)
                 ends = [own["rt_ms"] - own["rt_ms_low"], own["rt_ms_high"] - own["rt_ms"]]
                 colour, marker = _LINES[number % len(_LINES)]
                 axes.errorbar(
@@ -62,7 +122,7 @@ def shapes_figure(curves: pd.DataFrame, *, simulated: bool) -> Figure:
         simulated: Whether the figure must state that participants were simulated.
     """
     with mpl.rc_context(STYLE):
-        figure = new_figure(PAGE_INCHES, _HEIGHT_INCHES)
+        figure = new_figure(PAGE_INCHES, _REGIONS_INCHES)
         axes = figure.subplots()
         for number, (model, rows) in enumerate(curves.groupby("model", sort=False)):
             colour, _ = _LINES[number % len(_LINES)]
