@@ -1,21 +1,97 @@
-"""Workers' actions: find, accept, return and submit HITs."""
+"""Workers: profiles, qualification requests, and HITs found, accepted, returned and submitted."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from sqlalchemy import Select, exists, func, select
 from sqlalchemy.orm import Session
 
 from marketplace.faults import FaultPlan
 from marketplace.mturk.errors import WorkerRefusedError
 from marketplace.mturk.events import tell
-from marketplace.mturk.expiry import tell_if_reviewable
-from marketplace.mturk.ids import new_id
-from marketplace.mturk.qualifications.matching import may
+from marketplace.mturk.operations.qualifications import grant
+from marketplace.mturk.qualifications import may
 from marketplace.mturk.question import answer_xml
-from marketplace.mturk.tables import Assignment, Hit, HitType, Worker
+from marketplace.mturk.store import tell_if_reviewable
+from marketplace.mturk.tables import (
+    Assignment,
+    Grant,
+    Hit,
+    HitType,
+    QualificationRequest,
+    QualificationType,
+    Worker,
+    new_id,
+)
+
+
+def _form(form: str, said: str) -> AfterValidator:
+    """Return a validator that refuses text of another form, with a message."""
+
+    def checked(text: str) -> str:
+        if not re.fullmatch(form, text):
+            raise ValueError(said)
+        return text
+
+    return AfterValidator(checked)
+
+
+_WorkerId = Annotated[
+    str,
+    Field(max_length=64),
+    _form("A[A-Z0-9]+", "a worker ID begins with A and goes on with capital letters and digits"),
+]
+_Country = Annotated[str, _form("([A-Z]{2})?", "a country is two capital letters, e.g. US")]
+_Subdivision = Annotated[
+    str, _form("([A-Z0-9]{2})?", "a state or province is two capital letters, e.g. CA")
+]
+
+
+class Profile(BaseModel):
+    """The attributes of a worker; omitted fields keep their values.
+
+    Attributes:
+        worker_id: Letters and digits, the first an A.
+        country: Two letters, e.g. US.
+        subdivision: Two letters, e.g. CA; may be empty.
+        approved_percent: The approval rate; null computes it from the work done here.
+        approved_before: HITs approved before the worker came to this marketplace.
+        masters: Whether the worker has the Masters qualification.
+        adult: Whether the worker agreed to see adult content.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    worker_id: _WorkerId
+    country: _Country = "US"
+    subdivision: _Subdivision = ""
+    approved_percent: int | None = Field(default=None, ge=0, le=100)
+    approved_before: int = Field(default=0, ge=0, le=10_000_000)
+    masters: bool = False
+    adult: bool = False
+
+
+def keep_profile(session: Session, profile: Profile) -> Worker:
+    """Create or update the profile's worker, and return them."""
+    worker = find_worker(session, profile.worker_id)
+    facts = profile.model_dump(exclude_unset=worker is not None)
+    if worker is None:
+        worker = Worker()
+        session.add(worker)
+    for name, value in facts.items():
+        setattr(worker, name, value)
+    session.flush()
+    return worker
+
+
+def find_worker(session: Session, worker_id: str) -> Worker | None:
+    """Return the worker who signed in under that identifier, or None."""
+    return session.scalar(select(Worker).where(Worker.worker_id == worker_id))
+
 
 _TAKING = ("accepted", "submitted", "approved", "rejected")
 # The frame's own parameters, which are not part of the answers.
@@ -195,3 +271,83 @@ def _latest(session: Session, ids: list[str]) -> Assignment:
     if found is None:
         raise WorkerRefusedError("unknown", "There is no such assignment.", status=404)
     return found
+
+
+def requestable(session: Session, worker: Worker) -> list[dict[str, Any]]:
+    """Return the active qualification types, and the worker's status for each."""
+    types = select(QualificationType).where(
+        QualificationType.deleted_at.is_(None), QualificationType.status == "Active"
+    )
+    return [
+        {
+            "qualification_type_id": each.qualification_type_id,
+            "name": each.name,
+            "description": each.description,
+            "status": _status(session, worker, each),
+        }
+        for each in session.scalars(types.order_by(QualificationType.name)).all()
+    ]
+
+
+def ask(session: Session, worker: Worker, type_id: str, now: datetime) -> None:
+    """Request a qualification; automatically granted ones are granted immediately.
+
+    Raises:
+        WorkerRefusedError: No such type exists, or the worker has it or has requested it already.
+    """
+    of = session.scalar(
+        select(QualificationType).where(
+            QualificationType.qualification_type_id == type_id,
+            QualificationType.deleted_at.is_(None),
+            QualificationType.status == "Active",
+        )
+    )
+    if of is None:
+        raise WorkerRefusedError("unknown", "There is no such qualification.", status=404)
+    status = _status(session, worker, of)
+    if status in ("granted", "requested"):
+        raise WorkerRefusedError(status, f"This qualification is {status} already.")
+    if status == "rejected" and not _may_ask_again(session, worker, of, now):
+        raise WorkerRefusedError("rejected", "You cannot ask for this qualification again yet.")
+    session.add(
+        QualificationRequest(
+            request_id=new_id(),
+            type=of,
+            worker_id=worker.worker_id,
+            state="accepted" if of.auto_granted else "pending",
+            submitted_at=now,
+        )
+    )
+    if of.auto_granted:
+        grant(session, of, worker.worker_id, of.auto_granted_value, now)
+
+
+def _status(session: Session, worker: Worker, of: QualificationType) -> str:
+    held = session.scalar(
+        select(Grant.status).where(Grant.type_id == of.id, Grant.worker_id == worker.worker_id)
+    )
+    if held == "Granted":
+        return "granted"
+    asked = _last_request(session, worker, of)
+    states = {"pending": "requested", "rejected": "rejected"}
+    return states.get(asked.state, "") if asked else ""
+
+
+def _may_ask_again(session: Session, worker: Worker, of: QualificationType, now: datetime) -> bool:
+    asked = _last_request(session, worker, of)
+    if asked is None or of.retry_delay_s is None:
+        return asked is None
+    return now >= asked.submitted_at + timedelta(seconds=of.retry_delay_s)
+
+
+def _last_request(
+    session: Session, worker: Worker, of: QualificationType
+) -> QualificationRequest | None:
+    return session.scalars(
+        select(QualificationRequest)
+        .where(
+            QualificationRequest.type_id == of.id,
+            QualificationRequest.worker_id == worker.worker_id,
+        )
+        .order_by(QualificationRequest.id.desc())
+    ).first()

@@ -8,9 +8,9 @@ from experiment.payment.payment import Caps, PaymentItem, PaymentKind
 from tests.webapp.payments.by_hand import account, line, snapshot, study, work, written
 from tests.webapp.payments.platform_double import REFUSES, PlatformDouble
 from webapp.database.engine import reading
-from webapp.payments.as_listed import is_made, mark
 from webapp.payments.ledger import Entry, payments_of
 from webapp.payments.pay import pay_entries
+from webapp.payments.platform_payments import is_made, mark
 from webapp.payments.reconciliation import reconcile
 from webapp.payments.reconciliation.reconcile import _decisions, note_compared
 from webapp.payments.reconciliation.snapshot import _platform_minor

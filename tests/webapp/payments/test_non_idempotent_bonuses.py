@@ -22,7 +22,7 @@ from tests.webapp.payments.platform_double import (
 from tests.webapp.test_transactions import OpenTransactions
 from webapp.database.engine import reading
 from webapp.database.models import Payment
-from webapp.payments import two_steps
+from webapp.payments import non_idempotent_bonuses
 from webapp.payments.ledger import Entry, payments_of
 from webapp.payments.pay import pay_entries
 from webapp.recruiters.platform import Bonus
@@ -177,7 +177,7 @@ def test_a_bonus_is_paid_when_more_are_shown_than_before_or_than_other_lines_hav
         on = {"assignment": f"WORK{number}"}
         beside = [written(sessions, run, **{**on, **each}) for each in others]
         ours = written(sessions, run, shown_before=before, answer="?", **on)
-        assert two_steps._settle_if_shown(sessions, ours, shown, clock) is paid, number
+        assert non_idempotent_bonuses._settle_if_shown(sessions, ours, shown, clock) is paid, number
         with reading(sessions) as session:
             found = session.get_one(Payment, ours.id)
             assert (found.state, found.answer) == (("done", "") if paid else ("unknown", "?"))

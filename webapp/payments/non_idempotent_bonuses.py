@@ -21,13 +21,13 @@ from experiment.payment.payment import PaymentError, PaymentKind, PaymentState
 from webapp.core.clock import Clock
 from webapp.database.engine import Sessions, reading
 from webapp.database.models import Payment, Run
-from webapp.payments.as_listed import (
+from webapp.payments.ledger import is_claimed
+from webapp.payments.platform_payments import (
     TAKEN_AS_PAID,
     OtherLines,
     is_by_hand,
     refuse_paid_elsewhere,
 )
-from webapp.payments.ledger import is_claimed
 from webapp.recruiters.capabilities import TwoStepBonuses
 from webapp.recruiters.platform import Platform, PlatformError, PlatformUnreachable
 
