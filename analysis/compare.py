@@ -25,8 +25,8 @@ from analysis.data.part_scores import scores_of_parts
 from analysis.data.takers import load_all_taken
 from analysis.data.tasks import parts
 from analysis.data.word_predictors import read_surprisal
+from analysis.findings.finding import ComparisonOptions
 from analysis.findings.lexical import count_corpus_words
-from analysis.options import ComparisonOptions
 from analysis.report.write import write_comparison, written_before
 from analysis.result import Comparison
 from analysis.scores.metrics import METRICS

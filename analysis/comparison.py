@@ -16,13 +16,10 @@ from analysis.data.load import ExportedRun, Scores
 from analysis.data.n_alternatives import chance
 from analysis.data.participant_flow import flow
 from analysis.errors import AnalysisError
-from analysis.findings.finding import Context, Finding, Findings, Given
-from analysis.findings.missing import missing
+from analysis.findings.design import missing_judgments
+from analysis.findings.finding import ComparisonOptions, Context, Finding, Findings, Given
 from analysis.findings.multiverse import MOST_RESPONSES
-from analysis.findings.registry import wanted
-from analysis.options import ComparisonOptions
-from analysis.responses.base import ResponseAnalysis
-from analysis.responses.registry import analysis_of
+from analysis.responses.base import ResponseAnalysis, analysis_of, findings_of
 from analysis.result import Comparison
 from analysis.scores.metrics import FULL, with_metric
 from analysis.tables.provenance import ModelFacts, Provenance
@@ -56,9 +53,7 @@ def compare(
     origin = _provenance(run, by_metric, data, options, code_version, response)
     context = Context(study_of_targets(run.study, run.items), origin)
     given = Given(run, by_metric, scores, data, options, context)
-    return _compared(
-        response, given, _found(wanted(response.name, response.findings, given), given)
-    )
+    return _compared(response, given, _found(findings_of(response, given), given))
 
 
 def _found(findings: Sequence[Finding], given: Given) -> list[Findings]:
@@ -89,7 +84,7 @@ def _compared(response: ResponseAnalysis, given: Given, findings: Sequence[Findi
         summary=(
             *given.context.origin.peeked,
             *response.summary(given, statistics),
-            *missing(given),
+            *missing_judgments(given),
         ),
     )
 

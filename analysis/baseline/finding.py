@@ -64,4 +64,4 @@ def _row(one: AnsweredItem) -> dict[str, str]:
     }
 
 
-HUMAN_BASELINE = Finding("human_baseline", Section.BASELINE, _run, of=())
+HUMAN_BASELINE = Finding("human_baseline", Section.BASELINE, _run)

@@ -7,7 +7,7 @@ import click
 from markdown_it import MarkdownIt
 
 from analysis.errors import AnalysisError
-from analysis.findings.paired_models import paired, paired_tables
+from analysis.findings.benchmark import paired, paired_tables
 from analysis.tables.accuracy_table import Table
 from analysis.tables.render import save_table, to_markdown, to_text
 from experiment.tables.atomic_write import atomic_folder

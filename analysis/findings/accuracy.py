@@ -1,4 +1,4 @@
-"""Accuracy by construction and by condition: tables in the papers' form, with intervals."""
+"""Accuracy by construction and by condition, in the papers' form, and the share of each option."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,10 +6,19 @@ from functools import partial
 
 import pandas as pd
 
-from analysis.data.load import PEOPLE
+from analysis.data.load import PEOPLE, ExportedRun, Scores
+from analysis.data.n_alternatives import choices, options_of
 from analysis.figures.accuracy import accuracy_figure
 from analysis.figures.drawing import Drawing
-from analysis.findings.finding import CONDITION, CONSTRUCTION, Context, Finding, Findings, Given
+from analysis.findings.finding import (
+    CONDITION,
+    CONSTRUCTION,
+    Context,
+    Finding,
+    Findings,
+    Given,
+    full_titles,
+)
 from analysis.findings.selection import selection, with_selection
 from analysis.statistics.accuracy import ALL, JUDGED
 from analysis.tables.accuracy_table import Column, Table, accuracy_table
@@ -212,4 +221,72 @@ INTERVALS = Finding(
     "intervals",
     Section.SUPPLEMENT,
     lambda given: interval_findings(given.by_construction, given.context),
+)
+
+
+_BY = ["construction", "condition"]
+
+
+def option_findings(
+    run: ExportedRun, judgments: pd.DataFrame, scores: Sequence[Scores], context: Context
+) -> Findings:
+    """Return the share of each option in each condition; empty for studies of pairs.
+
+    Args:
+        run: The exported run.
+        judgments: One row per judgment, with its ``version``.
+        scores: One entry per model.
+        context: The study and the origin of the numbers.
+    """
+    options = options_of(run)
+    if not options:
+        return Findings()
+    people = _shares(judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people")
+    items = judgments[[*_BY, "item_id"]].drop_duplicates().astype(str)
+    found, incomplete = people, []
+    for one in scores:
+        chosen = choices(one, options).merge(items, on="item_id")
+        found = found.merge(_shares(chosen, one.facts.model), "outer", [*_BY, "version"])
+        if (chosen["n_scored"] < chosen["item_id"].map(options).map(len)).any():
+            incomplete.append(one.facts.model)
+    models = [one.facts.model for one in scores]
+    rows = context.by_construction(found.fillna(dict.fromkeys(["people", *models], 0.0)))
+    titles = full_titles(rows)
+    sizes = sorted({len(own) for own in options.values()})
+    table = context.table(
+        "options",
+        "Options",
+        f"Share of each of {' or '.join(map(str, sizes))} options. Of a model: the share of items "
+        "on which it gives the option the highest score of all.",
+        rows.assign(group=titles + ", " + rows["condition"].astype(str), label=rows["version"]),
+        (
+            Column("label", "", "text"),
+            Column("people", "People", "number"),
+            *(Column(name, name, "number") for name in models),
+            Column("n", "Judgments", "count"),
+        ),
+        ("The option good is the expected one.",),
+        section=Section.ACCURACY,
+    )
+    left_out = tuple(
+        f"{name} has scores for only some options and chooses among those, so its accuracy is "
+        "higher than it would be among all options."
+        for name in incomplete
+    )
+    return Findings((table,), {"options": rows}, left_out)
+
+
+def _shares(chosen: pd.DataFrame, name: str) -> pd.DataFrame:
+    counts = chosen[chosen["version"] != ""].groupby([*_BY, "version"]).size()
+    found = counts.rename("n").reset_index()
+    total = chosen.groupby(_BY).size().rename("total").reset_index()
+    found = found.merge(total, on=_BY)
+    found[name] = found["n"] / found["total"]
+    return found[[*_BY, "version", name, *(["n"] if name == "people" else [])]]
+
+
+OPTIONS = Finding(
+    "options",
+    Section.ACCURACY,
+    lambda given: option_findings(given.run, given.judged.judgments, given.scores, given.context),
 )

@@ -1,4 +1,4 @@
-"""Crossed designs of constructions: the cells, the factors, and the answers in each cell."""
+"""Crossed designs of constructions: the cells, their answers, and the parts without answers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,15 @@ from typing import Self
 import pandas as pd
 
 from analysis.data.own_columns import PREFIX, header, own_columns
+from analysis.findings.finding import CONDITION as CELL
 from analysis.findings.finding import Given
 from analysis.statistics.attraction import feature_columns
+from experiment.records import Kind
 from experiment.studies.study import Study
 
 VERSION, CONDITION = "version", "condition"
+# How many missing parts a sentence names.
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,3 +217,51 @@ def _levels(items: pd.DataFrame, conditions: Sequence[str]) -> dict[str, dict[st
         if len(crossed) == len(conditions) == sizes[0] * sizes[1]:
             return {name: constant[name] for name in pair}
     return {CONDITION: {one: one for one in conditions}}
+
+
+def missing_judgments(given: Given) -> Iterator[str]:
+    """Yield the parts of the design that have no judgments from kept participants."""
+    judged = given.data.judgments
+    titles = {one.name: one.title for one in given.context.study.constructions}
+    left = set(judged["construction"].astype(str))
+    without = [title for name, title in titles.items() if name not in left]
+    if without and len(without) < len(titles):
+        yield f"No judgments are left on {_in_short(without)}."
+    yield from _missing_conditions(given, titles)
+    yield from _missing_levels(given, titles)
+
+
+def _missing_conditions(given: Given, titles: Mapping[str, str]) -> Iterator[str]:
+    """Yield conditions without judgments, in constructions that have some."""
+    items, judged = given.run.items, given.data.judgments
+    targets = items.loc[items["kind"].astype(str) == Kind.TARGET, [*CELL]].astype(str)
+    have = set(judged[[*CELL]].drop_duplicates().astype(str).itertuples(index=False, name=None))
+    judged_ones = {own for own, _ in have}
+    for name, rows in targets.drop_duplicates().groupby("construction", sort=False):
+        absent = [own for own in rows["condition"] if (str(name), own) not in have]
+        if absent and str(name) in judged_ones:
+            yield f"{titles.get(str(name), name)}: no judgments are left in {_in_short(absent)}."
+
+
+def _missing_levels(given: Given, titles: Mapping[str, str]) -> Iterator[str]:
+    """Yield between-participant levels without kept participants, and remaining empty cells."""
+    judged, declared = given.data.judgments, given.run.study.design.factors
+    between = {name: judged[f"{PREFIX}{name}"].astype(str) for name in declared
+               if f"{PREFIX}{name}" in judged}  # fmt: skip
+    for name, levels in between.items():
+        absent = [level for level in declared[name] if level not in set(levels)]
+        if absent:
+            yield f"No participants are left with {name} = {_in_short(absent)}."
+    told = {str(level) for levels in between.values() for level in levels.unique()}
+    for name, _, cross in designs(given) if between else ():
+        empty = [", ".join(levels) for levels in cross.empty if told & set(levels)]
+        if empty:
+            yield (
+                f"{titles.get(name, name)}: no judgments are left in {_in_short(empty)}; "
+                "contrasts that need that are not made."
+            )
+
+
+def _in_short(names: list[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,6 +1,9 @@
-"""The mixed model of a declared design: slopes of all factors by participant and by frame."""
+"""The mixed models of a design: choices, ratings, yes or no, and reading times.
 
-from collections.abc import Iterator, Sequence
+All have slopes of all factors by participant and by frame.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,10 +13,13 @@ import pandas as pd
 from analysis.data.own_columns import PREFIX
 from analysis.findings.contrasts import fixed_columns
 from analysis.findings.design import Crossing, designs
+from analysis.findings.effects import compared_designs
 from analysis.findings.finding import Context, Finding, Findings, Given, full_titles
+from analysis.findings.measures import READ
 from analysis.statistics.clustered import FEWEST_CLUSTERS
 from analysis.statistics.crossed import CrossedModel, fit_by_rule
 from analysis.statistics.laplace import RandomTerm
+from analysis.statistics.linear_mixed import LinearMixedModel, fit_linear_by_rule
 from analysis.statistics.resample import codes
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
@@ -205,6 +211,81 @@ DESIGN_MODEL = Finding(
     "design_model", Section.MIXED_MODEL, partial(_run, answers=_CHOICES), slow=True
 )
 RATING_MODEL, YES_NO_MODEL = (
-    Finding(one.key, one.section, partial(_run, answers=one), of=(of,), slow=True)
-    for of, one in (("rating", _RATINGS), ("yes_no", _YES))
+    Finding(answers.key, answers.section, partial(_run, answers=answers), slow=True)
+    for answers in (_RATINGS, _YES)
 )
+
+
+def _run_reading(given: Given) -> Findings:
+    fitted: dict[tuple[str, int], LinearMixedModel] = {}
+    left_out: list[tuple[str, object]] = []
+    for design in compared_designs(READ, given, READ.answers(given)):
+        name, cross = design.construction, design.cross
+        for region, rows in design.answers.groupby("region", sort=True):
+            clusters = [rows[unit].nunique() for unit in ("participant", "unit")]
+            told = rows["cell"].astype(str).nunique() == len(cross.cells)
+            if min(clusters) < FEWEST_CLUSTERS or not told:
+                left_out.append((name, region))
+                continue
+            if len(rows) > _MOST_ROWS or sum(clusters) * len(cross.cells) > _MOST_EFFECTS:
+                left_out.append((name, region))
+                continue
+            effects = fixed_columns(rows["cell"], cross, given.run.study.analysis)
+            terms = [
+                random_term(unit, rows[column], effects)
+                for unit, column in (("participant", "participant"), ("frame", "unit"))
+            ]
+            fitted[name, int(str(region))] = fit_linear_by_rule(
+                rows["log_rt"].to_numpy(dtype=float), effects, terms
+            )
+    said = (_reading_left_out(left_out),) if left_out else ()
+    if not fitted:
+        return Findings(left_out=said)
+    found = pd.concat(
+        [
+            one.coefficients.assign(construction=name, region=region)
+            for (name, region), one in fitted.items()
+        ],
+        ignore_index=True,
+    )
+    return Findings((_reading_table(found, fitted, given.context),), {"reading_model": found}, said)
+
+
+def _reading_left_out(left_out: list[tuple[str, object]]) -> str:
+    names = ", ".join(f"{name} {region}" for name, region in left_out)
+    return (
+        f"The mixed model of reading times was left out for the regions {names}: fewer than "
+        f"{FEWEST_CLUSTERS} participants or frames, a cell without readings, or too many to fit."
+    )
+
+
+def _reading_table(
+    found: pd.DataFrame, fitted: Mapping[tuple[str, int], LinearMixedModel], context: Context
+) -> Table:
+    rows = context.by_construction(found)
+    titles = full_titles(rows)
+    label = "Region " + rows["region"].astype(str) + ": " + rows["term"].astype(str)
+    notes = [
+        f"{name}, region {region}: the full model is singular, so {one.left_out} were left out."
+        for (name, region), one in fitted.items()
+        if one.left_out
+    ]
+    return context.table(
+        "reading_model",
+        "Mixed model of reading times",
+        "Linear regression of the logarithm of each region's reading time, by REML as R's lme4 "
+        "fits it: effects + (1 + effects | participant) + (1 + effects | frame).",
+        rows.assign(group=titles, label=label),
+        (
+            Column("label", "", "text"),
+            Column("estimate", "log ms", "estimate"),
+            Column("std_error", "SE", "number"),
+            Column("t", "t", "signed"),
+            Column("p", "p", "p"),
+        ),
+        (*notes, "Intervals and p: Wald, normal."),
+        Section.READING,
+    )
+
+
+READING_MODEL = Finding("reading_model", Section.READING, _run_reading, slow=True)

@@ -22,7 +22,7 @@ from analysis.findings.contrasts import planned
 from analysis.findings.design import Crossing, designs
 from analysis.findings.finding import Context, Finding, Findings, Given, full_titles
 from analysis.statistics.contrasts import Weights, contrasts
-from analysis.tables.accuracy_table import Column
+from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.studies.study import Study
 
@@ -53,14 +53,12 @@ class Measure(ABC):
     Attributes:
         name: The name of the comparisons' statistic and table.
         section: The report's section that contains them.
-        of: The analyses of response types that use the measure.
         value: The column that holds the measured value.
         figure: Name, title and caption of the figure of the cells, and its axis label.
     """
 
     name: ClassVar[str]
     section: ClassVar[Section]
-    of: ClassVar[tuple[str, ...]]
     value: ClassVar[str]
     figure: ClassVar[tuple[str, str, str, str]]
 
@@ -109,7 +107,7 @@ class Measure(ABC):
 
 def effects_of(measure: Measure) -> Finding:
     """Return the finding about the effects of a design on a measure."""
-    return Finding(measure.name, measure.section, partial(_run, measure=measure), of=measure.of)
+    return Finding(measure.name, measure.section, partial(_run, measure=measure))
 
 
 def _run(given: Given, measure: Measure) -> Findings:
@@ -182,3 +180,81 @@ def headed(rows: pd.DataFrame, context: Context) -> pd.DataFrame:
     """Return rows in the study's order, each under its construction's title."""
     ordered = context.by_construction(rows)
     return ordered.assign(group=full_titles(ordered))
+
+
+# The measures of a sentence, by metric.
+MEASURES = {"sum": "log-probability", "mean": "per token", "slor": "SLOR"}
+
+
+def model_effects(
+    given: Given, measures: Mapping[tuple[str, str], "pd.Series[float]"]
+) -> pd.DataFrame:
+    """Return each contrast of models' scores, on the judged items.
+
+    Args:
+        given: The run, its answers and the plan of its analysis.
+        measures: The scores by item, for each model and measure.
+
+    Returns:
+        construction, judge, measure, and the columns of ``contrasts``, of which n_observations is
+        n_sentences here; empty without a design.
+    """
+    return pd.DataFrame(_contrast_rows(given, measures)).rename(
+        columns={"n_observations": "n_sentences"}
+    )
+
+
+def by_item(
+    answers: pd.DataFrame, measures: Mapping[tuple[str, str], "pd.Series[float]"]
+) -> dict[tuple[str, str], "pd.Series[float]"]:
+    """Return scores by item if every item is one sentence; empty if items have two.
+
+    Args:
+        answers: Answers with ``version``.
+        measures: The scores by item and version, for each model and measure.
+    """
+    versions = answers["version"].astype(str).unique()
+    if len(versions) != 1:
+        return {}
+    return {key: values.xs(versions[0], level=1) for key, values in measures.items()}
+
+
+def _contrast_rows(
+    given: Given, measures: Mapping[tuple[str, str], "pd.Series[float]"]
+) -> Iterator[dict[str, object]]:
+    for name, rows, cross in designs(given, between=False):
+        own = rows[["item_id", "cell", "unit"]].astype(str).drop_duplicates("item_id")
+        wanted = planned(cross, given.run.study.analysis)
+        for (model, measure), values in measures.items():
+            scored = own.assign(participant=None, value=own["item_id"].map(values))
+            for row in contrasts(scored, "value", wanted, people=False).to_dict("records"):
+                named = {"construction": name, "judge": model, "measure": measure}
+                yield named | {str(key): value for key, value in row.items()}
+
+
+def effects_table(name: str, of_people: str, found: pd.DataFrame, context: Context) -> Table:
+    """Return the contrasts as a table of the report.
+
+    Args:
+        name: The table's name.
+        of_people: The participants' measure of the same differences, such as "the ratings".
+        found: Contrasts from ``model_effects``.
+        context: The study, for the constructions' titles.
+    """
+    rows = context.by_construction(found).sort_values(["judge", "measure"], kind="stable")
+    heading = full_titles(rows)
+    measure = rows["measure"].map(MEASURES)
+    return context.table(
+        name,
+        "Models' differences and interactions",
+        f"The same differences of conditions as of {of_people}, in the models' scores.",
+        rows.assign(group=rows["judge"] + ", " + measure + ": " + heading, label=rows["contrast"]),
+        (
+            Column("label", "", "text"),
+            Column("estimate", "Nats", "estimate"),
+            Column("p", "p", "p"),
+            Column("p_holm", "Holm", "p"),
+        ),
+        ("Intervals: 95%, and p: Student's t over frames. None where every frame tells the same.",),
+        Section.SUPPLEMENT,
+    )

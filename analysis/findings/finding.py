@@ -10,8 +10,9 @@ import pandas as pd
 
 from analysis.data.join import Joined
 from analysis.data.load import ExportedRun, Scores
+from analysis.data.takers import Taken
 from analysis.figures.drawing import Drawing
-from analysis.options import ComparisonOptions
+from analysis.scores.metrics import FULL
 from analysis.statistics.accuracy import accuracies
 from analysis.statistics.paired import MARGIN
 from analysis.statistics.resample import numpy_generator
@@ -19,6 +20,7 @@ from analysis.statistics.withheld import reasons
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.provenance import Provenance
 from analysis.tables.section import Section
+from experiment.studies.publication import About
 from experiment.studies.study import Study
 
 ALL_ITEMS = "All constructions"
@@ -124,6 +126,41 @@ CONSTRUCTION = ("construction",)
 CONDITION = ("construction", "condition")
 
 
+@dataclass(frozen=True, slots=True)
+class ComparisonOptions:
+    """The contents of a comparison, and how to compute it.
+
+    Attributes:
+        resamples: How many times to resample for each interval.
+        seed: The seed of the resampling.
+        metric: The metric that turns a model's log-probabilities into one score (see
+            ``analysis.scores.metrics``).
+        unigram: A unigram model's scores, for metrics that correct for frequency.
+        corpus: Word counts of the models' training text.
+        curves: Whether to draw log-probabilities word by word.
+        curve_items: The ids of items to draw individually, instead of averages.
+        formula: The mixed model's fixed and random effects; None for the default.
+        margin: Smaller accuracy differences count as no difference; None for the study's margin.
+        takers: The answers of model participants who took the run's sessions.
+        about: Declarations for archives and the checklist; they replace those of the study.
+        surprisal: By model, the surprisals of the words read, in bits: text_id, position,
+            text, surprisal_bits.
+    """
+
+    resamples: int = 10_000
+    seed: int = 1
+    metric: str = FULL
+    unigram: Scores | None = None
+    corpus: Mapping[str, int] | None = None
+    curves: bool = False
+    curve_items: Sequence[str] = ()
+    formula: str | None = None
+    margin: float | None = None
+    takers: Sequence[Taken] = ()
+    about: About | None = None
+    surprisal: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Given:
     """The inputs of findings.
@@ -196,12 +233,13 @@ class Need(StrEnum):
 class Finding:
     """A group of statistics for the report: its description and its function.
 
+    The analysis of a response type lists its findings (``analysis.responses``).
+
     Attributes:
-        name: The name in the registry.
+        name: The name, unique in a report.
         section: The section of its tables and figures; details go to the supplement.
         run: Computes the finding.
         needs: The required inputs.
-        of: The analyses of response types that include the finding; empty for all.
         slow: Whether to compute it in a second process, in parallel with the others. It must not
             use ``by_construction`` or ``by_condition``, which would be computed twice.
     """
@@ -210,5 +248,4 @@ class Finding:
     section: Section
     run: Callable[[Given], Findings]
     needs: tuple[Need, ...] = ()
-    of: tuple[str, ...] = ("choice",)
     slow: bool = False

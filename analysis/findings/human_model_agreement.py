@@ -11,6 +11,7 @@ from analysis.figures.drawing import Drawing
 from analysis.figures.people import calibration_figure
 from analysis.findings.finding import Context, Finding, Findings, full_titles
 from analysis.statistics.accuracy import JUDGED
+from analysis.statistics.agreement import preferences, with_model_scores
 from analysis.statistics.attraction import (
     attraction,
     attraction_by_configuration,
@@ -20,7 +21,6 @@ from analysis.statistics.calibration import calibration, calibration_curve
 from analysis.statistics.ceiling import leave_one_out, split_half
 from analysis.statistics.consistency import error_consistency
 from analysis.statistics.correlation import correlation_rows
-from analysis.statistics.preferences import preferences, with_model_scores
 from analysis.statistics.resample import numpy_generator
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section

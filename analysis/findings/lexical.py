@@ -20,7 +20,7 @@ from analysis.data.join import Joined
 from analysis.data.own_columns import items_of
 from analysis.errors import AnalysisError
 from analysis.findings.finding import Context, Finding, Findings
-from analysis.statistics.overlapping import overlapping_accuracy
+from analysis.statistics.accuracy import overlapping_accuracy
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.errors import why_unread

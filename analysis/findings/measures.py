@@ -45,7 +45,7 @@ def _tested_by(study: Study, family: str = "the rows of one construction") -> st
 class Choices(Measure):
     """The share of choices of the expected option, for constructions with declared factors."""
 
-    name, section, of, value = "design_effects", Section.ACCURACY, ("choice",), "chose_good"
+    name, section, value = "design_effects", Section.ACCURACY, "chose_good"
     figure = (
         "design",
         "Accuracy by the design's factors",
@@ -110,7 +110,7 @@ def _accuracies(design: Design) -> pd.DataFrame:
 class Ratings(Measure):
     """The mean rating, in scale points and in each participant's standard deviations."""
 
-    name, section, of, value = "rating_effects", Section.RATINGS, ("rating",), "rating"
+    name, section, value = "rating_effects", Section.RATINGS, "rating"
     figure = (
         "ratings",
         "Ratings by condition",
@@ -184,7 +184,7 @@ def _mean_z(design: Design) -> pd.DataFrame:
 class YesNo(Measure):
     """The share of yes, whether or not an expected answer exists."""
 
-    name, section, of, value = "yes_no_effects", Section.ANSWERS, ("yes_no",), "said_yes"
+    name, section, value = "yes_no_effects", Section.ANSWERS, "said_yes"
     figure = (
         "yes_no_design",
         "Yes by condition",
@@ -219,8 +219,7 @@ def _shares_of_yes(design: Design) -> pd.DataFrame:
 class ReadingTimes(Measure):
     """Log reading time of a region; means for every construction, even with a single cell."""
 
-    name, section, of = "reading_effects", Section.READING, ("self_paced", "maze")
-    value = "log_rt"
+    name, section, value = "reading_effects", Section.READING, "log_rt"
     figure = (
         "reading_times",
         "Reading times by region",

@@ -17,9 +17,9 @@ from analysis.data.load import ExportedRun
 from analysis.data.own_columns import header, own_columns
 from analysis.findings.finding import Context, Finding, Findings
 from analysis.statistics.accuracy import people_accuracy
+from analysis.statistics.agreement import preferences, with_model_scores
 from analysis.statistics.consistency import kappas_with_people
 from analysis.statistics.correlation import spearman
-from analysis.statistics.preferences import preferences, with_model_scores
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.errors import ParallaxError

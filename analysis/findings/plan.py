@@ -113,4 +113,4 @@ def _short(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}\u2026"
 
 
-PLAN = Finding("plan", Section.PARTICIPANTS, _run, of=())
+PLAN = Finding("plan", Section.PARTICIPANTS, _run)

@@ -16,9 +16,15 @@ from analysis.figures.drawing import Drawing
 from analysis.figures.reading import shapes_figure
 from analysis.findings.finding import Finding, Findings, Given, Need
 from analysis.findings.measures import read_rightly
-from analysis.statistics.held_out import delta_loglik, delta_smooth, slope
+from analysis.statistics.reading_regression import (
+    KNOTS,
+    Smooth,
+    delta_loglik,
+    delta_smooth,
+    fit_smooth,
+    slope,
+)
 from analysis.statistics.resample import Floats, codes
-from analysis.statistics.smooth import KNOTS, Smooth, fit_smooth
 from analysis.tables.accuracy_table import Column
 from analysis.tables.section import Section
 
@@ -162,7 +168,6 @@ SURPRISAL_TIMES = Finding(
     Section.READING,
     _run,
     needs=(Need.SURPRISAL,),
-    of=("self_paced", "maze"),
 )
 
 
@@ -247,5 +252,4 @@ SURPRISAL_SHAPE = Finding(
     Section.READING,
     _run_shape,
     needs=(Need.SURPRISAL,),
-    of=("self_paced", "maze"),
 )

@@ -11,8 +11,7 @@ from analysis.figures.drawing import Drawing
 from analysis.figures.takers import readings_figure
 from analysis.findings.finding import Context, Finding, Findings, Given, Need, full_titles
 from analysis.statistics.attraction import attraction_by_reading, configurations
-from analysis.statistics.taker_effects import biases, history_effects
-from analysis.statistics.takers import by_reading, conclusions, consistency
+from analysis.statistics.takers import biases, by_reading, conclusions, consistency, history_effects
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 

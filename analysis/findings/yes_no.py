@@ -1,10 +1,27 @@
-"""Rates of "acceptable" answers, and participants' sensitivity to acceptability."""
+"""Rates of yes, sensitivity to acceptability, and their relation to models' scores."""
+
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
+from scipy.stats import spearmanr
 
-from analysis.findings.finding import ALL_ITEMS, Context, Finding, Findings, Given, full_titles
-from analysis.statistics.detection import detection, yes_rates
+from analysis.data.declared import unit_column
+from analysis.data.load import PEOPLE, Scores
+from analysis.findings.effects import MEASURES, by_item, effects_table, model_effects
+from analysis.findings.finding import (
+    ALL_ITEMS,
+    Context,
+    Finding,
+    Findings,
+    Given,
+    Need,
+    full_titles,
+)
+from analysis.scores.metrics import METRICS, whole
+from analysis.statistics.ceiling import split_half
+from analysis.statistics.detection import area, detection, yes_rates
+from analysis.statistics.resample import Floats, numpy_generator, percentile_interval
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section
 from experiment.records import Kind
@@ -112,4 +129,185 @@ def _detection_table(found: pd.DataFrame, context: Context, *, caught: bool) -> 
     )
 
 
-YES_NO = Finding("yes_no", Section.ANSWERS, _run, of=("yes_no",))
+YES_NO = Finding("yes_no", Section.ANSWERS, _run)
+
+
+_MOST_SPLITS = 1000
+_FEWEST = 3
+_SENTENCE = ["item_id", "version"]
+
+
+def _run_models(given: Given) -> Findings:
+    answers = with_expected(given.data.judgments)
+    answers = answers[answers["kind"].astype(str) != Kind.CATCH]
+    measures = {
+        (one.facts.model, measure): values
+        for one in given.as_read
+        for measure, values in _values(one, given.options.unigram)
+    }
+    found = pd.DataFrame(_rows(answers, measures, given.context))
+    if found.empty:
+        return Findings()
+    table, statistics = _models_table(found, given.context), {"yes_no_models": found}
+    effects = model_effects(given, by_item(answers, measures))
+    if effects.empty:
+        return Findings((table,), statistics)
+    name, what = "yes_no_model_effects", "the shares of yes"
+    further = effects_table(name, what, effects, given.context)
+    return Findings((table, further), statistics | {name: effects})
+
+
+def _values(scores: Scores, unigram: Scores | None) -> Iterator[tuple[str, "pd.Series[float]"]]:
+    """Yield each measure of whole sentences by item and version."""
+    sentence = pd.MultiIndex.from_frame(scores.frame[["item_id", "variant"]].astype(str))
+    for measure in MEASURES:
+        if measure != "slor" or unigram is not None:
+            yield measure, pd.Series(whole(scores, measure, unigram), sentence)
+
+
+def _rows(
+    answers: pd.DataFrame,
+    measures: Mapping[tuple[str, str], "pd.Series[float]"],
+    context: Context,
+) -> Iterator[dict[str, object]]:
+    """Yield each measure's relation to participants' shares of yes, overall and by construction."""
+    groups = {
+        str(name): rows
+        for name, rows in answers.groupby(answers["construction"].astype(str), sort=False)
+    }
+    if len(groups) > 1:
+        groups = {"": answers} | groups
+    elif groups:
+        groups = {"": answers}
+    for name, rows in groups.items():
+        people = _sentences(rows)
+        facts = {"construction": name, "ceiling": _ceiling(rows, context)}
+        yield facts | _own_area(people, context, name)
+        for (model, measure), values in measures.items():
+            sentence = pd.MultiIndex.from_frame(people[_SENTENCE])
+            both = people.assign(score=values.reindex(sentence).to_numpy()).dropna(subset="score")
+            rng = numpy_generator(context.seed, "yes no", name, model, measure)
+            yield (
+                facts
+                | {"judge": model, "measure": measure}
+                | _together(both, rng, context.resamples)
+            )
+
+
+def _sentences(answers: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per sentence: item_id, version, yes (share), unit, expected."""
+    rows = answers[[*_SENTENCE, "said_yes", "expected"]].astype(dict.fromkeys(_SENTENCE, str))
+    rows["unit"] = answers[unit_column(answers)].astype(str)
+    grouped = rows.assign(said_yes=rows["said_yes"].astype(float)).groupby(_SENTENCE, sort=False)
+    return grouped.agg(
+        yes=("said_yes", "mean"), unit=("unit", "first"), expected=("expected", "first")
+    ).reset_index()
+
+
+def _together(
+    sentences: pd.DataFrame, rng: np.random.Generator, resamples: int
+) -> dict[str, object]:
+    """Return a score's correlation and area, with 95% intervals from resampled frames."""
+    yes, score = (sentences[name].to_numpy(dtype=float) for name in ("yes", "score"))
+    known, signal = _known(sentences)
+    found: dict[str, object] = {
+        "n_sentences": len(sentences),
+        "n_scores": len(np.unique(score)),
+        "spearman": _spearman(yes, score),
+        "area": area(score[known], signal[known]),
+    }
+    drawn = _resampled(sentences["unit"], rng, resamples)
+    correlations, areas = [], []
+    for rows in drawn:
+        told = rows[known[rows]]
+        correlations.append(_spearman(yes[rows], score[rows]))
+        areas.append(area(score[told], signal[told]))
+    return found | _ends("spearman", correlations) | _ends("area", areas)
+
+
+def _own_area(sentences: pd.DataFrame, context: Context, name: str) -> dict[str, object]:
+    """Return the area of participants' own shares of yes, the reference for a model's area."""
+    yes = sentences["yes"].to_numpy(dtype=float)
+    known, signal = _known(sentences)
+    rng = numpy_generator(context.seed, "yes no", name, PEOPLE)
+    told = (rows[known[rows]] for rows in _resampled(sentences["unit"], rng, context.resamples))
+    drawn = [area(yes[rows], signal[rows]) for rows in told]
+    return {
+        "judge": PEOPLE, "measure": "", "n_sentences": len(sentences), "spearman": np.nan,
+        "spearman_low": np.nan, "spearman_high": np.nan, "area": area(yes[known], signal[known]),
+        **_ends("area", drawn),
+    }  # fmt: skip
+
+
+def _known(sentences: pd.DataFrame) -> tuple["np.ndarray[tuple[int], np.dtype[np.bool_]]", ...]:
+    expected = sentences["expected"].astype(str).to_numpy()
+    return expected != "none", expected == "yes"
+
+
+def _resampled(
+    unit: "pd.Series[str]", rng: np.random.Generator, resamples: int
+) -> Iterator["np.ndarray[tuple[int], np.dtype[np.intp]]"]:
+    """Yield the row indices of frames drawn with replacement."""
+    of_unit = list(unit.groupby(unit, sort=False).indices.values())
+    for drawn in rng.integers(0, len(of_unit), (resamples, len(of_unit))):
+        yield np.concatenate([of_unit[one] for one in drawn])
+
+
+def _ends(name: str, drawn: list[float]) -> dict[str, object]:
+    known = np.array([value for value in drawn if not np.isnan(value)])
+    if not len(known):
+        return {f"{name}_low": np.nan, f"{name}_high": np.nan}
+    ends = percentile_interval(known)
+    if ends.low == ends.high:
+        # Resampling frames changes nothing here, which does not mean certainty.
+        return {f"{name}_low": np.nan, f"{name}_high": np.nan}
+    return {f"{name}_low": ends.low, f"{name}_high": ends.high}
+
+
+def _spearman(one: Floats, other: Floats) -> float:
+    if len(one) < _FEWEST or not np.ptp(one) or not np.ptp(other):
+        return float("nan")
+    return float(spearmanr(one, other).statistic)
+
+
+def _ceiling(answers: pd.DataFrame, context: Context) -> float:
+    """Return the correlation that perfect knowledge of the true shares would reach."""
+    sentence = answers["item_id"].astype(str) + "\0" + answers["version"].astype(str)
+    rng = numpy_generator(context.seed, "split half")
+    rows = answers.assign(chose_good=answers["said_yes"].astype(float), item_id=sentence)
+    found = split_half(rows, rng, min(_MOST_SPLITS, context.resamples))
+    return float(found["spearman_ceiling"].item())
+
+
+def _models_table(found: pd.DataFrame, context: Context) -> Table:
+    rows = context.by_construction(found)
+    heading = full_titles(rows)
+    measure = rows["measure"].map(MEASURES)
+    label = rows["judge"].where(measure.isna(), rows["judge"] + ", " + measure.fillna(""))
+    return context.table(
+        "yes_no_models",
+        "People and models, sentence by sentence",
+        "How models' scores of single sentences go with people's shares of yes, and how well they "
+        "separate what is acceptable from what is not.",
+        rows.assign(group=heading, label=label),
+        (
+            Column("label", "", "text"),
+            Column("spearman", "Spearman", "estimate"),
+            Column("ceiling", "Ceiling", "number"),
+            Column("area", "Area", "estimate"),
+            Column("n_sentences", "Sentences", "count"),
+        ),
+        (
+            "Spearman: a sentence's score and its share of yes. Ceiling: what perfect knowledge of "
+            "people's shares would reach. Area: how often an acceptable sentence has the higher "
+            "score (of people: the higher share of yes) than one that is not; .5 is chance. "
+            "Intervals: 95%, over frames; none where frames drawn anew change nothing.",
+            "Measures: "
+            + "; ".join(f"{text}: {METRICS[one]}" for one, text in MEASURES.items())
+            + ". SLOR needs a unigram model's scores (--unigram).",
+        ),
+        Section.ANSWERS,
+    )
+
+
+YES_NO_MODELS = Finding("yes_no_models", Section.ANSWERS, _run_models, needs=(Need.MODELS,))

@@ -1,20 +1,82 @@
-"""Choose distractors: improbable under two models, and less probable than the right word.
+"""The vocabulary of distractors, with word lengths and frequencies."""
 
-After Boyce, V., Futrell, R. & Levy, R. P. (2020). Maze made easy: Better and easier measurement of
-incremental processing difficulty. Journal of Memory and Language, 111: there one model judges; here
-a second model, which does not propose distractors, must agree.
-"""
-
+import csv
+import random
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from analysis.data.word_predictors import plain_word
+import numpy as np
+
+from analysis.data.word_predictors import plain_word, read_frequencies
+from analysis.errors import AnalysisError
 from analysis.maze.slots import Sentence, Slot
-from analysis.maze.vocabulary import Vocabulary
 from experiment.materials.render import split_lower_case_tokens
 from experiment.seeds import generator
+from experiment.tables.atomic_write import atomic_write
 from lm.scorer import HasSubwords, Scorer
 from lm.surprisal import NATS_PER_BIT
+
+_FEWEST = 20
+
+
+class Vocabulary:
+    """Words with log-frequencies.
+
+    Args:
+        path: A table of frequencies: word, and count, zipf or log_frequency.
+    """
+
+    def __init__(self, path: Path) -> None:
+        found = read_frequencies(path)
+        kept = found[[str(word).isalpha() and len(str(word)) > 1 for word in found.index]]
+        if len(kept) < _FEWEST:
+            raise AnalysisError(
+                f"the table has {len(kept)} words of two letters or more",
+                where=str(path),
+                expected=f"at least {_FEWEST}, of which distractors are drawn",
+            )
+        self._frequency = {str(word): float(value) for word, value in kept.items()}
+        self._floor = min(self._frequency.values())
+        self._words = sorted(self._frequency, key=lambda word: (self._frequency[word], word))
+        self._values = [self._frequency[word] for word in self._words]
+
+    def frequency(self, word: str) -> float:
+        """Return a word's log-frequency; for an unknown word, that of the rarest word."""
+        return self._frequency.get(word, self._floor)
+
+    def matched(
+        self, words: list[str], length: int, frequency: float, rng: random.Random, most: int
+    ) -> list[str]:
+        """Return candidates in random order that match the words' length and frequency.
+
+        Args:
+            words: The right words; a candidate lies within the bounds of each.
+            length: The maximum difference in letters from each word.
+            frequency: The maximum difference in log-frequency.
+            rng: The source of randomness.
+            most: The maximum number of candidates.
+        """
+        values = [self.frequency(word) for word in words]
+        low, high = max(values) - frequency, min(values) + frequency
+        longest, shortest = min(map(len, words)) + length, max(map(len, words)) - length
+        begin, end = bisect_left(self._values, low), bisect_right(self._values, high)
+        found = [word for word in self._words[begin:end] if shortest <= len(word) <= longest]
+        rng.shuffle(found)
+        return found[:most]
+
+    def nearest(self, words: list[str], rng: random.Random, most: int) -> list[str]:
+        """Return candidates nearest in length and frequency, if none is within the bounds."""
+        length = float(np.mean([len(word) for word in words]))
+        value = float(np.mean([self.frequency(word) for word in words]))
+        ordered = sorted(
+            self._words,
+            key=lambda w: (abs(len(w) - length) + abs(self._frequency[w] - value), w),
+        )
+        found = ordered[:most]
+        rng.shuffle(found)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +270,38 @@ def _probable(
         if right is not None and own - right < wanted.margin_bits - 1e-9:
             unmet.append(f"{own - right:.1f} bits above the right word under {scorer.name}")
     return unmet
+
+
+DRAWN = 50
+_SIDES = ("first", "second")
+
+
+def write_judging(uses: Sequence[Use], seed: int, out: Path) -> int:
+    """Write a table to fill in, and its key, and return the number of pairs.
+
+    Args:
+        uses: Every distractor with its word.
+        seed: The seed of the sample and of the sides.
+        out: The table (.tsv); the key has ``.key`` before the suffix.
+    """
+    rng = generator(seed, "maze judging")
+    drawn = rng.sample(list(uses), min(DRAWN, len(uses)))
+    rows, key = [], []
+    for number, use in enumerate(drawn, start=1):
+        right = rng.randrange(len(_SIDES))
+        pair = [use.distractor, use.distractor]
+        pair[right] = use.sentence.words[use.position]
+        rows.append([number, use.sentence.context(use.position), *pair, ""])
+        key.append([number, use.sentence.place, use.position + 1, _SIDES[right]])
+    _write_table(out, ["number", "beginning", *_SIDES, "goes_on"], rows)
+    _write_table(
+        out.with_suffix(f".key{out.suffix}"), ["number", "place", "position", "goes_on"], key
+    )
+    return len(rows)
+
+
+def _write_table(out: Path, header: list[str], rows: Sequence[Sequence[object]]) -> None:
+    with atomic_write(out) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)

@@ -13,10 +13,10 @@ from analysis.power.base import (
     TYPICAL_RT_MS,
     Asked,
     Outcome,
+    power_figure,
     session_note,
     study_origin,
 )
-from analysis.power.figure import power_figure
 from analysis.power.simulated_choices import (
     OVERALL,
     Design,

@@ -33,6 +33,8 @@ from analysis.tables.accuracy_table import Column, Table
 from experiment.design.lists import BuiltLists, ListEntry
 from experiment.materials.read import item_row
 from experiment.records import Kind, Variant
+from experiment.responses.reading.reading import Read
+from experiment.responses.registry import response_of
 from experiment.studies.study import Study
 
 Floats = NDArray[np.float64]
@@ -55,12 +57,6 @@ class Spread:
     frames: float
     frames_effect: float
     residual: float
-
-
-# Medians over three constructions of Witzel et al. (2012) at the word that differs by condition
-# (same files and model as benchmarks/reading_published.py).
-SELF_PACED = Spread(0.35, 0.08, 0.07, 0.03, 0.42)
-MAZE = Spread(0.17, 0.06, 0.10, 0.09, 0.29)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +170,7 @@ def spread_of(study: Study, given: str) -> Spread:
         click.BadParameter: The values are not five non-negative numbers.
     """
     if not given:
-        return MAZE if study.response == "maze" else SELF_PACED
+        return Spread(*getattr(response_of(study), "log_rt_sds", Read.log_rt_sds))
     try:
         parts = [float(one) for one in given.split(",")]
     except ValueError:

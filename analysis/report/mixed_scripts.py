@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analysis.statistics.mixed import MixedModel
-from analysis.statistics.mixed_rows import design_levels
-from analysis.statistics.random_effects import Effects
+from analysis.statistics.mixed_model import MixedModel
+from analysis.statistics.mixed_model_rows import Effects, design_levels
 
 CHOICES, LME4, BRMS = "choices.csv", "lme4.R", "brms.R"
 _FACTORS = ("judge", "construction", "condition")

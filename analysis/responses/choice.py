@@ -5,8 +5,21 @@ from collections.abc import Mapping
 import pandas as pd
 
 from analysis.data.join import join
+from analysis.findings.accuracy import ACCURACY, INTERVALS, OPTIONS
+from analysis.findings.curves import CURVES
+from analysis.findings.design_model import DESIGN_MODEL
+from analysis.findings.differences import DIFFERENCES
 from analysis.findings.finding import Given
+from analysis.findings.human_model_agreement import AGREEMENT
+from analysis.findings.lexical import LEXICAL
+from analysis.findings.measures import CHOICE_EFFECTS
+from analysis.findings.metrics_table import METRICS
+from analysis.findings.mixed_model import MIXED
+from analysis.findings.multiverse import MULTIVERSE
+from analysis.findings.other_answers import LATE_ANSWERS, OTHER_KINDS
+from analysis.findings.people import FLOW, PEOPLE
 from analysis.findings.summary_sentences import sentences
+from analysis.findings.takers import TAKERS
 from analysis.report.summary import summary
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
@@ -18,4 +31,28 @@ def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
     return found if effects is None else [*found, *sentences(effects, given.context)]
 
 
-CHOICE = ResponseAnalysis("choice", AskedFor(), join, _summary)
+CHOICE = ResponseAnalysis(
+    "choice",
+    AskedFor(),
+    join,
+    _summary,
+    (
+        FLOW,
+        ACCURACY,
+        CHOICE_EFFECTS,
+        OPTIONS,
+        DIFFERENCES,
+        TAKERS,
+        AGREEMENT,
+        MIXED,
+        DESIGN_MODEL,
+        LATE_ANSWERS,
+        PEOPLE,
+        OTHER_KINDS,
+        INTERVALS,
+        MULTIVERSE,
+        LEXICAL,
+        METRICS,
+        CURVES,
+    ),
+)

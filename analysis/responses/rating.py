@@ -7,7 +7,12 @@ import pandas as pd
 from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.findings.design import with_units
+from analysis.findings.design_model import RATING_MODEL
 from analysis.findings.finding import Given
+from analysis.findings.measures import RATING_EFFECTS
+from analysis.findings.other_answers import OTHER_RATED
+from analysis.findings.people import FLOW
+from analysis.findings.ratings import RATING_MODELS, RATINGS
 from analysis.findings.summary_sentences import POINTS
 from analysis.findings.summary_sentences import sentences as design_sentences
 from analysis.report.verdict import all_alike, beside_ceiling
@@ -98,4 +103,10 @@ _ASKED = AskedFor(
     ),
     decides=False,
 )
-RATING = ResponseAnalysis("rating", _ASKED, _join, _summary)
+RATING = ResponseAnalysis(
+    "rating",
+    _ASKED,
+    _join,
+    _summary,
+    (FLOW, RATINGS, RATING_EFFECTS, RATING_MODEL, RATING_MODELS, OTHER_RATED),
+)

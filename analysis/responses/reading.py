@@ -1,4 +1,4 @@
-"""Self-paced reading: reading times of words or regions."""
+"""Self-paced reading: reading times of words or regions; also followed by a rating."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -8,12 +8,15 @@ from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.errors import AnalysisError
 from analysis.findings.design import cell_names
+from analysis.findings.design_model import RATING_MODEL, READING_MODEL
 from analysis.findings.finding import Given
-from analysis.findings.measures import READING_EFFECTS
-from analysis.findings.reading import QUESTIONS, READING_MODEL
+from analysis.findings.measures import RATING_EFFECTS, READING_EFFECTS
+from analysis.findings.other_answers import OTHER_RATED, QUESTIONS
+from analysis.findings.ratings import RATING_MODELS, RATINGS
 from analysis.findings.summary_sentences import corrected
 from analysis.findings.surprisal import SURPRISAL_SHAPE, SURPRISAL_TIMES
 from analysis.responses.base import ResponseAnalysis
+from analysis.responses.rating import RATING
 from analysis.tables.provenance import AskedFor
 from experiment.responses.registry import response_of
 
@@ -91,4 +94,38 @@ SELF_PACED_ANALYSIS = ResponseAnalysis(
     _join,
     _summary,
     (READING_EFFECTS, READING_MODEL, QUESTIONS, SURPRISAL_TIMES, SURPRISAL_SHAPE),
+)
+
+
+def _summary_of_both(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    return [
+        *RATING.summary(given, statistics),
+        *SELF_PACED_ANALYSIS.summary(given, statistics),
+    ]
+
+
+_ASKED_BOTH = AskedFor(
+    shown="a sentence, word by word, region by region or as a whole, and then a scale",
+    asked="rating",
+    measured="ratings, and logarithms of reading times",
+    unit="frame",
+    methods=(*RATING.asked.methods, *SELF_PACED_ANALYSIS.asked.methods),
+    decides=False,
+)
+READ_THEN_RATE = ResponseAnalysis(
+    "read_then_rate",
+    _ASKED_BOTH,
+    RATING.join,
+    _summary_of_both,
+    (
+        RATINGS,
+        RATING_EFFECTS,
+        RATING_MODEL,
+        RATING_MODELS,
+        OTHER_RATED,
+        READING_EFFECTS,
+        READING_MODEL,
+        SURPRISAL_TIMES,
+        SURPRISAL_SHAPE,
+    ),
 )

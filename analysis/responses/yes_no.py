@@ -10,9 +10,10 @@ from analysis.findings.design import with_units
 from analysis.findings.design_model import YES_NO_MODEL
 from analysis.findings.finding import Given
 from analysis.findings.measures import YES_NO_EFFECTS
+from analysis.findings.other_answers import LATE_ANSWERS, OTHER_YES_NO
+from analysis.findings.people import FLOW
 from analysis.findings.summary_sentences import sentences as design_sentences
-from analysis.findings.yes_no import YES_NO
-from analysis.findings.yes_no_models import YES_NO_MODELS
+from analysis.findings.yes_no import YES_NO, YES_NO_MODELS
 from analysis.report.verdict import all_alike, beside_ceiling
 from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
@@ -102,5 +103,5 @@ YES_NO_ANALYSIS = ResponseAnalysis(
     _ASKED,
     _join,
     _summary,
-    (YES_NO, YES_NO_EFFECTS, YES_NO_MODEL, YES_NO_MODELS),
+    (YES_NO, YES_NO_EFFECTS, YES_NO_MODEL, YES_NO_MODELS, FLOW, LATE_ANSWERS, OTHER_YES_NO),
 )

@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from analysis.data.load import PEOPLE
-from analysis.statistics.mixed import MixedModel
+from analysis.statistics.mixed_model import MixedModel
 from analysis.statistics.resample import LEVEL, Floats
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(41)

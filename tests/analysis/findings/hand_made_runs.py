@@ -8,8 +8,7 @@ import pandas as pd
 from analysis.data.join import Joined
 from analysis.data.own_columns import PREFIX
 from analysis.data.participant_flow import flow
-from analysis.findings.finding import Context, Findings, Given
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions, Context, Findings, Given
 from analysis.tables.provenance import Provenance
 from tests.analysis.rated_study import island_run
 

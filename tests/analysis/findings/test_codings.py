@@ -13,7 +13,7 @@ import statsmodels.formula.api as smf
 from analysis.comparison import compare
 from analysis.findings.contrasts import fixed_columns, planned
 from analysis.findings.design import Crossing
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.statistics.contrasts import contrasts
 from experiment.studies.analysis_plan import Analysis
 from experiment.studies.question import Question

@@ -10,7 +10,7 @@ import pytest
 from analysis.comparison import compare
 from analysis.findings.contrasts import planned
 from analysis.findings.design import Crossing
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from experiment.studies.analysis_plan import Analysis
 from tests.analysis.designed_studies import LEVELS, designed, mixed, within, yes_no
 from tests.analysis.rated_study import island_run

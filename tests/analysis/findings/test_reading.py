@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.data.readings import by_region, readings_of
-from analysis.maze.accuracy import word_accuracy
+from analysis.maze.analysis import word_accuracy
 from analysis.statistics.contrasts import contrasts
 
 

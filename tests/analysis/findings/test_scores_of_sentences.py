@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.comparison import compare
-from analysis.options import ComparisonOptions
+from analysis.findings.finding import ComparisonOptions
 from analysis.report.html import lists_in_words, render_report
 from analysis.responses.rating import _of_models
 from experiment.studies.design import Quota

@@ -13,11 +13,10 @@ from analysis.data.kinds import targets_alone
 from analysis.data.load import ExportedRun, load_run
 from analysis.data.takers import Taken, load_all_taken
 from analysis.figures.drawing import Drawing
-from analysis.options import ComparisonOptions
-from analysis.responses.registry import analysis_of
+from analysis.findings.finding import ComparisonOptions
+from analysis.responses.base import analysis_of
 from analysis.result import Comparison
-from analysis.statistics.taker_effects import biases
-from analysis.statistics.takers import by_reading, consistency
+from analysis.statistics.takers import biases, by_reading, consistency
 from analysis.tables.section import Section
 from tests.analysis.findings.test_takers import taken
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.report.mixed_scripts import write_scripts
-from analysis.statistics.mixed import fit
+from analysis.statistics.mixed_model import fit
 from tests.analysis.known_choices import known_choices
 from tests.prerequisites import LME4
 

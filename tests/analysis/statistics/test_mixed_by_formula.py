@@ -10,9 +10,10 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from analysis.errors import AnalysisError
-from analysis.statistics import mixed, one_scale
-from analysis.statistics.penalised import covariance, mode, random_columns
-from analysis.statistics.random_effects import Effects
+from analysis.statistics import mixed_model as mixed
+from analysis.statistics import one_scale
+from analysis.statistics.mixed_model import covariance, mode, random_columns
+from analysis.statistics.mixed_model_rows import Effects
 
 
 def problem(seed: int = 1) -> SimpleNamespace:

@@ -9,9 +9,16 @@ import pytest
 from analysis.errors import AnalysisError
 from analysis.statistics import crossed
 from analysis.statistics.laplace import RandomTerm as Crossed
-from analysis.statistics.mixed_rows import bounded_rows, choices, design_levels
-from analysis.statistics.mixed_rows import with_varying_reference as with_reference
-from analysis.statistics.random_effects import RandomTerm, effects, parse, usual
+from analysis.statistics.mixed_model_rows import (
+    RandomTerm,
+    bounded_rows,
+    choices,
+    design_levels,
+    effects,
+    parse,
+    usual,
+)
+from analysis.statistics.mixed_model_rows import with_varying_reference as with_reference
 
 
 def rows_of(*cells: tuple[str, str, list[int]]) -> pd.DataFrame:

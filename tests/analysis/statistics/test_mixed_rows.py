@@ -2,7 +2,7 @@ import pandas as pd
 
 from analysis.data.join import decisions, judgments
 from analysis.data.load import load_run, load_scores
-from analysis.statistics.mixed_rows import choices, clusters, design_levels
+from analysis.statistics.mixed_model_rows import choices, clusters, design_levels
 
 
 def test_choices_hold_people_and_models_on_the_judged_items(export, scores):

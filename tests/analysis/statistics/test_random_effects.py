@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from analysis.errors import AnalysisError
-from analysis.statistics.random_effects import RandomTerm, effects, parse, usual
+from analysis.statistics.mixed_model_rows import RandomTerm, effects, parse, usual
 from tests.analysis.known_choices import known_choices
 
 

@@ -8,8 +8,14 @@ import pytest
 from scipy.stats import t as student
 
 from analysis.statistics.paired import adjusted, people_against_models
-from analysis.statistics.taker_effects import biases, history_effects, leaning
-from analysis.statistics.takers import by_reading, conclusions, consistency
+from analysis.statistics.takers import (
+    biases,
+    by_reading,
+    conclusions,
+    consistency,
+    history_effects,
+    leaning,
+)
 
 KEYS = {"model": "m", "reading": "choice", "context": "zero_shot", "labels": "letters"}
 

@@ -58,7 +58,7 @@ class TimesFormat:
 
 def times_formats() -> dict[str, TimesFormat]:
     """Return all formats, by name."""
-    formats = offered_in("analysis.readings", "FORMAT", TimesFormat)
+    formats = offered_in("analysis.readers.reading_times", "FORMAT", TimesFormat)
     return {name: each for each in formats for name in each.names}
 
 

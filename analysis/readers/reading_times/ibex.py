@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from analysis.errors import AnalysisError
-from analysis.readings.table import Readings, TimesFormat, number, readings, unread
+from analysis.readers.reading_times.table import Readings, TimesFormat, number, readings, unread
 
 _MAZE, _SPR, _QUESTION = "Maze", "DashedSentence", "Question"
 # The value for a word that was not seen.

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analysis.errors import AnalysisError
-from analysis.readings.table import Readings, TimesFormat, number, readings, unread
+from analysis.readers.reading_times.table import Readings, TimesFormat, number, readings, unread
 
 _SUBJECT = re.compile(r"^Subject (\d+)")
 _TIMED = re.compile(r"^\s*(\d{4,})\s+(-?\d+(?:\.\d+)?)\s*$")

@@ -16,8 +16,8 @@ from analysis.findings.differences import alike, apart_from_tied
 from analysis.findings.finding import Context, Finding, Findings, full_titles
 from analysis.report.mixed_scripts import write_scripts
 from analysis.statistics.clustered import FEWEST_CLUSTERS
-from analysis.statistics.mixed import MOST_ROWS, MixedModel, fit
-from analysis.statistics.mixed_rows import choices, clusters
+from analysis.statistics.mixed_model import MOST_ROWS, MixedModel, fit
+from analysis.statistics.mixed_model_rows import choices, clusters
 from analysis.statistics.one_scale import on_one_scale
 from analysis.tables.accuracy_table import Column, Table
 from analysis.tables.section import Section

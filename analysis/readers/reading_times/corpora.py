@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from analysis.errors import AnalysisError
-from analysis.readings.table import Readings, TimesFormat, number, readings, unread
+from analysis.readers.reading_times.table import Readings, TimesFormat, number, readings, unread
 
 
 def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readings:

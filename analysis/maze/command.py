@@ -10,10 +10,8 @@ import click
 from tqdm import tqdm
 
 from analysis.errors import AnalysisError
-from analysis.maze.distractors import Use, Wanted, audit, choose
-from analysis.maze.judging import write_judging
+from analysis.maze.distractors import Use, Vocabulary, Wanted, audit, choose, write_judging
 from analysis.maze.slots import Sentence, read_sentences, slots_of, written
-from analysis.maze.vocabulary import Vocabulary
 from experiment.materials.formats.raw import RawTable
 from experiment.tables.atomic_write import atomic_write
 from lm.registry import Device, load_scorer
