@@ -63,10 +63,10 @@ def compare(
     """
     refuse_overwrite(out, written_before(out))
     exported = load_run(run) if isinstance(run, Path) else run
-    found = comparison.compare(
+    result = comparison.compare(
         exported, load_all_scores(scores), options, code_version=code_version()
     )
-    return replace(found, files=write_comparison(found, out, figures=figures))
+    return replace(result, files=write_comparison(result, out, figures=figures))
 
 
 @click.command("compare")
@@ -210,8 +210,8 @@ def command(
             read = part is people or part.readings is not None
             if folder != out:
                 click.echo(f"{folder.name}\n")
-            own = options if read else _without_steps(options)
-            _say(compare(part, scores, folder, own, figures=not no_figures), folder)
+            part_options = options if read else _without_steps(options)
+            _say(compare(part, scores, folder, part_options, figures=not no_figures), folder)
 
 
 def _of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tuple[Path, ...]:
@@ -223,22 +223,22 @@ def _of_all_parts(run: ExportedRun, files: Sequence[Path], folder: Path) -> tupl
 
 
 def _unigram(run: ExportedRun, files: Sequence[Path], folder: Path) -> Scores | None:
-    found = _of_all_parts(run, files, folder)
-    if len(found) > 1:
+    score_files = _of_all_parts(run, files, folder)
+    if len(score_files) > 1:
         raise click.UsageError("--unigram takes one model: of a study in parts, a file for each.")
-    return load_scores(found[0]) if found else None
+    return load_scores(score_files[0]) if score_files else None
 
 
 def _without_steps(options: ComparisonOptions) -> ComparisonOptions:
     return replace(options, surprisal={})
 
 
-def _say(found: Comparison, out: Path) -> None:
-    click.echo(to_text(found.tables[0]))
-    for path in found.files:
+def _say(result: Comparison, out: Path) -> None:
+    click.echo(to_text(result.tables[0]))
+    for path in result.files:
         if path.suffix in (".html", ".svg") and not path.name.startswith("curves_"):
             click.echo(path)
-    click.echo(f"All {len(found.files)} files, tables among them: {out}")
+    click.echo(f"All {len(result.files)} files, tables among them: {out}")
 
 
 def _people(

@@ -17,7 +17,7 @@ from analysis.data.n_alternatives import chance
 from analysis.data.participant_flow import flow
 from analysis.errors import AnalysisError
 from analysis.findings.design import missing_judgments
-from analysis.findings.finding import ComparisonOptions, Context, Finding, Findings, Given
+from analysis.findings.finding import ComparisonOptions, Context, Finding, FindingInputs, Findings
 from analysis.findings.multiverse import MOST_RESPONSES
 from analysis.responses.base import ResponseAnalysis, analysis_of, findings_of
 from analysis.result import Comparison
@@ -48,43 +48,47 @@ def compare(
     if not scores:
         _refuse_of_models(options)
     response = analysis_of(run)
-    by_metric = [with_metric(one, options.metric, options.unigram) for one in scores]
+    by_metric = [
+        with_metric(model_scores, options.metric, options.unigram) for model_scores in scores
+    ]
     data = targets_alone(response.join(run, by_metric))
     origin = _provenance(run, by_metric, data, options, code_version, response)
     context = Context(study_of_targets(run.study, run.items), origin)
-    given = Given(run, by_metric, scores, data, options, context)
-    return _compared(response, given, _found(findings_of(response, given), given))
+    inputs = FindingInputs(run, by_metric, scores, data, options, context)
+    return _compared(response, inputs, _found(findings_of(response, inputs), inputs))
 
 
-def _found(findings: Sequence[Finding], given: Given) -> list[Findings]:
+def _found(findings: Sequence[Finding], inputs: FindingInputs) -> list[Findings]:
     """Run the findings, in their order; for large runs the slow ones run in a second process."""
-    slow = [one for one in findings if one.slow]
-    worth_it = _WORTH_A_PROCESS <= len(given.run.responses) <= MOST_RESPONSES
+    slow = [finding for finding in findings if finding.slow]
+    worth_it = _WORTH_A_PROCESS <= len(inputs.run.responses) <= MOST_RESPONSES
     with in_second_process(
-        lambda: [one.run(given) for one in slow], room=bool(slow) and worth_it
-    ) as others:
-        found = {one.name: one.run(given) for one in findings if not one.slow}
-        found |= dict(zip([one.name for one in slow], others(), strict=True))
-    return [found[one.name] for one in findings]
+        lambda: [finding.run(inputs) for finding in slow], room=bool(slow) and worth_it
+    ) as slow_results:
+        results = {finding.name: finding.run(inputs) for finding in findings if not finding.slow}
+        results |= dict(zip([finding.name for finding in slow], slow_results(), strict=True))
+    return [results[finding.name] for finding in findings]
 
 
-def _compared(response: ResponseAnalysis, given: Given, findings: Sequence[Findings]) -> Comparison:
-    statistics = {name: frame for one in findings for name, frame in one.statistics.items()}
+def _compared(
+    response: ResponseAnalysis, inputs: FindingInputs, findings: Sequence[Findings]
+) -> Comparison:
+    statistics = {name: frame for part in findings for name, frame in part.statistics.items()}
     accuracy = response.asked.decides
     return Comparison(
-        study=given.run.study,
-        provenance=given.context.origin,
-        by_construction=given.by_construction if accuracy else pd.DataFrame(),
-        by_condition=given.by_condition if accuracy else pd.DataFrame(),
-        tables=tuple(table for one in findings for table in one.tables),
-        drawings=tuple(drawing for one in findings for drawing in one.drawings),
+        study=inputs.run.study,
+        provenance=inputs.context.origin,
+        by_construction=inputs.by_construction if accuracy else pd.DataFrame(),
+        by_condition=inputs.by_condition if accuracy else pd.DataFrame(),
+        tables=tuple(table for part in findings for table in part.tables),
+        drawings=tuple(drawing for part in findings for drawing in part.drawings),
         statistics=statistics,
-        left_out=tuple(sentence for one in findings for sentence in one.left_out),
-        folders={name: write for one in findings for name, write in one.folders.items()},
+        left_out=tuple(sentence for part in findings for sentence in part.left_out),
+        folders={name: write for part in findings for name, write in part.folders.items()},
         summary=(
-            *given.context.origin.peeked,
-            *response.summary(given, statistics),
-            *missing_judgments(given),
+            *inputs.context.origin.peeked,
+            *response.summary(inputs, statistics),
+            *missing_judgments(inputs),
         ),
     )
 
@@ -102,7 +106,10 @@ def _provenance(
         flow=flow(run),
         n_judgments=len(data.judgments),
         n_items=data.judgments["item_id"].nunique(),
-        models=[_model_facts(one, data.decisions.get(one.facts.model)) for one in scores],
+        models=[
+            _model_facts(model_scores, data.decisions.get(model_scores.facts.model))
+            for model_scores in scores
+        ],
         resamples=options.resamples,
         seed=options.seed,
         code_version=code_version,
@@ -122,8 +129,8 @@ def _apart(data: Joined) -> dict[str, int]:
 
 
 def _repeated(judgments: pd.DataFrame) -> int:
-    known = judgments[judgments["participant"].notna()]
-    return int(known.duplicated(["participant", "item_id"]).sum())
+    with_participant = judgments[judgments["participant"].notna()]
+    return int(with_participant.duplicated(["participant", "item_id"]).sum())
 
 
 def _model_facts(scores: Scores, decisions: pd.DataFrame | None) -> ModelFacts:
@@ -138,14 +145,14 @@ def _model_facts(scores: Scores, decisions: pd.DataFrame | None) -> ModelFacts:
 
 
 def _refuse_of_models(options: ComparisonOptions) -> None:
-    asked = {
+    is_set = {
         "--metric": options.metric != FULL,
         "--unigram": options.unigram is not None,
         "--curves": options.curves,
         "--curves-of": bool(options.curve_items),
     }
-    for name, given in asked.items():
-        if given:
+    for name, value in is_set.items():
+        if value:
             raise AnalysisError(
                 f"{name} is about models, but no model is compared",
                 expected="scores of at least one model",

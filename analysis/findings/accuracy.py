@@ -15,8 +15,8 @@ from analysis.findings.finding import (
     CONSTRUCTION,
     Context,
     Finding,
+    FindingInputs,
     Findings,
-    Given,
     full_titles,
 )
 from analysis.findings.selection import selection, with_selection
@@ -31,23 +31,23 @@ from experiment.studies.study import Study
 _DRAWN = ("table_1", "table_2")
 
 
-def _run(given: Given) -> Findings:
-    by_construction, by_condition = given.by_construction, given.by_condition
+def _run(inputs: FindingInputs) -> Findings:
+    by_construction, by_condition = inputs.by_construction, inputs.by_condition
     selected = {
-        CONSTRUCTION: selection(given.run, by_construction, CONSTRUCTION),
-        CONDITION: selection(given.run, by_condition, CONDITION),
+        CONSTRUCTION: selection(inputs.run, by_construction, CONSTRUCTION),
+        CONDITION: selection(inputs.run, by_condition, CONDITION),
     }
-    context = given.context
+    context = inputs.context
     of_study = accuracy_tables(context.study, by_construction, by_condition, context.origin)
     tables = tuple(
         with_selection(table, selected[CONDITION if "condition" in table.frame else CONSTRUCTION])
         for table in of_study
     )
-    found = selected[CONSTRUCTION]
+    selected_rows = selected[CONSTRUCTION]
     return Findings(
         tables,
-        {"selection": found} if len(found) else {},
-        drawings=tuple(_drawings(tables, given.context)),
+        {"selection": selected_rows} if len(selected_rows) else {},
+        drawings=tuple(_drawings(tables, inputs.context)),
     )
 
 
@@ -81,12 +81,12 @@ def accuracy_tables(
         origin: The origin of the numbers, printed below each table.
     """
     published = read_published(study)
-    found = (
+    tables = (
         table_1(study, by_construction, published, origin),
         table_2(study, by_condition, published, origin),
         conditions_table(study, by_condition, published, origin),
     )
-    return tuple(table for table in found if table is not None)
+    return tuple(table for table in tables if table is not None)
 
 
 def table_1(
@@ -220,7 +220,7 @@ def interval_findings(accuracy: pd.DataFrame, context: Context) -> Findings:
 INTERVALS = Finding(
     "intervals",
     Section.SUPPLEMENT,
-    lambda given: interval_findings(given.by_construction, given.context),
+    lambda inputs: interval_findings(inputs.by_construction, inputs.context),
 )
 
 
@@ -243,16 +243,16 @@ def option_findings(
         return Findings()
     people = _shares(judgments.astype(dict.fromkeys((*_BY, "version"), str)), "people")
     items = judgments[[*_BY, "item_id"]].drop_duplicates().astype(str)
-    found, incomplete = people, []
-    for one in scores:
-        chosen = choices(one, options).merge(items, on="item_id")
-        found = found.merge(_shares(chosen, one.facts.model), "outer", [*_BY, "version"])
+    shares, incomplete = people, []
+    for model_scores in scores:
+        chosen = choices(model_scores, options).merge(items, on="item_id")
+        shares = shares.merge(_shares(chosen, model_scores.facts.model), "outer", [*_BY, "version"])
         if (chosen["n_scored"] < chosen["item_id"].map(options).map(len)).any():
-            incomplete.append(one.facts.model)
-    models = [one.facts.model for one in scores]
-    rows = context.by_construction(found.fillna(dict.fromkeys(["people", *models], 0.0)))
+            incomplete.append(model_scores.facts.model)
+    models = [model_scores.facts.model for model_scores in scores]
+    rows = context.by_construction(shares.fillna(dict.fromkeys(["people", *models], 0.0)))
     titles = full_titles(rows)
-    sizes = sorted({len(own) for own in options.values()})
+    sizes = sorted({len(item_options) for item_options in options.values()})
     table = context.table(
         "options",
         "Options",
@@ -278,15 +278,17 @@ def option_findings(
 
 def _shares(chosen: pd.DataFrame, name: str) -> pd.DataFrame:
     counts = chosen[chosen["version"] != ""].groupby([*_BY, "version"]).size()
-    found = counts.rename("n").reset_index()
+    shares = counts.rename("n").reset_index()
     total = chosen.groupby(_BY).size().rename("total").reset_index()
-    found = found.merge(total, on=_BY)
-    found[name] = found["n"] / found["total"]
-    return found[[*_BY, "version", name, *(["n"] if name == "people" else [])]]
+    shares = shares.merge(total, on=_BY)
+    shares[name] = shares["n"] / shares["total"]
+    return shares[[*_BY, "version", name, *(["n"] if name == "people" else [])]]
 
 
 OPTIONS = Finding(
     "options",
     Section.ACCURACY,
-    lambda given: option_findings(given.run, given.judged.judgments, given.scores, given.context),
+    lambda inputs: option_findings(
+        inputs.run, inputs.judged.judgments, inputs.scores, inputs.context
+    ),
 )

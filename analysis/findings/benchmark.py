@@ -59,12 +59,12 @@ def pair_results(scores: Sequence[Scores], items: pd.DataFrame, by: str) -> pd.D
             f'the items have no "{by}"', expected=f"one of: {', '.join(items.columns)}"
         )
     group = items[by].replace(_SAME_PHENOMENON) if by == PHENOMENON else items[by]
-    named = items[["item_id"]].assign(group=group, paradigm=items[PARADIGM])
-    found = []
-    for one in scores:
-        chosen = decode(decisions(one)[["item_id", "correct", "tie"]])
-        found.append(chosen.merge(named, on="item_id").assign(model=one.facts.model))
-    return pd.concat(found, ignore_index=True)[["model", "group", "paradigm", "correct", "tie"]]
+    groups = items[["item_id"]].assign(group=group, paradigm=items[PARADIGM])
+    frames = []
+    for model_scores in scores:
+        chosen = decode(decisions(model_scores)[["item_id", "correct", "tie"]])
+        frames.append(chosen.merge(groups, on="item_id").assign(model=model_scores.facts.model))
+    return pd.concat(frames, ignore_index=True)[["model", "group", "paradigm", "correct", "tie"]]
 
 
 def suite_results(predictions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -76,12 +76,16 @@ def suite_results(predictions: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     Returns:
         The columns of ``pair_results``; each suite is its own paradigm and group.
     """
-    found = []
+    frames = []
     for model, rows in predictions.items():
-        held = rows.groupby(["suite", "item"], sort=False)["holds"].all().reset_index()
-        named = {"group": held["suite"], "paradigm": held["suite"], "correct": held["holds"]}
-        found.append(pd.DataFrame(named).assign(model=model, tie=False))
-    return pd.concat(found, ignore_index=True)
+        passed = rows.groupby(["suite", "item"], sort=False)["holds"].all().reset_index()
+        columns = {
+            "group": passed["suite"],
+            "paradigm": passed["suite"],
+            "correct": passed["holds"],
+        }
+        frames.append(pd.DataFrame(columns).assign(model=model, tie=False))
+    return pd.concat(frames, ignore_index=True)
 
 
 def benchmark_table(
@@ -153,13 +157,13 @@ def paired(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.DataFrame:
         the pairs of models, p_mcnemar (exact, two-sided: McNemar 1947, Psychometrika 12, 153-157),
         and variance, design_effect and n_items_needed for a difference of the margin.
     """
-    found = models_against_models(logs, _PARADIGM, margin, clustered=True)
-    whole = found[_PARADIGM] == ""
-    over_pairs = adjusted(found[whole].drop(columns=["p_holm", "p_fdr"]))
-    found.loc[whole, ["p_holm", "p_fdr"]] = over_pairs[["p_holm", "p_fdr"]].to_numpy()
-    found["p_mcnemar"] = [
+    comparisons = models_against_models(logs, _PARADIGM, margin, clustered=True)
+    over_all = comparisons[_PARADIGM] == ""
+    over_pairs = adjusted(comparisons[over_all].drop(columns=["p_holm", "p_fdr"]))
+    comparisons.loc[over_all, ["p_holm", "p_fdr"]] = over_pairs[["p_holm", "p_fdr"]].to_numpy()
+    comparisons["p_mcnemar"] = [
         _mcnemar(int(first), int(second))
-        for first, second in zip(found["only_first"], found["only_second"], strict=True)
+        for first, second in zip(comparisons["only_first"], comparisons["only_second"], strict=True)
     ]
     needed = pd.DataFrame(
         [
@@ -172,7 +176,7 @@ def paired(logs: Mapping[str, pd.DataFrame], margin: float) -> pd.DataFrame:
             for first, second in combinations(logs, 2)
         ]
     )
-    return found.merge(needed, "left", on=["first_model", "second_model", _PARADIGM])
+    return comparisons.merge(needed, "left", on=["first_model", "second_model", _PARADIGM])
 
 
 def _mcnemar(only_first: int, only_second: int) -> float:
@@ -184,26 +188,28 @@ def _mcnemar(only_first: int, only_second: int) -> float:
 def _items_needed(
     logs: Mapping[str, pd.DataFrame], first: str, second: str, margin: float
 ) -> dict[str, float]:
-    both = logs[first].merge(
+    decided = logs[first].merge(
         logs[second][["item_id", "correct"]], on="item_id", suffixes=("", "_2")
     )
-    differences = both["correct"].astype(float) - both["correct_2"].astype(float)
-    found = items_needed(np.array(differences, dtype=np.float64), both[_PARADIGM], margin)
-    return {name.replace("n_items", "n_items_needed"): value for name, value in found.items()}
+    differences = decided["correct"].astype(float) - decided["correct_2"].astype(float)
+    estimates = items_needed(np.array(differences, dtype=np.float64), decided[_PARADIGM], margin)
+    return {name.replace("n_items", "n_items_needed"): value for name, value in estimates.items()}
 
 
-def paired_tables(found: pd.DataFrame, margin: float, origin: Sequence[str]) -> tuple[Table, Table]:
+def paired_tables(
+    comparisons: pd.DataFrame, margin: float, origin: Sequence[str]
+) -> tuple[Table, Table]:
     """Return the table over all items, and the table by paradigm."""
-    labelled = found.assign(
-        label=found["first_model"] + " - " + found["second_model"],
+    labelled = comparisons.assign(
+        label=comparisons["first_model"] + " - " + comparisons["second_model"],
         group="",
     ).rename(columns={"low": "difference_low", "high": "difference_high"})
-    whole = labelled[labelled[_PARADIGM] == ""]
+    overall = labelled[labelled[_PARADIGM] == ""]
     parts = labelled[labelled[_PARADIGM] != ""].assign(
         group=lambda rows: rows["label"], label=lambda rows: rows[_PARADIGM]
     )
     n_paradigms = max(parts[_PARADIGM].nunique(), 1)
-    n_items = counted(int(whole["n_items"].max()), "item")
+    n_items = counted(int(overall["n_items"].max()), "item")
     columns = (
         Column("label", "", "text"),
         Column("first", "First"),
@@ -227,7 +233,7 @@ def paired_tables(found: pd.DataFrame, margin: float, origin: Sequence[str]) -> 
         "paired",
         "Models against models",
         f"{n_items} in {counted(n_paradigms, 'paradigm')}.",
-        whole.reset_index(drop=True),
+        overall.reset_index(drop=True),
         (*columns, Column("n_items_needed", "Items needed", "count")),
         (
             *notes,
@@ -253,8 +259,8 @@ def _independent(n_paradigms: int) -> str:
     """Return a phrase naming the independent units of the intervals over all items."""
     if n_paradigms == 1:
         return "items are the independent units, because there is one paradigm"
-    few = f"; fewer than {UNITS} are too few for an interval over all items"
-    return f"the {n_paradigms} paradigms are the independent units{few * (n_paradigms < UNITS)}"
+    remark = f"; fewer than {UNITS} are too few for an interval over all items"
+    return f"the {n_paradigms} paradigms are the independent units{remark * (n_paradigms < UNITS)}"
 
 
 def items_needed(differences: Floats, paradigm: pd.Series, smallest: float) -> dict[str, float]:

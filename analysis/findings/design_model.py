@@ -14,7 +14,14 @@ from analysis.data.own_columns import PREFIX
 from analysis.findings.contrasts import fixed_columns
 from analysis.findings.design import Crossing, designs
 from analysis.findings.effects import compared_designs
-from analysis.findings.finding import Context, Finding, Findings, Given, full_titles
+from analysis.findings.finding import (
+    Context,
+    Finding,
+    FindingInputs,
+    Findings,
+    full_titles,
+    titles_of,
+)
 from analysis.findings.measures import READ
 from analysis.statistics.clustered import FEWEST_CLUSTERS
 from analysis.statistics.crossed import CrossedModel, fit_by_rule
@@ -44,8 +51,8 @@ def covariates(rows: pd.DataFrame, study: Study) -> Iterator[pd.DataFrame]:
             continue
         values = rows[column]
         if pd.api.types.is_numeric_dtype(values):
-            known = values.fillna(values.mean())
-            yield pd.DataFrame({name: (known - known.mean()) / known.std()})
+            filled = values.fillna(values.mean())
+            yield pd.DataFrame({name: (filled - filled.mean()) / filled.std()})
         else:
             levels = pd.get_dummies(values.astype(str), prefix=name, drop_first=True, dtype=float)
             yield levels - levels.mean()
@@ -62,8 +69,8 @@ def random_term(unit: str, values: pd.Series, effects: pd.DataFrame) -> RandomTe
     columns, names = np.ones((len(level), 1)), ["1"]
     for name in effects:
         tried = np.column_stack([columns, effects[name].to_numpy()])
-        told = [np.linalg.matrix_rank(tried[one]) == tried.shape[1] for one in places]
-        if np.mean(told) > _MOST:
+        is_estimable = [np.linalg.matrix_rank(tried[one]) == tried.shape[1] for one in places]
+        if np.mean(is_estimable) > _MOST:
             columns, names = tried, [*names, str(name)]
     return RandomTerm(unit, level, tuple(names), columns, correlated=len(names) <= MOST_CORRELATED)
 
@@ -99,11 +106,11 @@ _YES = _Answers("yes_no_model", "said_yes", "Logistic regression of people's ans
                 Section.ANSWERS)  # fmt: skip
 
 
-def _run(given: Given, answers: _Answers) -> Findings:
+def _run(inputs: FindingInputs, answers: _Answers) -> Findings:
     fitted: dict[str, _Fitted] = {}
     left_out = []
-    titles = {one.name: one.title for one in given.run.study.constructions}
-    for name, rows, cross in designs(given):
+    titles = titles_of(inputs.run.study)
+    for name, rows, cross in designs(inputs):
         if not answers.always and not cross.declared:
             continue
         if reason := _refused(rows, cross, answers.value):
@@ -111,16 +118,16 @@ def _run(given: Given, answers: _Answers) -> Findings:
                 f"The mixed model of the design of {titles.get(name, name)} was left out: {reason}."
             )
         else:
-            fitted[name] = _fit(rows, cross, given.run.study, answers.value)
+            fitted[name] = _fit(rows, cross, inputs.run.study, answers.value)
     if not fitted:
         return Findings(left_out=tuple(left_out))
-    found = pd.concat(
+    coefficients = pd.concat(
         [one.model.coefficients.assign(construction=name) for name, one in fitted.items()]
     )
     random = pd.concat([one.model.random.assign(construction=name) for name, one in fitted.items()])
-    table = _table(answers, found, fitted, given.context)
+    table = _table(answers, coefficients, fitted, inputs.context)
     statistics = {
-        answers.key: found.reset_index(drop=True),
+        answers.key: coefficients.reset_index(drop=True),
         f"{answers.key}_random": random.reset_index(drop=True),
     }
     return Findings((table,), statistics, tuple(left_out))
@@ -156,15 +163,15 @@ def _in_words(model: CrossedModel) -> str:
             f"{'intercept' if effect == '1' else effect} {sd:.2f}"
             for effect, sd in zip(rows["effect"], rows["sd"], strict=True)
         )
-        known = rows["correlation"].notna().any()
-        parts.append(f"{unit} ({'correlated' if known else 'not correlated'}): {spread}")
+        has_correlation = rows["correlation"].notna().any()
+        parts.append(f"{unit} ({'correlated' if has_correlation else 'not correlated'}): {spread}")
     return "; ".join(parts)
 
 
 def _table(
-    answers: _Answers, found: pd.DataFrame, fitted: dict[str, _Fitted], context: Context
+    answers: _Answers, coefficients: pd.DataFrame, fitted: dict[str, _Fitted], context: Context
 ) -> Table:
-    rows = context.by_construction(found)
+    rows = context.by_construction(coefficients)
     titles = full_titles(rows)
     return context.table(
         answers.key,
@@ -194,17 +201,17 @@ _RULE = (
 
 
 def _notes(fitted: dict[str, _Fitted], context: Context) -> Sequence[str]:
-    titles = {one.name: one.title for one in context.study.constructions}
-    found = []
-    for name, one in fitted.items():
-        model = one.model
-        reduced = f" {one.left_out[0].upper()}{one.left_out[1:]}." if one.left_out else ""
+    titles = titles_of(context.study)
+    notes = []
+    for name, fit in fitted.items():
+        model = fit.model
+        reduced = f" {fit.left_out[0].upper()}{fit.left_out[1:]}." if fit.left_out else ""
         singular = " The fit is singular still." if model.singular else ""
-        found.append(
+        notes.append(
             f"{titles.get(name, name)}: {model.n_rows:,} judgments, log-likelihood "
-            f"{model.loglik:.1f}; standard deviations in logits: {one.slopes}.{reduced}{singular}"
+            f"{model.loglik:.1f}; standard deviations in logits: {fit.slopes}.{reduced}{singular}"
         )
-    return found
+    return notes
 
 
 DESIGN_MODEL = Finding(
@@ -216,21 +223,21 @@ RATING_MODEL, YES_NO_MODEL = (
 )
 
 
-def _run_reading(given: Given) -> Findings:
+def _run_reading(inputs: FindingInputs) -> Findings:
     fitted: dict[tuple[str, int], LinearMixedModel] = {}
     left_out: list[tuple[str, object]] = []
-    for design in compared_designs(READ, given, READ.answers(given)):
+    for design in compared_designs(READ, inputs, READ.answers(inputs)):
         name, cross = design.construction, design.cross
         for region, rows in design.answers.groupby("region", sort=True):
             clusters = [rows[unit].nunique() for unit in ("participant", "unit")]
-            told = rows["cell"].astype(str).nunique() == len(cross.cells)
-            if min(clusters) < FEWEST_CLUSTERS or not told:
+            is_complete = rows["cell"].astype(str).nunique() == len(cross.cells)
+            if min(clusters) < FEWEST_CLUSTERS or not is_complete:
                 left_out.append((name, region))
                 continue
             if len(rows) > _MOST_ROWS or sum(clusters) * len(cross.cells) > _MOST_EFFECTS:
                 left_out.append((name, region))
                 continue
-            effects = fixed_columns(rows["cell"], cross, given.run.study.analysis)
+            effects = fixed_columns(rows["cell"], cross, inputs.run.study.analysis)
             terms = [
                 random_term(unit, rows[column], effects)
                 for unit, column in (("participant", "participant"), ("frame", "unit"))
@@ -238,17 +245,21 @@ def _run_reading(given: Given) -> Findings:
             fitted[name, int(str(region))] = fit_linear_by_rule(
                 rows["log_rt"].to_numpy(dtype=float), effects, terms
             )
-    said = (_reading_left_out(left_out),) if left_out else ()
+    omissions = (_reading_left_out(left_out),) if left_out else ()
     if not fitted:
-        return Findings(left_out=said)
-    found = pd.concat(
+        return Findings(left_out=omissions)
+    coefficients = pd.concat(
         [
-            one.coefficients.assign(construction=name, region=region)
-            for (name, region), one in fitted.items()
+            fit.coefficients.assign(construction=name, region=region)
+            for (name, region), fit in fitted.items()
         ],
         ignore_index=True,
     )
-    return Findings((_reading_table(found, fitted, given.context),), {"reading_model": found}, said)
+    return Findings(
+        (_reading_table(coefficients, fitted, inputs.context),),
+        {"reading_model": coefficients},
+        omissions,
+    )
 
 
 def _reading_left_out(left_out: list[tuple[str, object]]) -> str:
@@ -260,15 +271,15 @@ def _reading_left_out(left_out: list[tuple[str, object]]) -> str:
 
 
 def _reading_table(
-    found: pd.DataFrame, fitted: Mapping[tuple[str, int], LinearMixedModel], context: Context
+    coefficients: pd.DataFrame, fitted: Mapping[tuple[str, int], LinearMixedModel], context: Context
 ) -> Table:
-    rows = context.by_construction(found)
+    rows = context.by_construction(coefficients)
     titles = full_titles(rows)
     label = "Region " + rows["region"].astype(str) + ": " + rows["term"].astype(str)
     notes = [
-        f"{name}, region {region}: the full model is singular, so {one.left_out} were left out."
-        for (name, region), one in fitted.items()
-        if one.left_out
+        f"{name}, region {region}: the full model is singular, so {fit.left_out} were left out."
+        for (name, region), fit in fitted.items()
+        if fit.left_out
     ]
     return context.table(
         "reading_model",

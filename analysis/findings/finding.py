@@ -104,17 +104,28 @@ class Context:
 
     def by_construction(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the frame in the study's order, with label and group; empty names come first."""
-        known = {one.name: one for one in self.study.constructions}
-        order = ["", *known]
+        constructions = {
+            construction.name: construction for construction in self.study.constructions
+        }
+        order = ["", *constructions]
         names = frame["construction"].astype(str)
         place = names.map({name: number for number, name in enumerate(order)}).fillna(len(order))
-        titles = {"": ALL_ITEMS} | {name: one.title for name, one in known.items()}
-        groups = {"": ""} | {name: one.group for name, one in known.items()}
+        titles = {"": ALL_ITEMS} | {
+            name: construction.title for name, construction in constructions.items()
+        }
+        groups = {"": ""} | {
+            name: construction.group for name, construction in constructions.items()
+        }
         labelled = frame.assign(
             label=[titles.get(name, name) for name in names],
             group=[groups.get(name, "") for name in names],
         )
         return labelled.iloc[place.argsort(kind="stable").to_numpy()].reset_index(drop=True)
+
+
+def titles_of(study: Study) -> dict[str, str]:
+    """Return the constructions' titles, by name."""
+    return {construction.name: construction.title for construction in study.constructions}
 
 
 def full_titles(rows: pd.DataFrame) -> "pd.Series[str]":
@@ -162,7 +173,7 @@ class ComparisonOptions:
 
 
 @dataclass(frozen=True)
-class Given:
+class FindingInputs:
     """The inputs of findings.
 
     Attributes:
@@ -184,9 +195,9 @@ class Given:
     @property
     def margin(self) -> float:
         """The margin below which accuracy differences count as none: option, study or default."""
-        for one in (self.options.margin, self.run.study.analysis.margin):
-            if one is not None:
-                return one
+        for value in (self.options.margin, self.run.study.analysis.margin):
+            if value is not None:
+                return value
         return MARGIN
 
     @cached_property
@@ -218,15 +229,15 @@ class Need(StrEnum):
     SURPRISAL = "the option --surprisal"
     ITEM_CURVES = "the option --curves or --curves-of"
 
-    def is_met(self, given: Given) -> bool:
+    def is_met(self, inputs: FindingInputs) -> bool:
         """Return whether a comparison provides the input."""
         if self is Need.MODELS:
-            return bool(given.scores)
+            return bool(inputs.scores)
         if self is Need.TAKERS:
-            return bool(given.options.takers)
+            return bool(inputs.options.takers)
         if self is Need.SURPRISAL:
-            return bool(given.options.surprisal)
-        return given.options.curves or bool(given.options.curve_items)
+            return bool(inputs.options.surprisal)
+        return inputs.options.curves or bool(inputs.options.curve_items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +257,6 @@ class Finding:
 
     name: str
     section: Section
-    run: Callable[[Given], Findings]
+    run: Callable[[FindingInputs], Findings]
     needs: tuple[Need, ...] = ()
     slow: bool = False

@@ -55,10 +55,10 @@ def mixed_findings(
             f"the fit of {n_choices:,} choices, people's and models', would take hours; above "
             f"{MOST_ROWS:,} it is fitted where a formula is given (--formula)"
         )
-    known = [name for name in of_participants if name in judgments]
-    if _names(formula, known):
+    columns = [name for name in of_participants if name in judgments]
+    if _names(formula, columns):
         decisions, tied = {}, []
-    rows = choices(judgments, decisions, known)
+    rows = choices(judgments, decisions, columns)
     if formula is None and (clusters(rows) < FEWEST_CLUSTERS).any(axis=None):
         return _none(
             f"fewer than {FEWEST_CLUSTERS} participants or items are too few to estimate variances"
@@ -103,8 +103,10 @@ def _none(reason: str) -> Findings:
 
 def _mixed_table(model: MixedModel, context: Context) -> Table:
     titles = {
-        one.name: f"{one.group}: {one.title}" if one.group else one.title
-        for one in context.study.constructions
+        construction.name: f"{construction.group}: {construction.title}"
+        if construction.group
+        else construction.title
+        for construction in context.study.constructions
     }
     labels = [_titled(term, titles) for term in model.coefficients["term"]]
     return context.table(
@@ -127,7 +129,7 @@ def _mixed_table(model: MixedModel, context: Context) -> Table:
 
 def _titled(term: str, titles: Mapping[str, str]) -> str:
     """Return a term with the construction's title in place of its name."""
-    return _TERM.sub(lambda found: titles.get(found[1], found[0]), term)
+    return _TERM.sub(lambda match: titles.get(match[1], match[0]), term)
 
 
 def _notes(model: MixedModel, titles: Mapping[str, str]) -> list[str]:
@@ -159,8 +161,8 @@ def _spread(row: Mapping[Any, Any]) -> str:
     return f"{of} {row['sd']:.2f}{together}"
 
 
-def _one_scale_table(found: pd.DataFrame, context: Context) -> Table:
-    ordered = context.by_construction(found).sort_values("judge", kind="stable")
+def _one_scale_table(comparisons: pd.DataFrame, context: Context) -> Table:
+    ordered = context.by_construction(comparisons).sort_values("judge", kind="stable")
     return context.table(
         "mixed_model_one_scale",
         "People and models on one scale",
@@ -186,10 +188,10 @@ def _one_scale_table(found: pd.DataFrame, context: Context) -> Table:
 MIXED = Finding(
     "mixed",
     Section.MIXED_MODEL,
-    lambda given: mixed_findings(
-        given.judged,
-        given.context,
-        given.options.formula,
-        (*columns_of_participants(given.run.study), SESSION),
+    lambda inputs: mixed_findings(
+        inputs.judged,
+        inputs.context,
+        inputs.options.formula,
+        (*columns_of_participants(inputs.run.study), SESSION),
     ),
 )

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.data.declared import deadline_of
 from analysis.data.join import judgments
 from analysis.data.kinds import with_kinds
-from analysis.findings.finding import Finding, Findings, Given, full_titles
+from analysis.findings.finding import Finding, FindingInputs, Findings, full_titles, titles_of
 from analysis.findings.yes_no import with_expected
 from analysis.statistics.accuracy import clustered_shares, people_accuracy
 from analysis.statistics.contrasts import cell_means
@@ -27,45 +27,45 @@ _COUNTS = (
 )
 
 
-def _run(given: Given, of: str) -> Findings:
-    if given.data.others.empty:
+def _run(inputs: FindingInputs, of: str) -> Findings:
+    if inputs.data.others.empty:
         return Findings()
-    asked = _ASKED[of]
-    found = asked.count(with_kinds(given.data.others, given.run.items))
-    titles = {one.name: one.title for one in given.run.study.constructions}
-    labels = found["construction"].astype(str).map(lambda name: titles.get(name, name))
-    if "expected" in found:
-        labels = labels + ", expected: " + found["expected"].astype(str)
-    kinds = [_TITLES[Kind(kind)] for kind in found["kind"].astype(str)]
-    rows = found.assign(group=kinds, label=labels, kind=found["kind"].astype(str))
-    table = given.context.table(
+    task = _ASKED[of]
+    counts = task.count(with_kinds(inputs.data.others, inputs.run.items))
+    titles = titles_of(inputs.run.study)
+    labels = counts["construction"].astype(str).map(lambda name: titles.get(name, name))
+    if "expected" in counts:
+        labels = labels + ", expected: " + counts["expected"].astype(str)
+    kinds = [_TITLES[Kind(kind)] for kind in counts["kind"].astype(str)]
+    rows = counts.assign(group=kinds, label=labels, kind=counts["kind"].astype(str))
+    table = inputs.context.table(
         "other_kinds",
         " and ".join(title for title in _TITLES.values() if title in kinds).capitalize(),
-        f"{asked.measured} on what is no target.",
+        f"{task.measured} on what is no target.",
         rows.sort_values("kind", ascending=False, kind="stable"),
-        (Column("label", "", "text"), Column(asked.column, asked.title, "estimate"), *_COUNTS),
+        (Column("label", "", "text"), Column(task.column, task.title, "estimate"), *_COUNTS),
         (
             "A kind is what the materials say of an item. These judgments are in no other table: "
             "they decide who is excluded, where a rule names them.",
         ),
-        asked.section,
+        task.section,
     )
-    return Findings((table,), {"other_kinds": found})
+    return Findings((table,), {"other_kinds": counts})
 
 
-def _choices(judged: pd.DataFrame) -> pd.DataFrame:
-    return people_accuracy(judged, _KIND)
+def _choices(answers: pd.DataFrame) -> pd.DataFrame:
+    return people_accuracy(answers, _KIND)
 
 
-def _ratings(judged: pd.DataFrame) -> pd.DataFrame:
-    found = cell_means(judged, "rating", _KIND)
-    items = judged.groupby(_KIND, sort=False, observed=True)["item_id"].nunique().to_numpy()
-    return found.assign(n_items=items).rename(columns={"n_observations": "n_judgments"})
+def _ratings(answers: pd.DataFrame) -> pd.DataFrame:
+    means = cell_means(answers, "rating", _KIND)
+    items = answers.groupby(_KIND, sort=False, observed=True)["item_id"].nunique().to_numpy()
+    return means.assign(n_items=items).rename(columns={"n_observations": "n_judgments"})
 
 
-def _yes(judged: pd.DataFrame) -> pd.DataFrame:
-    found = yes_rates(with_expected(judged), [*_KIND, "expected"])
-    return found.rename(columns={"n_answers": "n_judgments"})
+def _yes(answers: pd.DataFrame) -> pd.DataFrame:
+    rates = yes_rates(with_expected(answers), [*_KIND, "expected"])
+    return rates.rename(columns={"n_answers": "n_judgments"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,20 +105,20 @@ def shares_late(answers: pd.DataFrame) -> pd.DataFrame:
     return shares.rename(columns=names).sort_values(_CONDITION, ignore_index=True)
 
 
-def _run_late(given: Given) -> Findings:
-    response = deadline_of(given.run)
+def _run_late(inputs: FindingInputs) -> Findings:
+    response = deadline_of(inputs.run)
     if response is None:
         return Findings()
-    every = judgments(given.run, late_too=True)
-    known = every[every["is_late"].notna()].astype({"is_late": bool})
-    if known.empty:
+    answers = judgments(inputs.run, late_too=True)
+    timed = answers[answers["is_late"].notna()].astype({"is_late": bool})
+    if timed.empty:
         return Findings(
             left_out=("No time was measured, so nobody knows which answers were late.",)
         )
-    found, n = shares_late(known), int(known["is_late"].sum())
+    shares, n = shares_late(timed), int(timed["is_late"].sum())
     drop = response.late_answers == "drop"
-    rows = given.context.by_construction(found)
-    table = given.context.table(
+    rows = inputs.context.by_construction(shares)
+    table = inputs.context.table(
         "late_answers",
         "Answers after the deadline",
         f"How many answers came later than {response.deadline_ms} ms"
@@ -138,37 +138,37 @@ def _run_late(given: Given) -> Findings:
         ),
         Section.ANSWERS,
     )
-    said = (
+    omissions = (
         (
-            f"{n:,} of {len(known):,} answers came after the deadline of {response.deadline_ms} ms "
+            f"{n:,} of {len(timed):,} answers came after the deadline of {response.deadline_ms} ms "
             "and are left out (table late_answers).",
         )
         if drop and n
         else ()
     )
-    return Findings((table,), {"late_answers": found}, said)
+    return Findings((table,), {"late_answers": shares}, omissions)
 
 
 LATE_ANSWERS = Finding("late_answers", Section.ANSWERS, _run_late)
 
 
-def _run_questions(given: Given) -> Findings:
-    together = pd.concat([given.data.judgments, given.data.others], ignore_index=True)
-    asked = together[together["chose_good"].notna()]
-    if asked.empty:
+def _run_questions(inputs: FindingInputs) -> Findings:
+    together = pd.concat([inputs.data.judgments, inputs.data.others], ignore_index=True)
+    answered = together[together["chose_good"].notna()]
+    if answered.empty:
         return Findings()
-    rows = asked.astype({"construction": str}).assign(right=asked["chose_good"].astype(float))
+    rows = answered.astype({"construction": str}).assign(right=answered["chose_good"].astype(float))
     shares = clustered_shares(rows, "right", ["construction"], "item_id").drop(columns="n_true")
     names = {"n": "n_answers"} | {f"share{end}": f"accuracy{end}" for end in ("", "_low", "_high")}
     n_items = rows.groupby("construction", sort=False)["item_id"].nunique().to_numpy()
-    found = shares.rename(columns=names).assign(n_items=n_items)
-    known = {one.name: one.title for one in given.run.study.constructions}
-    labels = [known.get(name, name) for name in found["construction"]]
-    table = given.context.table(
+    accuracy = shares.rename(columns=names).assign(n_items=n_items)
+    titles = titles_of(inputs.run.study)
+    labels = [titles.get(name, name) for name in accuracy["construction"]]
+    table = inputs.context.table(
         "reading_questions",
         "Questions",
         "How often the questions after the sentences were answered rightly.",
-        found.assign(label=labels),
+        accuracy.assign(label=labels),
         (
             Column("label", "", "text"),
             Column("accuracy", "Accuracy", "estimate"),
@@ -178,7 +178,7 @@ def _run_questions(given: Given) -> Findings:
         (),
         Section.READING,
     )
-    return Findings((table,), {"reading_questions": found})
+    return Findings((table,), {"reading_questions": accuracy})
 
 
 QUESTIONS = Finding("reading_questions", Section.READING, _run_questions)

@@ -7,7 +7,7 @@ import pandas as pd
 from analysis.data.declared import unit_column
 from analysis.data.load import Scores
 from analysis.findings.effects import MEASURES, effects_table, model_effects
-from analysis.findings.finding import Context, Finding, Findings, Given, Need, full_titles
+from analysis.findings.finding import Context, Finding, FindingInputs, Findings, Need, full_titles
 from analysis.scores.metrics import METRICS, whole
 from analysis.statistics.calibration import out_of_sample
 from analysis.statistics.ceiling import split_half
@@ -47,7 +47,9 @@ def rating_findings(
     means = _ordered(mean_ratings(ratings, [*_CONDITION, "version"]), conditions)
     apart = _ordered(rating_differences(ratings, _CONDITION), conditions)
     by_construction = rating_differences(ratings, ["construction"])
-    of_models = {one.facts.model: _logprob_differences(one) for one in scores}
+    of_models = {
+        model_scores.facts.model: _logprob_differences(model_scores) for model_scores in scores
+    }
     for name, differences in of_models.items():
         apart = apart.merge(_mean_by_condition(differences, ratings, name), "left", _CONDITION)
     paired = ratings["version"].astype(str).nunique() > 1
@@ -83,11 +85,11 @@ def _logprob_differences(scores: Scores) -> "pd.Series[float]":
     frame = scores.frame
     variant, contrast = frame["variant"].astype(str), frame["contrast"].astype(str)
     good, other = (
-        frame[which].set_index(frame.loc[which, "item_id"].astype(str))["logprob_nats"]
-        for which in (variant == Variant.GOOD, variant == contrast)
+        frame[is_version].set_index(frame.loc[is_version, "item_id"].astype(str))["logprob_nats"]
+        for is_version in (variant == Variant.GOOD, variant == contrast)
     )
-    found: pd.Series[float] = (good - other).dropna()
-    return found
+    differences: pd.Series[float] = (good - other).dropna()
+    return differences
 
 
 def _mean_by_condition(
@@ -105,9 +107,9 @@ def _difference_correlations(
     people = item_differences(ratings)
     rows = []
     for model, differences in of_models.items():
-        both = pd.DataFrame({"people": people, "model": differences}).dropna()
+        items = pd.DataFrame({"people": people, "model": differences}).dropna()
         rng = numpy_generator(context.seed, "ratings", model)
-        values = both["people"].to_numpy(), both["model"].to_numpy()
+        values = items["people"].to_numpy(), items["model"].to_numpy()
         rows.append({"label": model, **correlated(*values, rng, context.resamples)})
     return pd.DataFrame(rows)
 
@@ -206,15 +208,15 @@ def _by_condition(frame: pd.DataFrame, context: Context) -> pd.DataFrame:
     return rows.assign(group=titles, label=rows["condition"].astype(str))
 
 
-def _run(given: Given) -> Findings:
-    conditions = list(dict.fromkeys(given.run.items["condition"].astype(str)))
-    ratings = given.data.judgments
-    return rating_findings(ratings, given.scores, _points(given), conditions, given.context)
+def _run(inputs: FindingInputs) -> Findings:
+    conditions = list(dict.fromkeys(inputs.run.items["condition"].astype(str)))
+    ratings = inputs.data.judgments
+    return rating_findings(ratings, inputs.scores, _points(inputs), conditions, inputs.context)
 
 
-def _points(given: Given) -> int:
+def _points(inputs: FindingInputs) -> int:
     """Return the number of points of the scale."""
-    study = given.run.study
+    study = inputs.run.study
     return response_of(study, own_code=False).n_answers
 
 
@@ -225,25 +227,25 @@ _NAMES = MEASURES | {"morcela": "MORCELA, out of sample"}
 _MOST_SPLITS = 1000
 
 
-def _run_models(given: Given) -> Findings:
-    targets = given.data.judgments
+def _run_models(inputs: FindingInputs) -> Findings:
+    targets = inputs.data.judgments
     if targets["version"].astype(str).nunique() != 1 or targets["z"].isna().all():
         return Findings()
     measures = {
-        (one.facts.model, measure): values
-        for one in given.as_read
-        for measure, values in _values(one, given.options.unigram)
+        (model_scores.facts.model, measure): values
+        for model_scores in inputs.as_read
+        for measure, values in _values(model_scores, inputs.options.unigram)
     }
     fitted = {
         (model, "morcela"): values
         for model in dict.fromkeys(model for model, _ in measures)
         if (model, "slor") in measures
-        for values in [_morcela(targets, measures, model, given.context)]
+        for values in [_morcela(targets, measures, model, inputs.context)]
     }
-    overall = _overall(targets, measures | fitted, given.context)
-    tables, statistics = [_overall_table(overall, given.context)], {"ratings_and_models": overall}
-    if len(effects := model_effects(given, measures)):
-        tables.append(effects_table("rating_model_effects", "the ratings", effects, given.context))
+    overall = _overall(targets, measures | fitted, inputs.context)
+    tables, statistics = [_overall_table(overall, inputs.context)], {"ratings_and_models": overall}
+    if len(effects := model_effects(inputs, measures)):
+        tables.append(effects_table("rating_model_effects", "the ratings", effects, inputs.context))
         statistics["rating_model_effects"] = effects
     return Findings(tuple(tables), statistics)
 
@@ -265,8 +267,8 @@ def _morcela(
 ) -> "pd.Series[float]":
     """Return MORCELA's predictions of mean z by item, each fitted on other frames."""
     people = _means(targets).rename("people")
-    own = [measures[model, name].rename(name) for name in ("sum", "mean", "slor")]
-    rows = pd.concat([people, *own], axis=1, join="inner").dropna()
+    model_measures = [measures[model, name].rename(name) for name in ("sum", "mean", "slor")]
+    rows = pd.concat([people, *model_measures], axis=1, join="inner").dropna()
     unit = targets.assign(item_id=targets["item_id"].astype(str)).drop_duplicates("item_id")
     of_item = unit.set_index("item_id")[unit_column(targets)].astype(str)
     values = out_of_sample(
@@ -302,10 +304,10 @@ def _means(rows: pd.DataFrame) -> "pd.Series[float]":
 
 
 def _ceiling(rows: pd.DataFrame, context: Context) -> float:
-    known = rows[rows["z"].notna()]
+    with_z = rows[rows["z"].notna()]
     rng = numpy_generator(context.seed, "split half")
-    found = split_half(known.assign(chose_good=known["z"]), rng, _splits(context))
-    return float(found["spearman_ceiling"].item())
+    reliability = split_half(with_z.assign(chose_good=with_z["z"]), rng, _splits(context))
+    return float(reliability["spearman_ceiling"].item())
 
 
 def _splits(context: Context) -> int:
@@ -315,15 +317,17 @@ def _splits(context: Context) -> int:
 def _correlation(
     people: "pd.Series[float]", values: "pd.Series[float]", context: Context, key: str
 ) -> dict[str, float]:
-    both = pd.DataFrame({"people": people, "model": values}).dropna()
+    items = pd.DataFrame({"people": people, "model": values}).dropna()
     rng = numpy_generator(context.seed, "ratings", key)
-    found = correlated(both["people"].to_numpy(), both["model"].to_numpy(), rng, context.resamples)
-    told = {name: value for name, value in found.items() if name != "agreement"}
-    return told | {"n_scores": both["model"].nunique()}
+    correlations = correlated(
+        items["people"].to_numpy(), items["model"].to_numpy(), rng, context.resamples
+    )
+    reported = {name: value for name, value in correlations.items() if name != "agreement"}
+    return reported | {"n_scores": items["model"].nunique()}
 
 
-def _overall_table(found: pd.DataFrame, context: Context) -> Table:
-    rows = context.by_construction(found).sort_values("judge", kind="stable")
+def _overall_table(correlations: pd.DataFrame, context: Context) -> Table:
+    rows = context.by_construction(correlations).sort_values("judge", kind="stable")
     heading = full_titles(rows)
     above = rows["spearman"] > rows["ceiling"]
     notes = [
@@ -332,7 +336,9 @@ def _overall_table(found: pd.DataFrame, context: Context) -> Table:
         f"people's preferences would reach (mean of {_splits(context):,} random splits of "
         "participants). "
         "Conditions count as well: a correlation may come from their differences alone.",
-        "Measures: " + "; ".join(f"{text}: {METRICS[one]}" for one, text in MEASURES.items()) + ". "
+        "Measures: "
+        + "; ".join(f"{text}: {METRICS[measure]}" for measure, text in MEASURES.items())
+        + ". "
         "SLOR and MORCELA need a unigram model's scores (--unigram).",
         "MORCELA (Tjuatja et al., 2025) fits how much of frequency and length is taken away, in "
         "ten folds: no frame takes part in its own prediction.",

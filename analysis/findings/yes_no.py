@@ -13,8 +13,8 @@ from analysis.findings.finding import (
     ALL_ITEMS,
     Context,
     Finding,
+    FindingInputs,
     Findings,
-    Given,
     Need,
     full_titles,
 )
@@ -37,41 +37,41 @@ _LEFT_OUT = (
 
 def with_expected(answers: pd.DataFrame) -> pd.DataFrame:
     """Return answers with ``expected``: "yes", "no" or "none"."""
-    told = answers["chose_good"].notna().to_numpy()
-    said = answers["said_yes"].to_numpy(dtype=bool)
+    has_expected = answers["chose_good"].notna().to_numpy()
+    said_yes = answers["said_yes"].to_numpy(dtype=bool)
     right = answers["chose_good"].fillna(value=False).to_numpy(dtype=bool)
-    expected = np.where(told, np.where(said == right, "yes", "no"), _NONE)
+    expected = np.where(has_expected, np.where(said_yes == right, "yes", "no"), _NONE)
     return answers.assign(expected=pd.Categorical(expected, ["yes", "no", _NONE]))
 
 
-def _run(given: Given) -> Findings:
-    answers = with_expected(given.data.judgments)
-    rates = _ordered(yes_rates(answers, _CELL), given)
-    known = answers[answers["expected"] != _NONE]
-    found = _detection(known)
-    tables = [_rates_table(rates, given.context)]
-    if len(found):
-        caught = bool((known["kind"].astype(str) == Kind.CATCH).any())
-        tables.append(_detection_table(found, given.context, caught=caught))
-    return Findings(tuple(tables), {"yes_rates": rates, "detection": found}, (_LEFT_OUT,))
+def _run(inputs: FindingInputs) -> Findings:
+    answers = with_expected(inputs.data.judgments)
+    rates = _ordered(yes_rates(answers, _CELL), inputs)
+    with_answer = answers[answers["expected"] != _NONE]
+    sensitivity = _detection(with_answer)
+    tables = [_rates_table(rates, inputs.context)]
+    if len(sensitivity):
+        caught = bool((with_answer["kind"].astype(str) == Kind.CATCH).any())
+        tables.append(_detection_table(sensitivity, inputs.context, caught=caught))
+    return Findings(tuple(tables), {"yes_rates": rates, "detection": sensitivity}, (_LEFT_OUT,))
 
 
-def _ordered(rates: pd.DataFrame, given: Given) -> pd.DataFrame:
+def _ordered(rates: pd.DataFrame, inputs: FindingInputs) -> pd.DataFrame:
     """Return the rows by condition in the items' order, yes before no."""
     order = {
-        name: n for n, name in enumerate(dict.fromkeys(given.run.items["condition"].astype(str)))
+        name: n for n, name in enumerate(dict.fromkeys(inputs.run.items["condition"].astype(str)))
     }
     rows = rates.assign(place=rates["condition"].map(order))
     rows["last"] = rows["expected"].map({"yes": 0, "no": 1, _NONE: 2}).astype(int)
     return rows.sort_values(["place", "last"], kind="stable").drop(columns=["place", "last"])
 
 
-def _detection(known: pd.DataFrame) -> pd.DataFrame:
+def _detection(answers: pd.DataFrame) -> pd.DataFrame:
     """Return d' of all targets, and of each construction."""
-    if known.empty:
+    if answers.empty:
         return pd.DataFrame(columns=["construction"])
-    of_each = detection(known, ["construction"])
-    counted = known[known["kind"].astype(str) != Kind.CATCH]
+    of_each = detection(answers, ["construction"])
+    counted = answers[answers["kind"].astype(str) != Kind.CATCH]
     together = detection(counted.assign(construction=""), ["construction"])
     return pd.concat([together, of_each], ignore_index=True)
 
@@ -99,8 +99,8 @@ def _rates_table(rates: pd.DataFrame, context: Context) -> Table:
     )
 
 
-def _detection_table(found: pd.DataFrame, context: Context, *, caught: bool) -> Table:
-    rows = context.by_construction(found)
+def _detection_table(sensitivity: pd.DataFrame, context: Context, *, caught: bool) -> Table:
+    rows = context.by_construction(sensitivity)
     if (rows["construction"] == "").sum() and len(rows) == 2:
         rows = rows[rows["construction"] != ""]
     return context.table(
@@ -137,23 +137,23 @@ _FEWEST = 3
 _SENTENCE = ["item_id", "version"]
 
 
-def _run_models(given: Given) -> Findings:
-    answers = with_expected(given.data.judgments)
+def _run_models(inputs: FindingInputs) -> Findings:
+    answers = with_expected(inputs.data.judgments)
     answers = answers[answers["kind"].astype(str) != Kind.CATCH]
     measures = {
-        (one.facts.model, measure): values
-        for one in given.as_read
-        for measure, values in _values(one, given.options.unigram)
+        (model_scores.facts.model, measure): values
+        for model_scores in inputs.as_read
+        for measure, values in _values(model_scores, inputs.options.unigram)
     }
-    found = pd.DataFrame(_rows(answers, measures, given.context))
-    if found.empty:
+    relations = pd.DataFrame(_rows(answers, measures, inputs.context))
+    if relations.empty:
         return Findings()
-    table, statistics = _models_table(found, given.context), {"yes_no_models": found}
-    effects = model_effects(given, by_item(answers, measures))
+    table, statistics = _models_table(relations, inputs.context), {"yes_no_models": relations}
+    effects = model_effects(inputs, by_item(answers, measures))
     if effects.empty:
         return Findings((table,), statistics)
-    name, what = "yes_no_model_effects", "the shares of yes"
-    further = effects_table(name, what, effects, given.context)
+    name, people_measure = "yes_no_model_effects", "the shares of yes"
+    further = effects_table(name, people_measure, effects, inputs.context)
     return Findings((table, further), statistics | {name: effects})
 
 
@@ -185,12 +185,14 @@ def _rows(
         yield facts | _own_area(people, context, name)
         for (model, measure), values in measures.items():
             sentence = pd.MultiIndex.from_frame(people[_SENTENCE])
-            both = people.assign(score=values.reindex(sentence).to_numpy()).dropna(subset="score")
+            sentences = people.assign(score=values.reindex(sentence).to_numpy()).dropna(
+                subset="score"
+            )
             rng = numpy_generator(context.seed, "yes no", name, model, measure)
             yield (
                 facts
                 | {"judge": model, "measure": measure}
-                | _together(both, rng, context.resamples)
+                | _together(sentences, rng, context.resamples)
             )
 
 
@@ -209,32 +211,35 @@ def _together(
 ) -> dict[str, object]:
     """Return a score's correlation and area, with 95% intervals from resampled frames."""
     yes, score = (sentences[name].to_numpy(dtype=float) for name in ("yes", "score"))
-    known, signal = _known(sentences)
-    found: dict[str, object] = {
+    is_known, signal = _known(sentences)
+    row: dict[str, object] = {
         "n_sentences": len(sentences),
         "n_scores": len(np.unique(score)),
         "spearman": _spearman(yes, score),
-        "area": area(score[known], signal[known]),
+        "area": area(score[is_known], signal[is_known]),
     }
     drawn = _resampled(sentences["unit"], rng, resamples)
     correlations, areas = [], []
     for rows in drawn:
-        told = rows[known[rows]]
+        known_rows = rows[is_known[rows]]
         correlations.append(_spearman(yes[rows], score[rows]))
-        areas.append(area(score[told], signal[told]))
-    return found | _ends("spearman", correlations) | _ends("area", areas)
+        areas.append(area(score[known_rows], signal[known_rows]))
+    return row | _ends("spearman", correlations) | _ends("area", areas)
 
 
 def _own_area(sentences: pd.DataFrame, context: Context, name: str) -> dict[str, object]:
     """Return the area of participants' own shares of yes, the reference for a model's area."""
     yes = sentences["yes"].to_numpy(dtype=float)
-    known, signal = _known(sentences)
+    is_known, signal = _known(sentences)
     rng = numpy_generator(context.seed, "yes no", name, PEOPLE)
-    told = (rows[known[rows]] for rows in _resampled(sentences["unit"], rng, context.resamples))
-    drawn = [area(yes[rows], signal[rows]) for rows in told]
+    known_rows = (
+        rows[is_known[rows]] for rows in _resampled(sentences["unit"], rng, context.resamples)
+    )
+    drawn = [area(yes[rows], signal[rows]) for rows in known_rows]
     return {
         "judge": PEOPLE, "measure": "", "n_sentences": len(sentences), "spearman": np.nan,
-        "spearman_low": np.nan, "spearman_high": np.nan, "area": area(yes[known], signal[known]),
+        "spearman_low": np.nan, "spearman_high": np.nan,
+        "area": area(yes[is_known], signal[is_known]),
         **_ends("area", drawn),
     }  # fmt: skip
 
@@ -250,24 +255,24 @@ def _resampled(
     """Yield the row indices of frames drawn with replacement."""
     of_unit = list(unit.groupby(unit, sort=False).indices.values())
     for drawn in rng.integers(0, len(of_unit), (resamples, len(of_unit))):
-        yield np.concatenate([of_unit[one] for one in drawn])
+        yield np.concatenate([of_unit[number] for number in drawn])
 
 
 def _ends(name: str, drawn: list[float]) -> dict[str, object]:
-    known = np.array([value for value in drawn if not np.isnan(value)])
-    if not len(known):
+    defined = np.array([value for value in drawn if not np.isnan(value)])
+    if not len(defined):
         return {f"{name}_low": np.nan, f"{name}_high": np.nan}
-    ends = percentile_interval(known)
+    ends = percentile_interval(defined)
     if ends.low == ends.high:
         # Resampling frames changes nothing here, which does not mean certainty.
         return {f"{name}_low": np.nan, f"{name}_high": np.nan}
     return {f"{name}_low": ends.low, f"{name}_high": ends.high}
 
 
-def _spearman(one: Floats, other: Floats) -> float:
-    if len(one) < _FEWEST or not np.ptp(one) or not np.ptp(other):
+def _spearman(first: Floats, second: Floats) -> float:
+    if len(first) < _FEWEST or not np.ptp(first) or not np.ptp(second):
         return float("nan")
-    return float(spearmanr(one, other).statistic)
+    return float(spearmanr(first, second).statistic)
 
 
 def _ceiling(answers: pd.DataFrame, context: Context) -> float:
@@ -275,12 +280,12 @@ def _ceiling(answers: pd.DataFrame, context: Context) -> float:
     sentence = answers["item_id"].astype(str) + "\0" + answers["version"].astype(str)
     rng = numpy_generator(context.seed, "split half")
     rows = answers.assign(chose_good=answers["said_yes"].astype(float), item_id=sentence)
-    found = split_half(rows, rng, min(_MOST_SPLITS, context.resamples))
-    return float(found["spearman_ceiling"].item())
+    reliability = split_half(rows, rng, min(_MOST_SPLITS, context.resamples))
+    return float(reliability["spearman_ceiling"].item())
 
 
-def _models_table(found: pd.DataFrame, context: Context) -> Table:
-    rows = context.by_construction(found)
+def _models_table(relations: pd.DataFrame, context: Context) -> Table:
+    rows = context.by_construction(relations)
     heading = full_titles(rows)
     measure = rows["measure"].map(MEASURES)
     label = rows["judge"].where(measure.isna(), rows["judge"] + ", " + measure.fillna(""))
@@ -303,7 +308,7 @@ def _models_table(found: pd.DataFrame, context: Context) -> Table:
             "score (of people: the higher share of yes) than one that is not; .5 is chance. "
             "Intervals: 95%, over frames; none where frames drawn anew change nothing.",
             "Measures: "
-            + "; ".join(f"{text}: {METRICS[one]}" for one, text in MEASURES.items())
+            + "; ".join(f"{text}: {METRICS[metric]}" for metric, text in MEASURES.items())
             + ". SLOR needs a unigram model's scores (--unigram).",
         ),
         Section.ANSWERS,

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 
 from analysis.data.readings import readings_of
-from analysis.findings.finding import Finding, Findings, Given, full_titles
+from analysis.findings.finding import Finding, FindingInputs, Findings, full_titles
 from analysis.responses.reading import SELF_PACED_ANALYSIS
 from analysis.statistics.accuracy import clustered_shares
 from analysis.tables.accuracy_table import Column
@@ -22,15 +22,15 @@ def word_accuracy(words: pd.DataFrame) -> pd.DataFrame:
     """
     rows = words.astype({"construction": str, "cell": str})
     shares = clustered_shares(rows, "correct", _BY, "unit").sort_values(_BY, ignore_index=True)
-    named = shares.rename(columns=lambda name: name.replace("share", "accuracy"))
-    return named.rename(columns={"n": "n_words"}).drop(columns="n_true")
+    renamed = shares.rename(columns=lambda name: name.replace("share", "accuracy"))
+    return renamed.rename(columns={"n": "n_words"}).drop(columns="n_true")
 
 
-def _run(given: Given) -> Findings:
-    found = word_accuracy(readings_of(given.run, given.data.judgments).frame)
-    rows = given.context.by_construction(found)
+def _run(inputs: FindingInputs) -> Findings:
+    shares = word_accuracy(readings_of(inputs.run, inputs.data.judgments).frame)
+    rows = inputs.context.by_construction(shares)
     titles = full_titles(rows)
-    table = given.context.table(
+    table = inputs.context.table(
         "maze_accuracy",
         "Words chosen at once",
         "How often the word that goes on the sentence was chosen first, by region and condition.",
@@ -44,7 +44,7 @@ def _run(given: Given) -> Findings:
         ("Times are of words that were chosen at once.",),
         Section.READING,
     )
-    return Findings((table,), {"maze_accuracy": found})
+    return Findings((table,), {"maze_accuracy": shares})
 
 
 MAZE_ACCURACY = Finding("maze_accuracy", Section.READING, _run)

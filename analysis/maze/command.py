@@ -78,13 +78,13 @@ def distractors(
     raw, sentences = read_sentences(table, _headers(named))
     slots, words = slots_of(sentences), Vocabulary(frequencies)
     wanted = Wanted(**bounds)
-    scorers = [load_scorer(one, device) for one in (model, second) if one]
+    scorers = [load_scorer(name, device) for name in (model, second) if name]
     chosen = choose(
         slots,
         scorers,
         words,
         wanted,
-        lambda own: tqdm(own, "Choosing", unit=" words", disable=None),
+        lambda slots_left: tqdm(slots_left, "Choosing", unit=" words", disable=None),
     )
     of_sentence: dict[int, dict[int, str]] = {}
     for slot, word in chosen.items():
@@ -121,9 +121,9 @@ def audit_(
     They may come from `parallax maze distractors`, from A-maze, or from a person.
     """
     raw, sentences = read_sentences(table, _headers(named))
-    scorers = [load_scorer(one, device) for one in (model, second) if one]
-    own = {(s.row, s.column): _own(raw, s) for s in sentences}
-    uses = audit(sentences, own, slots_of(sentences), scorers, Vocabulary(frequencies),
+    scorers = [load_scorer(name, device) for name in (model, second) if name]
+    distractors_of = {(s.row, s.column): _own(raw, s) for s in sentences}
+    uses = audit(sentences, distractors_of, slots_of(sentences), scorers, Vocabulary(frequencies),
                  Wanted(**bounds))  # fmt: skip
     _report(uses, scorers, out)
     click.echo(f"{out}: {len(uses):,} words")
@@ -143,15 +143,15 @@ def _refuse_other(out: Path) -> None:
 
 
 def _own(raw: RawTable, sentence: Sentence) -> list[str]:
-    found = raw.rows[sentence.row].values.get(sentence.column, "").split()
-    if len(found) != len(sentence.words):
+    words = raw.rows[sentence.row].values.get(sentence.column, "").split()
+    if len(words) != len(sentence.words):
         raise AnalysisError(
-            f"there are {len(found)} distractors for {len(sentence.words)} words: "
+            f"there are {len(words)} distractors for {len(sentence.words)} words: "
             f'"{" ".join(sentence.words)}"',
             where=sentence.place,
             expected=f'one distractor for each word in the column "{sentence.column}"',
         )
-    return found
+    return words
 
 
 def _write(raw: RawTable, texts: Mapping[tuple[int, str], str], out: Path) -> None:
@@ -161,8 +161,8 @@ def _write(raw: RawTable, texts: Mapping[tuple[int, str], str], out: Path) -> No
         writer = csv.writer(file, delimiter=_DIVIDERS[out.suffix], lineterminator="\n")
         writer.writerow(columns)
         for number, row in enumerate(raw.rows):
-            own = {column: texts[number, column] for column in added}
-            writer.writerow([(row.values | own)[name] for name in columns])
+            row_texts = {column: texts[number, column] for column in added}
+            writer.writerow([(row.values | row_texts)[name] for name in columns])
 
 
 def _report(uses: Sequence[Use], scorers: Sequence[Scorer], out: Path) -> None:

@@ -29,15 +29,17 @@ class Vocabulary:
     """
 
     def __init__(self, path: Path) -> None:
-        found = read_frequencies(path)
-        kept = found[[str(word).isalpha() and len(str(word)) > 1 for word in found.index]]
-        if len(kept) < _FEWEST:
+        frequencies = read_frequencies(path)
+        letters_only = frequencies[
+            [str(word).isalpha() and len(str(word)) > 1 for word in frequencies.index]
+        ]
+        if len(letters_only) < _FEWEST:
             raise AnalysisError(
-                f"the table has {len(kept)} words of two letters or more",
+                f"the table has {len(letters_only)} words of two letters or more",
                 where=str(path),
                 expected=f"at least {_FEWEST}, of which distractors are drawn",
             )
-        self._frequency = {str(word): float(value) for word, value in kept.items()}
+        self._frequency = {str(word): float(value) for word, value in letters_only.items()}
         self._floor = min(self._frequency.values())
         self._words = sorted(self._frequency, key=lambda word: (self._frequency[word], word))
         self._values = [self._frequency[word] for word in self._words]
@@ -62,9 +64,9 @@ class Vocabulary:
         low, high = max(values) - frequency, min(values) + frequency
         longest, shortest = min(map(len, words)) + length, max(map(len, words)) - length
         begin, end = bisect_left(self._values, low), bisect_right(self._values, high)
-        found = [word for word in self._words[begin:end] if shortest <= len(word) <= longest]
-        rng.shuffle(found)
-        return found[:most]
+        candidates = [word for word in self._words[begin:end] if shortest <= len(word) <= longest]
+        rng.shuffle(candidates)
+        return candidates[:most]
 
     def nearest(self, words: list[str], rng: random.Random, most: int) -> list[str]:
         """Return candidates nearest in length and frequency, if none is within the bounds."""
@@ -74,9 +76,9 @@ class Vocabulary:
             self._words,
             key=lambda w: (abs(len(w) - length) + abs(self._frequency[w] - value), w),
         )
-        found = ordered[:most]
-        rng.shuffle(found)
-        return found
+        candidates = ordered[:most]
+        rng.shuffle(candidates)
+        return candidates
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,18 +145,18 @@ def choose(
         for sentence, _ in slot.uses:
             used.setdefault(slot.frame, set()).update(map(plain_word, sentence.words))
     for slot in progress(slots):
-        taken = used[slot.frame]
+        words_taken = used[slot.frame]
         rng = generator(wanted.seed, "maze distractors", slot.frame, *map(str, slot.key))
         words = [word for word in slot.words if word] or ["the"]
-        found = vocabulary.matched(
-            words, wanted.length, wanted.frequency, rng, wanted.candidates + len(taken)
+        matching = vocabulary.matched(
+            words, wanted.length, wanted.frequency, rng, wanted.candidates + len(words_taken)
         )
-        candidates = [word for word in found if word not in taken][: wanted.candidates]
+        candidates = [word for word in matching if word not in words_taken][: wanted.candidates]
         if not candidates:
-            near = vocabulary.nearest(words, rng, wanted.candidates + len(taken))
-            candidates = [word for word in near if word not in taken][: wanted.candidates]
+            near = vocabulary.nearest(words, rng, wanted.candidates + len(words_taken))
+            candidates = [word for word in near if word not in words_taken][: wanted.candidates]
         chosen[slot] = _best(slot, candidates, scorers, wanted)
-        taken.add(chosen[slot])
+        words_taken.add(chosen[slot])
     return chosen
 
 
@@ -168,8 +170,8 @@ def _best(slot: Slot, candidates: Sequence[str], scorers: Sequence[Scorer], want
             bound = wanted.threshold_bits
             if right is not None:
                 bound = max(bound, right + wanted.margin_bits)
-            for word, own in zip(candidates, bits, strict=False):
-                lacking = 1e6 if own is None else max(0.0, bound - own)
+            for word, word_bits in zip(candidates, bits, strict=False):
+                lacking = 1e6 if word_bits is None else max(0.0, bound - word_bits)
                 short[word] = max(short[word], lacking)
     # Among candidates that meet all bounds, the random order decides.
     return min(candidates, key=lambda word: short[word])
@@ -183,8 +185,8 @@ def surprisals(
     if isinstance(scorer, HasSubwords):
         requests = [(context, word) for word in words]
     else:
-        given = split_lower_case_tokens(context)
-        requests = [(given, split_lower_case_tokens(plain(word))) for word in words]
+        context_tokens = split_lower_case_tokens(context)
+        requests = [(context_tokens, split_lower_case_tokens(plain(word))) for word in words]
     return [
         None if scores.unknown.any() else -float(scores.logprobs_nats.sum()) / NATS_PER_BIT
         for scores in scorer.score(requests)
@@ -218,35 +220,38 @@ def audit(
     """
     shared = {(id(sentence), position): slot for slot in slots for sentence, position in slot.uses}
     of_slot: dict[Slot, str] = {}
-    found = []
+    uses = []
     for sentence in sentences:
-        own = distractors[sentence.row, sentence.column]
-        seen = set(map(plain_word, sentence.words))
+        sentence_distractors = distractors[sentence.row, sentence.column]
+        words_seen = set(map(plain_word, sentence.words))
         for position in range(1, len(sentence.words)):
-            word = plain_word(own[position])
+            word = plain_word(sentence_distractors[position])
             unmet = list(_unmatched(word, plain_word(sentence.words[position]), vocabulary, wanted))
-            if word in seen:
+            if word in words_seen:
                 unmet.append("it occurs in the sentence already")
-            seen.add(word)
-            first = of_slot.setdefault(shared[id(sentence), position], word)
-            if first != word:
-                unmet.append(f'another condition of the frame has "{first}"')
+            words_seen.add(word)
+            slot_word = of_slot.setdefault(shared[id(sentence), position], word)
+            if slot_word != word:
+                unmet.append(f'another condition of the frame has "{slot_word}"')
             bits = [
                 surprisals(
-                    scorer, sentence, position, [plain(own[position]), sentence.words[position]]
+                    scorer,
+                    sentence,
+                    position,
+                    [plain(sentence_distractors[position]), sentence.words[position]],
                 )
                 for scorer in scorers
             ]
             unmet += _probable(bits, scorers, wanted)
-            found.append(
+            uses.append(
                 Use(
-                    sentence, position, own[position],
+                    sentence, position, sentence_distractors[position],
                     tuple(float("nan") if pair[0] is None else pair[0] for pair in bits),
                     tuple(float("nan") if pair[1] is None else pair[1] for pair in bits),
                     tuple(unmet),
                 )
             )  # fmt: skip
-    return found
+    return uses
 
 
 def _unmatched(word: str, right: str, vocabulary: Vocabulary, wanted: Wanted) -> Iterator[str]:
@@ -261,14 +266,16 @@ def _probable(
     bits: Sequence[Sequence[float | None]], scorers: Sequence[Scorer], wanted: Wanted
 ) -> list[str]:
     unmet = []
-    for (own, right), scorer in zip(bits, scorers, strict=True):
-        if own is None:
+    for (distractor_bits, right), scorer in zip(bits, scorers, strict=True):
+        if distractor_bits is None:
             unmet.append(f"{scorer.name} does not know it")
             continue
-        if own < wanted.threshold_bits - 1e-9:
-            unmet.append(f"{own:.1f} bits under {scorer.name}")
-        if right is not None and own - right < wanted.margin_bits - 1e-9:
-            unmet.append(f"{own - right:.1f} bits above the right word under {scorer.name}")
+        if distractor_bits < wanted.threshold_bits - 1e-9:
+            unmet.append(f"{distractor_bits:.1f} bits under {scorer.name}")
+        if right is not None and distractor_bits - right < wanted.margin_bits - 1e-9:
+            unmet.append(
+                f"{distractor_bits - right:.1f} bits above the right word under {scorer.name}"
+            )
     return unmet
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.data.join import Joined
 from analysis.data.load import ExportedRun, Scores
 from analysis.errors import AnalysisError
-from analysis.findings.finding import Finding, Given
+from analysis.findings.finding import Finding, FindingInputs
 from analysis.findings.other_answers import LATE_ANSWERS
 from analysis.findings.people import FLOW
 from analysis.findings.plan import PLAN
@@ -59,7 +59,7 @@ class ResponseAnalysis:
     name: str
     asked: AskedFor
     join: Callable[[ExportedRun, Sequence[Scores]], Joined]
-    summary: Callable[[Given, Mapping[str, pd.DataFrame]], list[str]]
+    summary: Callable[[FindingInputs, Mapping[str, pd.DataFrame]], list[str]]
     findings: tuple[Finding, ...] = ()
 
 
@@ -92,7 +92,7 @@ def analysis_of(run: ExportedRun) -> ResponseAnalysis:
     return cast(ResponseAnalysis, ANALYSES.load(family, own_code=False))
 
 
-def findings_of(response: ResponseAnalysis, given: Given) -> list[Finding]:
+def findings_of(response: ResponseAnalysis, inputs: FindingInputs) -> list[Finding]:
     """Return the findings of a run whose required inputs are available, in the report's order."""
     names = {finding.name for finding in response.findings}
     optional = (cast(Finding, _OPTIONAL.load(name)) for name in _OPTIONAL)
@@ -100,5 +100,5 @@ def findings_of(response: ResponseAnalysis, given: Given) -> list[Finding]:
     return [
         finding
         for finding in (*response.findings, *others)
-        if all(need.is_met(given) for need in finding.needs)
+        if all(need.is_met(inputs) for need in finding.needs)
     ]

@@ -9,7 +9,7 @@ from analysis.findings.accuracy import ACCURACY, INTERVALS, OPTIONS
 from analysis.findings.curves import CURVES
 from analysis.findings.design_model import DESIGN_MODEL
 from analysis.findings.differences import DIFFERENCES
-from analysis.findings.finding import Given
+from analysis.findings.finding import FindingInputs
 from analysis.findings.human_model_agreement import AGREEMENT
 from analysis.findings.lexical import LEXICAL
 from analysis.findings.measures import CHOICE_EFFECTS
@@ -25,10 +25,10 @@ from analysis.responses.base import ResponseAnalysis
 from analysis.tables.provenance import AskedFor
 
 
-def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    found = summary(given.by_construction, given.context.study, statistics, given.margin)
+def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    texts = summary(inputs.by_construction, inputs.context.study, statistics, inputs.margin)
     effects = statistics.get("design_effects")
-    return found if effects is None else [*found, *sentences(effects, given.context)]
+    return texts if effects is None else [*texts, *sentences(effects, inputs.context)]
 
 
 CHOICE = ResponseAnalysis(

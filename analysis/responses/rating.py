@@ -8,7 +8,7 @@ from analysis.data.join import Joined, check_same_items, items_hash, judgments
 from analysis.data.load import ExportedRun, Scores
 from analysis.findings.design import with_units
 from analysis.findings.design_model import RATING_MODEL
-from analysis.findings.finding import Given
+from analysis.findings.finding import FindingInputs, titles_of
 from analysis.findings.measures import RATING_EFFECTS
 from analysis.findings.other_answers import OTHER_RATED
 from analysis.findings.people import FLOW
@@ -25,18 +25,18 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     """Return the ratings; models have no decisions, since there is no choice."""
     rated = judgments(run)
     items = rated["item_id"].unique().tolist()
-    for one in scores:
-        check_same_items(run, one, items, lambda: items_hash(run))
+    for model_scores in scores:
+        check_same_items(run, model_scores, items, lambda: items_hash(run))
     return Joined(with_z_scores(with_units(rated, run.items)), {}, run.items)
 
 
-def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    return list(_sentences(given, statistics))
+def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    return list(_sentences(inputs, statistics))
 
 
-def _sentences(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+def _sentences(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     """Yield the main results in sentences."""
-    titles = {one.name: one.title for one in given.context.study.constructions}
+    titles = titles_of(inputs.context.study)
     apart = statistics["rating_differences"]
     for row in apart.to_dict("records"):
         name = titles.get(str(row["construction"]), row["construction"])
@@ -49,21 +49,21 @@ def _sentences(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator
             f"{row['mean_good']:.2f} and {row['mean_other']:.2f}."
         )
     if apart.empty:
-        yield from _of_conditions(given, statistics, titles)
+        yield from _of_conditions(inputs, statistics, titles)
     yield from _of_models(statistics, titles)
 
 
 def _of_conditions(
-    given: Given, statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
+    inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield each construction's interactions, or otherwise its differences, and the means."""
     if "rating_effects" in statistics:
-        yield from design_sentences(statistics["rating_effects"], given.context, POINTS)
+        yield from design_sentences(statistics["rating_effects"], inputs.context, POINTS)
     means = statistics["ratings"]
     for name, rows in means.groupby("construction", sort=False):
-        listed = ", ".join(f"{one} {mean:.2f}" for one, mean in zip(rows["condition"], rows["mean"],
-                                                                     strict=True))  # fmt: skip
-        yield f"{titles.get(str(name), str(name))}: mean ratings {listed}."
+        cells = zip(rows["condition"], rows["mean"], strict=True)
+        means_in_words = ", ".join(f"{condition} {mean:.2f}" for condition, mean in cells)
+        yield f"{titles.get(str(name), str(name))}: mean ratings {means_in_words}."
 
 
 def _of_models(statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]) -> Iterator[str]:
@@ -83,11 +83,11 @@ def _of_models(statistics: Mapping[str, pd.DataFrame], titles: Mapping[str, str]
             )
         elif row["measure"] == "mean":
             of = titles.get(str(row["construction"]), row["construction"]) or "All constructions"
-            known = beside_ceiling(row["spearman"], row["ceiling"])
+            remark = beside_ceiling(row["spearman"], row["ceiling"])
             yield (
                 f"{of}: over {row['n_items']:.0f} sentences {row['judge']}'s log-probability per "
                 f"token and the mean rating correlate by {row['spearman']:z.2f} (Spearman; {ends})"
-                f"{known}."
+                f"{remark}."
             )
 
 

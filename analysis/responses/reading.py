@@ -9,7 +9,7 @@ from analysis.data.load import ExportedRun, Scores
 from analysis.errors import AnalysisError
 from analysis.findings.design import cell_names
 from analysis.findings.design_model import RATING_MODEL, READING_MODEL
-from analysis.findings.finding import Given
+from analysis.findings.finding import FindingInputs, titles_of
 from analysis.findings.measures import RATING_EFFECTS, READING_EFFECTS
 from analysis.findings.other_answers import OTHER_RATED, QUESTIONS
 from analysis.findings.ratings import RATING_MODELS, RATINGS
@@ -25,8 +25,8 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     """Return the trials read; models have no decisions, since there is no choice."""
     read = judgments(run)
     items = read["item_id"].unique().tolist()
-    for one in scores:
-        check_same_items(run, one, items, lambda: items_hash(run))
+    for model_scores in scores:
+        check_same_items(run, model_scores, items, lambda: items_hash(run))
     response = response_of(run.study, own_code=False)
     if getattr(response, "wrong_answers", "keep") == "drop":
         read = read[read["chose_good"].fillna(value=True).astype(bool)].reset_index(drop=True)
@@ -40,22 +40,22 @@ def _join(run: ExportedRun, scores: Sequence[Scores]) -> Joined:
     return Joined(read.assign(cell=cell_names(read).astype("category")), {}, run.items)
 
 
-def _summary(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
-    return [*_of_effects(given, statistics), *_of_models(statistics)]
+def _summary(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+    return [*_of_effects(inputs, statistics), *_of_models(statistics)]
 
 
-def _of_effects(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+def _of_effects(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
     """Yield each construction's region with the most certain slowdown in its first contrast."""
     effects = statistics.get("reading_effects", pd.DataFrame(columns=["construction"]))
-    titles = {one.name: one.title for one in given.context.study.constructions}
+    titles = titles_of(inputs.context.study)
     for name, rows in effects.groupby("construction", sort=False):
-        known = rows[rows["p_holm"].notna()]
+        tested = rows[rows["p_holm"].notna()]
         title = titles.get(str(name), str(name))
-        if known.empty:
+        if tested.empty:
             yield f"{title}: too few readings for an interval."
             continue
-        row = known.sort_values("p_holm", kind="stable").iloc[0]
-        low, high, n = row["percent_low"], row["percent_high"], len(known)
+        row = tested.sort_values("p_holm", kind="stable").iloc[0]
+        low, high, n = row["percent_low"], row["percent_high"], len(tested)
         family = f"{n} comparisons of regions and contrasts in the construction"
         yield (
             f"{title}: the surest difference is {row['contrast']} in region {row['region']}, "
@@ -65,8 +65,8 @@ def _of_effects(given: Given, statistics: Mapping[str, pd.DataFrame]) -> Iterato
 
 
 def _of_models(statistics: Mapping[str, pd.DataFrame]) -> Iterator[str]:
-    found = statistics.get("surprisal_times", pd.DataFrame(columns=["model"]))
-    for row in found.to_dict("records"):
+    slopes = statistics.get("surprisal_times", pd.DataFrame(columns=["model"]))
+    for row in slopes.to_dict("records"):
         yield (
             f"{row['model']}: a bit of surprisal slows a word by {row['percent']:.2f} % (95% "
             f"interval {row['percent_low']:z.2f} to {row['percent_high']:z.2f}); it adds "
@@ -97,10 +97,10 @@ SELF_PACED_ANALYSIS = ResponseAnalysis(
 )
 
 
-def _summary_of_both(given: Given, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
+def _summary_of_both(inputs: FindingInputs, statistics: Mapping[str, pd.DataFrame]) -> list[str]:
     return [
-        *RATING.summary(given, statistics),
-        *SELF_PACED_ANALYSIS.summary(given, statistics),
+        *RATING.summary(inputs, statistics),
+        *SELF_PACED_ANALYSIS.summary(inputs, statistics),
     ]
 
 

@@ -70,8 +70,13 @@ def people_accuracy(
         _item_weights(item, grouped.number) if weigh == "items" else None,
     )
     fewer = np.where(n_participants > 0, np.minimum(n_frames, n_participants), n_frames).tolist()
-    each = [*map(interval, clustered.low, clustered.high, n_right.tolist(), n.tolist(), fewer)]
-    low, high = ends([one.low for one in each], [one.high for one in each], n, SHARE)
+    intervals = [*map(interval, clustered.low, clustered.high, n_right.tolist(), n.tolist(), fewer)]
+    low, high = ends(
+        [group_interval.low for group_interval in intervals],
+        [group_interval.high for group_interval in intervals],
+        n,
+        SHARE,
+    )
     wilson = list(map(wilson_interval, n_right.tolist(), n.tolist()))
     return pd.DataFrame(
         {
@@ -86,9 +91,9 @@ def people_accuracy(
             "accuracy": clustered.accuracy,
             "low": low,
             "high": high,
-            "interval": [one.method for one in each],
-            "wilson_low": [one.low for one in wilson],
-            "wilson_high": [one.high for one in wilson],
+            "interval": [group_interval.method for group_interval in intervals],
+            "wilson_low": [group_interval.low for group_interval in wilson],
+            "wilson_high": [group_interval.high for group_interval in wilson],
         }
     )
 
@@ -121,8 +126,8 @@ def _item_weights(item: NDArray[np.intp], group: NDArray[np.intp]) -> Floats:
     """Return the weight of each judgment such that all items have equal weight."""
     pairs = group * (item.max() + 1) + item
     _, place, n = np.unique(pairs, return_inverse=True, return_counts=True)
-    found: Floats = 1 / n[place]
-    return found
+    weights: Floats = 1 / n[place]
+    return weights
 
 
 def interval(low: float, high: float, n_right: int, n_judgments: int, n_clusters: int) -> Interval:
@@ -161,7 +166,10 @@ def bootstrap_accuracy(
     unit = judgments[unit_column(judgments)]
     counted = cells(judgments["chose_good"], judgments["participant"], unit, grouped.number)
     ends = [percentile_interval(drawn) for drawn in crossed_bootstrap(counted, rng, resamples).T]
-    low, high = [one.low for one in ends], [one.high for one in ends]
+    low, high = (
+        [group_interval.low for group_interval in ends],
+        [group_interval.high for group_interval in ends],
+    )
     return pd.DataFrame({**grouped.keys, "bootstrap_low": low, "bootstrap_high": high})
 
 
@@ -178,9 +186,9 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
             the two has no judgments; no interval with too few answers, participants or frames
             (``withheld``).
     """
-    found = {"difference": np.nan, "low": np.nan, "high": np.nan, "n_judgments": len(judgments)}
+    row = {"difference": np.nan, "low": np.nan, "high": np.nan, "n_judgments": len(judgments)}
     if of_first.all() or not of_first.any():
-        return pd.DataFrame([found])
+        return pd.DataFrame([row])
     chosen = judgments["chose_good"].to_numpy(dtype=float)
     weight = np.where(of_first, 1 / of_first.sum(), -1 / (~of_first).sum())
     names = ("participant", unit_column(judgments))
@@ -192,7 +200,7 @@ def accuracy_difference(judgments: pd.DataFrame, of_first: NDArray[np.bool_]) ->
     low, high = map(float, ends(*sides, len(chosen), CONTRAST))
     if too_few_units(*(judgments[name].nunique() for name in names)):
         low = high = np.nan
-    return pd.DataFrame([found | {"difference": difference, "low": low, "high": high}])
+    return pd.DataFrame([row | {"difference": difference, "low": low, "high": high}])
 
 
 def accuracies(
@@ -220,7 +228,7 @@ def accuracies(
 
 
 def model_accuracy(
-    decisions: pd.DataFrame, model: str, by: Sequence[str], judged: Iterable[str]
+    decisions: pd.DataFrame, model: str, by: Sequence[str], judged_items: Iterable[str]
 ) -> pd.DataFrame:
     """Return a model's accuracy per group, on the judged items and on all scored items.
 
@@ -228,9 +236,9 @@ def model_accuracy(
         decisions: One row per item, from ``analysis.data.join.decisions``.
         model: The model's name.
         by: The grouping columns.
-        judged: The ids of the judged items.
+        judged_items: The ids of the judged items.
     """
-    on_judged = decisions[decisions["item_id"].isin(set(judged))]
+    on_judged = decisions[decisions["item_id"].isin(set(judged_items))]
     sides = (_shares(decisions, by, ALL, model), _shares(on_judged, by, JUDGED, model))
     return pd.concat(sides, ignore_index=True)
 
@@ -278,15 +286,17 @@ def overlapping_accuracy(judgments: pd.DataFrame, item: Codes, group: Codes) -> 
     )
     member = coo_array((np.ones(len(item)), (item, column)), (n, len(groups))).tocsr()
     unit, n_units = codes(judgments[unit_column(judgments)])
-    first = np.unique(judged_item, return_index=True)[1]
-    in_unit = coo_array((np.ones(n), (unit[first], np.arange(n))), (n_units, n)).tocsr()
-    accuracy, n_judged, told, (people, units) = _overlap_intervals(right, judged, member, in_unit)
-    known = judgments["participant"].notna().any()
-    clusters = np.minimum(people, units) if known else units
+    first_judgments = np.unique(judged_item, return_index=True)[1]
+    in_unit = coo_array((np.ones(n), (unit[first_judgments], np.arange(n))), (n_units, n)).tocsr()
+    accuracy, n_judged, interval_ends, (people, units) = _overlap_intervals(
+        right, judged, member, in_unit
+    )
+    has_participants = judgments["participant"].notna().any()
+    clusters = np.minimum(people, units) if has_participants else units
     n_right = np.rint(accuracy * n_judged)
-    intervals = map(interval, *told, n_right.astype(int), n_judged.astype(int), clusters)
-    found = pd.DataFrame(list(intervals))
-    low, high = ends(found["low"], found["high"], n_judged, SHARE)
+    intervals = map(interval, *interval_ends, n_right.astype(int), n_judged.astype(int), clusters)
+    interval_rows = pd.DataFrame(list(intervals))
+    low, high = ends(interval_rows["low"], interval_rows["high"], n_judged, SHARE)
     return pd.DataFrame(
         {
             "group": groups,

@@ -77,12 +77,12 @@ def entropy_bits(share: Floats) -> Floats:
     Args:
         share: Any shape: the share of choices of one option.
     """
-    other = 1 - share
+    other_share = 1 - share
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = -np.nan_to_num(share * np.log2(share)) - np.nan_to_num(
-            other * np.log2(other)
+        entropy: Floats = -np.nan_to_num(share * np.log2(share)) - np.nan_to_num(
+            other_share * np.log2(other_share)
         )
-    return found
+    return entropy
 
 
 def krippendorff_alpha(counts: Floats, difference: Floats | None = None) -> float:
@@ -158,31 +158,32 @@ def _alpha(judgments: pd.DataFrame) -> tuple[float, float, float]:
     right = judgments["chose_good"].to_numpy(dtype=float)[paired]
     if not 0 < right.sum() < len(right):
         return float("nan"), float("nan"), float("nan")
-    good, n = (np.bincount(item, one).astype(float) for one in (right, np.ones(len(item))))
+    good, n = (np.bincount(item, values).astype(float) for values in (right, np.ones(len(item))))
     alpha = krippendorff_alpha(np.column_stack([good, n - good]))
     of_items = _item_sums(good, n)
-    left = _item_sums(good[item] - right, n[item] - 1)
+    remaining = _item_sums(good[item] - right, n[item] - 1)
     # Removing one judgment removes its own part, and the item's only pair if there were two.
-    lost = of_items[:, item] - left
+    lost = of_items[:, item] - remaining
     total = of_items.sum(axis=1)
-    people = np.array([np.bincount(person, one, minlength=n_people) for one in lost])
+    people = np.array([np.bincount(person, values, minlength=n_people) for values in lost])
     # The loss when a frame, or a participant's judgments of the frame, are removed.
     of_item = np.zeros(n_items, np.intp)
     of_item[item] = unit
-    units = np.array([np.bincount(of_item, one, minlength=n_units) for one in of_items])
+    units = np.array([np.bincount(of_item, values, minlength=n_units) for values in of_items])
     cell = codes(person * n_units + unit)[0]
-    cells = np.array([np.bincount(cell, one) for one in lost])
-    each = len(item) / n_items
-    middle = log_f(np.asarray(alpha), each)
+    cells = np.array([np.bincount(cell, values) for values in lost])
+    per_item = len(item) / n_items
+    middle = log_f(np.asarray(alpha), per_item)
     changes = [
-        log_f(_of_sums(*(total[:, None] - one)), each) - middle for one in (people, units, cells)
+        log_f(_of_sums(*(total[:, None] - values)), per_item) - middle
+        for values in (people, units, cells)
     ]
     variance, freedom = jackknifed(*changes)
     if alpha == 1:
         return alpha, float("nan"), float("nan")
     freedom = freedom_of_agreement(freedom, np.minimum(good, n - good))
     half = quantile(np.asarray(freedom)) * np.sqrt(variance)
-    low, high = (agreement_of(middle + end, each) for end in (-half, half))
+    low, high = (agreement_of(middle + end, per_item) for end in (-half, half))
     return alpha, float(low), float(high)
 
 
@@ -190,13 +191,13 @@ def _item_sums(good: Floats, n: Floats) -> Floats:
     """Return each item's contribution to alpha's sums, shape ``(3, items)``; 0 without a pair."""
     with np.errstate(divide="ignore", invalid="ignore"):
         sums = np.array([2 * good * (n - good) / (n - 1), good, n])
-    found: Floats = np.where(n > 1, sums, 0.0)
-    return found
+    contributions: Floats = np.where(n > 1, sums, 0.0)
+    return contributions
 
 
 def _of_sums(disagreeing: Floats, good: Floats, n: Floats) -> Floats:
     """Return alpha from its sums over items; 1 if all choices are equal."""
-    other = n - good
+    n_other = n - good
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = 1 - disagreeing / n * n * (n - 1) / (2 * good * other)
-    return np.where(good * other > 0, found, 1.0)
+        alpha = 1 - disagreeing / n * n * (n - 1) / (2 * good * n_other)
+    return np.where(good * n_other > 0, alpha, 1.0)

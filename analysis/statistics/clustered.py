@@ -106,7 +106,7 @@ def _parts(
     """Return the variances by participants, items and cells, and the degrees of freedom of each."""
     cell = participant * (item.max() + 1) + item
     squares = [_within(influence, way, group) for way in (participant, item, cell)]
-    return [corrected(*one) for one in squares], [n - 1 for _, n in squares]
+    return [corrected(*sums) for sums in squares], [n - 1 for _, n in squares]
 
 
 def _variances(
@@ -150,10 +150,10 @@ def several_way(influence: Floats, clusters: Sequence[Codes]) -> tuple[float, fl
     for size in range(1, len(clusters) + 1):
         for chosen in combinations(clusters, size):
             squares, n = _within(influence, combined_codes(chosen), group)
-            found = float(corrected(squares, n)[0])
-            total += found if size % 2 else -found
+            part = float(corrected(squares, n)[0])
+            total += part if size % 2 else -part
             if size == 1:
-                single.append(found)
+                single.append(part)
                 numbers.append(float(n[0]))
     total = max(total, *single)
     alone = float(corrected(np.array([np.sum(influence**2)]), np.array([float(len(group))]))[0])
@@ -169,15 +169,15 @@ def combined(
     least: Callable[[Floats, Floats], Floats] = np.maximum,
 ) -> Floats:
     """Return ``V_P + V_I - V_C``, never less than either of the first two, or than ``least``."""
-    found: Floats = np.maximum(of_people + of_items - of_judgments, least(of_people, of_items))
-    return found
+    total: Floats = np.maximum(of_people + of_items - of_judgments, least(of_people, of_items))
+    return total
 
 
 def corrected(squares: Floats, n: Floats) -> Floats:
     """Return sums of squares times ``n / (n - 1)``; 0 with a single cluster."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        found: Floats = np.where(n > 1, squares * n / (n - 1), 0.0)
-    return found
+        scaled: Floats = np.where(n > 1, squares * n / (n - 1), 0.0)
+    return scaled
 
 
 def jackknifed(of_people: Floats, of_items: Floats, of_judgments: Floats) -> tuple[float, float]:
@@ -200,8 +200,8 @@ def jackknifed(of_people: Floats, of_items: Floats, of_judgments: Floats) -> tup
         for changes in (of_people, of_items, of_judgments)
     ]
     variance = combined(*map(np.asarray, parts))
-    known = [len(changes) for changes in (of_people, of_items) if len(changes) > 1]
-    return float(variance), min(known, default=1) - 1
+    cluster_counts = [len(changes) for changes in (of_people, of_items) if len(changes) > 1]
+    return float(variance), min(cluster_counts, default=1) - 1
 
 
 def freedom_of_agreement(freedom: float, rarer: Floats) -> float:
@@ -221,7 +221,7 @@ def freedom_of_agreement(freedom: float, rarer: Floats) -> float:
     return min(freedom, max(effective / _ITEMS_PER_FREEDOM, _FEWEST_FREEDOM))
 
 
-def log_f(agreement: Floats, each: float) -> Floats:
+def log_f(agreement: Floats, per_item: float) -> Floats:
     """Return the logarithm of the F ratio that corresponds to an agreement.
 
     Agreement beyond chance (alpha, kappa) is a ratio of variances: its error depends on its value,
@@ -230,24 +230,24 @@ def log_f(agreement: Floats, each: float) -> Floats:
 
     Args:
         agreement: Any shape, each at most 1.
-        each: The number of judgments of an item.
+        per_item: The number of judgments of an item.
     """
-    ratio = 1 + each * agreement / (1 - np.minimum(agreement, _MOST))
-    found: Floats = np.log(np.maximum(ratio, 1 - _MOST))
-    return found
+    ratio = 1 + per_item * agreement / (1 - np.minimum(agreement, _MOST))
+    logarithm: Floats = np.log(np.maximum(ratio, 1 - _MOST))
+    return logarithm
 
 
-def agreement_of(logarithm: Floats, each: float) -> Floats:
+def agreement_of(logarithm: Floats, per_item: float) -> Floats:
     """Return the agreement that corresponds to a log F ratio; the inverse of ``log_f``."""
     ratio = np.exp(logarithm)
-    found: Floats = (ratio - 1) / (each - 1 + ratio)
-    return found
+    agreement: Floats = (ratio - 1) / (per_item - 1 + ratio)
+    return agreement
 
 
 def quantile(freedom: Floats, level: float = LEVEL) -> Floats:
     """Return Student's two-sided quantile; NaN without degrees of freedom."""
-    found: Floats = student.ppf((1 + level) / 2, freedom)
-    return found
+    quantiles: Floats = student.ppf((1 + level) / 2, freedom)
+    return quantiles
 
 
 def clustered_intervals(
@@ -269,11 +269,11 @@ def clustered_intervals(
     accuracy = np.bincount(group, weight * correct) / total
     influence = weight / total[group] * (correct - accuracy[group])
     parts, freedoms = _parts(influence, participant, item, group)
-    found = _variances(influence, group, parts, freedoms)
+    variances = _variances(influence, group, parts, freedoms)
     with np.errstate(divide="ignore", invalid="ignore"):
-        n_effective = accuracy * (1 - accuracy) / found.total
-    low, high = share_ends(accuracy, found, parts, freedoms)
-    return Clustered(accuracy, np.sqrt(found.total), n_effective, low, high)
+        n_effective = accuracy * (1 - accuracy) / variances.total
+    low, high = share_ends(accuracy, variances, parts, freedoms)
+    return Clustered(accuracy, np.sqrt(variances.total), n_effective, low, high)
 
 
 def share_ends(
@@ -298,11 +298,11 @@ def share_ends(
         n = accuracy * (1 - accuracy) / variances.total
     low, high = wilson(accuracy, n, quantile(variances.freedom))
     fewer = np.minimum(*freedoms[:2])
-    few = (fewer > 0) & (fewer < FEWEST_CLUSTERS - 1)
+    has_few = (fewer > 0) & (fewer < FEWEST_CLUSTERS - 1)
     total, freedom = crossed(parts, freedoms)
     # With so few clusters their parts are unreliable: use at least that of independent answers.
     total = np.where(fewer < UNITS - 1, np.maximum(total, parts[2]), total)
-    few &= total > 0  # as it never is where all or none are right
+    has_few &= total > 0  # as it never is where all or none are right
     with np.errstate(divide="ignore", invalid="ignore"):
         spread = accuracy * (1 - accuracy)
         z = quantile(freedom)
@@ -312,8 +312,8 @@ def share_ends(
         half = further * np.sqrt(total) / spread
     is_high, at = accuracy > 0.5, logit(accuracy)
     return (
-        np.where(few, np.where(is_high, expit(at - half), near[0]), low),
-        np.where(few, np.where(is_high, near[1], expit(at + half)), high),
+        np.where(has_few, np.where(is_high, expit(at - half), near[0]), low),
+        np.where(has_few, np.where(is_high, near[1], expit(at + half)), high),
     )
 
 

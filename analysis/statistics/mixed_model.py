@@ -76,8 +76,8 @@ class MixedModel:
 
     def sd(self, effect: str) -> float:
         """Return an effect's standard deviation in logits; 0 if the model lacks the effect."""
-        found = self.random.loc[self.random["effect"] == effect, "sd"]
-        return float(found.iloc[0]) if len(found) else 0.0
+        sds = self.random.loc[self.random["effect"] == effect, "sd"]
+        return float(sds.iloc[0]) if len(sds) else 0.0
 
 
 def fit(rows: pd.DataFrame, formula: str | None = None) -> MixedModel:
@@ -193,7 +193,7 @@ def _fitted(
     estimate = np.zeros(x.shape[1])
     part = Effects(
         varying.names,
-        tuple(codes(one[bounded])[0] for one in varying.groups),
+        tuple(codes(level[bounded])[0] for level in varying.groups),
         varying.values[bounded],
         varying.pairs,
     )
@@ -211,9 +211,11 @@ def _fitted(
 def _separated(x: Floats, y: Floats) -> NDArray[np.bool_]:
     """Return the columns that end a row's terms and whose choices are all right or all wrong."""
     last = x.shape[1] - 1 - np.argmax(x[:, ::-1] != 0, axis=1)
-    right, judged = (np.bincount(last, one, minlength=x.shape[1]) for one in (y, np.ones(len(y))))
-    found: NDArray[np.bool_] = (judged > 0) & ((right == 0) | (right == judged))
-    return found
+    n_right, n_judged = (
+        np.bincount(last, values, minlength=x.shape[1]) for values in (y, np.ones(len(y)))
+    )
+    separated: NDArray[np.bool_] = (n_judged > 0) & ((n_right == 0) | (n_right == n_judged))
+    return separated
 
 
 def _correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats, Floats]:
@@ -226,11 +228,11 @@ def _correlated(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats,
     """
 
     def mixing(angles: Floats) -> Floats:
-        found = np.eye(len(varying.names))
+        mixing_matrix = np.eye(len(varying.names))
         for (first, second), angle in zip(varying.pairs, angles, strict=True):
             size = np.sqrt((varying.values[:, [first, second]] ** 2).mean(axis=0))
-            found[second, first] = np.tan(angle) * size[0] / size[1]
-        return found
+            mixing_matrix[second, first] = np.tan(angle) * size[0] / size[1]
+        return mixing_matrix
 
     def fitted(angles: Floats) -> tuple[Floats, Floats, Floats, float]:
         values = varying.values @ mixing(angles)
@@ -258,7 +260,7 @@ def _by_gpboost(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats,
     model = gpboost.GPModel(
         group_data=np.column_stack(varying.groups),
         group_rand_coef_data=varying.values,
-        ind_effect_group_rand_coef=[one + 1 for one in number],
+        ind_effect_group_rand_coef=[effect + 1 for effect in number],
         drop_intercept_group_rand_effect=[True for _ in number],
         likelihood="bernoulli_logit",
         num_parallel_threads=1,
@@ -271,8 +273,8 @@ def _by_gpboost(x: Floats, y: Floats, varying: Effects) -> tuple[Floats, Floats,
         ) from error
     estimate = model.get_coef().loc["Param."].to_numpy(dtype=float)
     sds = np.sqrt(model.get_cov_pars().iloc[0].to_numpy(dtype=float))
-    own = model.predict_training_data_random_effects().to_numpy()
-    logits = x @ estimate + (own * varying.values).sum(axis=1)
+    random_effects = model.predict_training_data_random_effects().to_numpy()
+    logits = x @ estimate + (random_effects * varying.values).sum(axis=1)
     return estimate, sds, logits, float(model.get_current_neg_log_likelihood())
 
 
@@ -310,9 +312,9 @@ def random_columns(levels: Sequence[NDArray[np.intp]], values: Floats) -> csc_ar
         values: Shape ``(n, effects)``: the effect's value in each row, times its standard
             deviation.
     """
-    sizes = [int(one.max()) + 1 for one in levels]
+    sizes = [int(level.max()) + 1 for level in levels]
     starts = np.cumsum([0, *sizes])
-    columns = np.concatenate([one + start for one, start in zip(levels, starts, strict=False)])
+    columns = np.concatenate([level + start for level, start in zip(levels, starts, strict=False)])
     row = np.tile(np.arange(len(values)), len(levels))
     return coo_array((values.T.ravel(), (row, columns)), (len(values), starts[-1])).tocsc()
 
@@ -334,24 +336,27 @@ def mode(
     """
     number = x.shape[1]
     columns = hstack([csc_array(x), z]).tocsc()
-    found = np.zeros(columns.shape[1])
+    parameters = np.zeros(columns.shape[1])
     for _ in range(_MOST_STEPS):
-        chance = expit(offset + columns @ found)
-        prior = np.where(penalised, expit(found[:number]), 0.5)
+        chance = expit(offset + columns @ parameters)
+        prior = np.where(penalised, expit(parameters[:number]), 0.5)
         slope = columns.T @ (y - chance)
         slope[:number] += 1 - 2 * prior
-        slope[number:] -= found[number:]
-        own = np.concatenate(
-            [np.where(penalised, 2 * prior * (1 - prior), _SMALL), np.ones(len(found) - number)]
+        slope[number:] -= parameters[number:]
+        prior_curvature = np.concatenate(
+            [
+                np.where(penalised, 2 * prior * (1 - prior), _SMALL),
+                np.ones(len(parameters) - number),
+            ]
         )
         weight = chance * (1 - chance)
-        curvature = columns.T @ diags_array(weight) @ columns + diags_array(own)
+        curvature = columns.T @ diags_array(weight) @ columns + diags_array(prior_curvature)
         step = splu(curvature.tocsc()).solve(slope)
         largest = float(np.abs(step).max())
-        found += step * min(1.0, _LARGEST_STEP / max(largest, _SMALL))
+        parameters += step * min(1.0, _LARGEST_STEP / max(largest, _SMALL))
         if largest < _SMALL:
             break
-    return found[:number], offset + columns @ found
+    return parameters[:number], offset + columns @ parameters
 
 
 def covariance(x: Floats, z: csc_array, logits: Floats, prior: Floats) -> Floats:
@@ -372,5 +377,5 @@ def covariance(x: Floats, z: csc_array, logits: Floats, prior: Floats) -> Floats
     random = (z.T @ (z * weight[:, None])).tocsc() + eye_array(z.shape[1], format="csc")
     mixed = z.T @ weighted
     information = x.T @ weighted - mixed.T @ splu(random).solve(mixed) + np.diag(prior)
-    found: Floats = np.linalg.inv(information)
-    return found
+    inverse: Floats = np.linalg.inv(information)
+    return inverse

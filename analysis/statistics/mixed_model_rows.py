@@ -77,16 +77,16 @@ def _constant(rows: pd.DataFrame) -> NDArray[np.bool_]:
     """Return the choices of judges who are always right, or always wrong, in a construction."""
     cell = [rows["judge"], rows["construction"]]
     mean = rows["chose_good"].groupby(cell, observed=True).transform("mean").to_numpy(dtype=float)
-    found: NDArray[np.bool_] = (mean == 0) | (mean == 1)
-    return found
+    constant: NDArray[np.bool_] = (mean == 0) | (mean == 1)
+    return constant
 
 
 def bounded_rows(rows: pd.DataFrame) -> NDArray[np.bool_]:
     """Return choices with finite coefficients; without participants, models have no reference."""
     varies = ~_constant(rows)
     with_people = set(rows.loc[varies & (rows["judge"] == PEOPLE).to_numpy(), "construction"])
-    found: NDArray[np.bool_] = varies & rows["construction"].isin(with_people).to_numpy()
-    return found
+    bounded: NDArray[np.bool_] = varies & rows["construction"].isin(with_people).to_numpy()
+    return bounded
 
 
 def with_varying_reference(rows: pd.DataFrame) -> pd.DataFrame:
@@ -108,7 +108,7 @@ def design_levels(column: "pd.Series[str]") -> list[str]:
     """Return a factor's levels in the order of the design: the first is the reference."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         used = set(column.astype(str))
-        return [str(one) for one in column.cat.categories if str(one) in used]
+        return [str(level) for level in column.cat.categories if str(level) in used]
     return sorted(map(str, column.unique()))
 
 
@@ -161,14 +161,14 @@ class Effects:
 
 def parse(formula: str) -> tuple[str, tuple[RandomTerm, ...]]:
     """Return a formula's fixed part, and its random terms."""
-    found = []
+    random_terms = []
     for columns, bars, group in _TERM.findall(formula):
         terms = [part.strip() for part in columns.split("+")]
-        names = [_SHORT.get(one.strip(), one.strip()) for one in group.split(":")]
+        names = [_SHORT.get(column.strip(), column.strip()) for column in group.split(":")]
         correlated = bars == "|" and terms != ["1"]
-        found.append(RandomTerm(" + ".join(terms), ":".join(names), correlated))
+        random_terms.append(RandomTerm(" + ".join(terms), ":".join(names), correlated))
     fixed = _TERM.sub("", formula).strip().lstrip("+").strip() or "1"
-    return fixed, tuple(found)
+    return fixed, tuple(random_terms)
 
 
 def usual(rows: pd.DataFrame) -> tuple[RandomTerm, ...]:
@@ -234,7 +234,7 @@ def _refuse_more_than_a_pair(term: RandomTerm, number: int) -> None:
 
 
 def _level(rows: pd.DataFrame, parts: Sequence[str], term: RandomTerm) -> NDArray[np.intp]:
-    absent = [one for one in parts if one not in rows]
+    absent = [column for column in parts if column not in rows]
     if absent:
         raise AnalysisError(
             f'"{term}" names {absent[0]}, which the choices do not have',
@@ -250,11 +250,11 @@ def _level(rows: pd.DataFrame, parts: Sequence[str], term: RandomTerm) -> NDArra
 
 def _effect_columns(rows: pd.DataFrame, term: RandomTerm) -> pd.DataFrame:
     try:
-        found = pd.DataFrame(formulaic.model_matrix(term.columns, rows, na_action="raise"))
+        matrix = pd.DataFrame(formulaic.model_matrix(term.columns, rows, na_action="raise"))
     except (FormulaicError, ValueError) as error:
         raise AnalysisError(
             f'"{term}" cannot be used: {" ".join(str(error).split())}',
             where=_WHERE,
             remedy='For example "(1 + position || participant)"',
         ) from error
-    return found.loc[:, (found != 0).any()]
+    return matrix.loc[:, (matrix != 0).any()]

@@ -43,14 +43,14 @@ def on_one_scale(model: MixedModel, rows: pd.DataFrame) -> pd.DataFrame:
     construction = rows["construction"].to_numpy().astype(str)
     groups = [("", np.ones(len(rows), bool))]
     groups += [(name, construction == name) for name in pd.unique(construction)]
-    found = []
-    for name in [one for one in pd.unique(judge) if one != PEOPLE]:
-        for group, here in groups:
-            sides = here & (judge == PEOPLE), here & (judge == name)
+    comparisons = []
+    for name in [candidate for candidate in pd.unique(judge) if candidate != PEOPLE]:
+        for group, in_group in groups:
+            sides = in_group & (judge == PEOPLE), in_group & (judge == name)
             if all(side.any() for side in sides):
                 row = _compared(model, *sides, *(_spread(model, side) for side in sides))
-                found.append({"judge": name, "construction": group, **row})
-    return pd.DataFrame(found)
+                comparisons.append({"judge": name, "construction": group, **row})
+    return pd.DataFrame(comparisons)
 
 
 def _spread(model: MixedModel, side: NDArray[np.bool_]) -> float:
@@ -61,16 +61,16 @@ def _spread(model: MixedModel, side: NDArray[np.bool_]) -> float:
 def _compared(
     model: MixedModel,
     people: Floats,
-    own: Floats,
+    model_rows: Floats,
     people_spread: float,
-    own_spread: float,
+    model_spread: float,
 ) -> dict[str, float]:
     """Return the two shares and their difference on both scales, with intervals."""
     estimate = model.coefficients["estimate"].to_numpy()
     shares, slopes = zip(
         *(
             _marginal(model.fixed[side], estimate, spread)
-            for side, spread in ((people, people_spread), (own, own_spread))
+            for side, spread in ((people, people_spread), (model_rows, model_spread))
         ),
         strict=True,
     )

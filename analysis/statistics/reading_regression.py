@@ -86,29 +86,29 @@ def fit_smooth(y: Floats, linear: Floats, x: Floats, n_knots: int = KNOTS) -> Sm
     # The spline sums to zero over the data, since the intercept is a separate term.
     centring = qr(rows.sum(axis=0)[:, None])[0][:, 1:]
     design = np.hstack([linear, rows @ centring])
-    whole = np.zeros((design.shape[1],) * 2)
+    full_penalty = np.zeros((design.shape[1],) * 2)
     n_linear = linear.shape[1]
-    whole[n_linear:, n_linear:] = centring.T @ penalty @ centring
+    full_penalty[n_linear:, n_linear:] = centring.T @ penalty @ centring
     cross, right = design.T @ design, design.T @ y
-    size = np.linalg.norm(cross[n_linear:, n_linear:]) / np.linalg.norm(whole)
-    eigen = np.linalg.eigvalsh(whole[n_linear:, n_linear:])
+    size = np.linalg.norm(cross[n_linear:, n_linear:]) / np.linalg.norm(full_penalty)
+    eigen = np.linalg.eigvalsh(full_penalty[n_linear:, n_linear:])
     # A straight line is not penalised: it takes one of the spline's columns.
     bent = eigen[1:]
     n_free = n_linear + len(eigen) - len(bent)
 
     def parts(log_weight: float) -> tuple[float, Floats, float, Floats]:
         weight = size * np.exp(log_weight)
-        inside = cross + weight * whole
+        inside = cross + weight * full_penalty
         beta = np.linalg.solve(inside, right)
-        left = y - design @ beta
-        lack = float(left @ left + weight * beta @ whole @ beta)
+        residual = y - design @ beta
+        lack = float(residual @ residual + weight * beta @ full_penalty @ beta)
         scale = lack / (len(y) - n_free)
         determinants = np.linalg.slogdet(inside)[1] - float(np.log(weight * bent).sum())
         restricted = (len(y) - n_free) * (1 + np.log(2 * np.pi * scale)) + determinants
         return restricted / 2, beta, scale, inside
 
     best = minimize_scalar(
-        lambda one: parts(one)[0], bounds=_SPAN, method="bounded", options={"xatol": 1e-8}
+        lambda exponent: parts(exponent)[0], bounds=_SPAN, method="bounded", options={"xatol": 1e-8}
     )
     reml, beta, scale, inside = parts(float(best.x))
     inverse = np.asarray(np.linalg.inv(inside), dtype=np.float64)
@@ -152,8 +152,8 @@ def _end_slope(knots: Floats, bend: Floats, end: int) -> Floats:
     row = np.zeros(len(knots))
     row[[first, second]] = -1 / step, 1 / step
     inner = bend[1] if end == 0 else bend[-2]
-    found: Floats = row + (-step if end == 0 else step) / 6 * inner
-    return found
+    slope_row: Floats = row + (-step if end == 0 else step) / 6 * inner
+    return slope_row
 
 
 def _bands(knots: Floats) -> tuple[Floats, Floats]:
@@ -169,8 +169,8 @@ def _bands(knots: Floats) -> tuple[Floats, Floats]:
 
 def _penalty(knots: Floats) -> Floats:
     differences, bands = _bands(knots)
-    found: Floats = differences.T @ np.linalg.solve(bands, differences)
-    return found
+    penalty_matrix: Floats = differences.T @ np.linalg.solve(bands, differences)
+    return penalty_matrix
 
 
 Codes = NDArray[np.intp]
@@ -220,11 +220,11 @@ def delta_loglik(y: Floats, base: Floats, more: Floats, unit: Codes) -> Slope:
     Returns:
         The mean over words in nats, with Student's interval clustered by unit.
     """
-    whole = np.hstack([base, more])
+    full = np.hstack([base, more])
 
     def gain(out: Kept) -> Floats:
-        both = [_loglik(y[~out], x[~out], y[out], x[out]) for x in (whole, base)]
-        return both[0] - both[1]
+        logliks = [_loglik(y[~out], x[~out], y[out], x[out]) for x in (full, base)]
+        return logliks[0] - logliks[1]
 
     return _mean_gain(gain, unit)
 
@@ -245,10 +245,10 @@ def delta_smooth(y: Floats, linear: Floats, x: Floats, unit: Codes) -> Slope:
 
     def gain(out: Kept) -> Floats:
         smooth = fit_smooth(y[~out], linear[~out], x[~out])
-        left = y[out] - smooth.predicted(linear[out], x[out])
-        bent = -0.5 * (np.log(2 * np.pi * smooth.variance) + left**2 / smooth.variance)
-        found: Floats = bent - _loglik(y[~out], straight[~out], y[out], straight[out])
-        return found
+        residual = y[out] - smooth.predicted(linear[out], x[out])
+        bent = -0.5 * (np.log(2 * np.pi * smooth.variance) + residual**2 / smooth.variance)
+        gains: Floats = bent - _loglik(y[~out], straight[~out], y[out], straight[out])
+        return gains
 
     return _mean_gain(gain, unit)
 
@@ -257,8 +257,8 @@ def _mean_gain(gain: Callable[[Kept], Floats], unit: Codes) -> Slope:
     n_units = int(unit.max()) + 1
     fold = (unit * min(FOLDS, n_units)) // n_units
     gained = np.empty(len(unit))
-    for one in range(int(fold.max()) + 1):
-        out = fold == one
+    for number in range(int(fold.max()) + 1):
+        out = fold == number
         gained[out] = gain(out)
     mean = float(gained.mean())
     variance, freedom = several_way((gained - mean) / len(gained), [unit])
@@ -270,6 +270,6 @@ def _loglik(y: Floats, x: Floats, held_y: Floats, held_x: Floats) -> Floats:
     beta = np.linalg.lstsq(x, y, rcond=None)[0]
     free = max(len(y) - x.shape[1], 1)
     variance = max(float(((y - x @ beta) ** 2).sum()) / free, 1e-12)
-    left = held_y - held_x @ beta
-    found: Floats = -0.5 * (np.log(2 * np.pi * variance) + left**2 / variance)
-    return found
+    residual = held_y - held_x @ beta
+    logliks: Floats = -0.5 * (np.log(2 * np.pi * variance) + residual**2 / variance)
+    return logliks

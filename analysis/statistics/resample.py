@@ -98,10 +98,10 @@ def codes(values: ArrayLike) -> tuple[NDArray[np.intp], int]:
 
 def combined_codes(ways: Sequence[Codes]) -> Codes:
     """Number the occurring combinations of several codes from 0, in ascending order."""
-    found = np.unique(ways[0], return_inverse=True)[1]
+    combined = np.unique(ways[0], return_inverse=True)[1]
     for way in ways[1:]:
-        found = np.unique(found * (way.max(initial=0) + 1) + way, return_inverse=True)[1]
-    return found
+        combined = np.unique(combined * (way.max(initial=0) + 1) + way, return_inverse=True)[1]
+    return combined
 
 
 def crossed_bootstrap(
@@ -188,5 +188,5 @@ def wilson_interval(correct: int, n: int) -> Interval:
 
     Wilson, E. B. (1927). Journal of the American Statistical Association, 22, 209-212.
     """
-    found = binomtest(correct, n).proportion_ci(LEVEL, "wilson")
-    return Interval(float(found.low), float(found.high), "wilson")
+    ends = binomtest(correct, n).proportion_ci(LEVEL, "wilson")
+    return Interval(float(ends.low), float(ends.high), "wilson")

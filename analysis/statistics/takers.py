@@ -37,9 +37,9 @@ def by_reading(judgments: pd.DataFrame, taken: pd.DataFrame, margin: float) -> p
         constructions and readings of one model), n_items, n_sittings, unread (a share), n_left_out
         (judged items left out because the model answered none of their trials).
     """
-    found = []
-    for (model, reading), own in taken.groupby(_WHO, sort=False):
-        read = own[own["chose_good"].notna()]
+    frames = []
+    for (model, reading), answers in taken.groupby(_WHO, sort=False):
+        read = answers[answers["chose_good"].notna()]
         if read.empty:
             continue
         correct = read.groupby("item_id", sort=False)["chose_good"].mean().rename("correct")
@@ -52,13 +52,13 @@ def by_reading(judgments: pd.DataFrame, taken: pd.DataFrame, margin: float) -> p
         rows = rows.rename(columns={"model": "accuracy", "judge": "reading"})
         alone = _alone(read)
         rows = rows.merge(alone, "left", on="construction")
-        rows["unread"] = own["chose_good"].isna().mean()
-        rows["n_sittings"] = own["participant"].nunique()
+        rows["unread"] = answers["chose_good"].isna().mean()
+        rows["n_sittings"] = answers["participant"].nunique()
         rows["n_left_out"] = judgments["item_id"].nunique() - on_both["item_id"].nunique()
-        found.append(rows.assign(model=str(model)))
-    if not found:
+        frames.append(rows.assign(model=str(model)))
+    if not frames:
         return pd.DataFrame()
-    together = pd.concat(found, ignore_index=True)
+    together = pd.concat(frames, ignore_index=True)
     parts = [adjusted(rows) for _, rows in together.groupby("model", sort=False)]
     return pd.concat(parts, ignore_index=True)
 
@@ -66,20 +66,20 @@ def by_reading(judgments: pd.DataFrame, taken: pd.DataFrame, margin: float) -> p
 def _alone(read: pd.DataFrame) -> pd.DataFrame:
     """Return the model's own intervals, clustered by session and frame."""
     rows = read.assign(participant=read["session"].astype(str))
-    whole = people_accuracy(rows.assign(construction=""), ["construction"])
+    overall = people_accuracy(rows.assign(construction=""), ["construction"])
     parts = people_accuracy(rows, ["construction"])
-    found = pd.concat([whole, parts], ignore_index=True)
-    named = {"low": "model_low", "high": "model_high"}
-    return found.rename(columns=named)[["construction", *named.values()]]
+    intervals = pd.concat([overall, parts], ignore_index=True)
+    names = {"low": "model_low", "high": "model_high"}
+    return intervals.rename(columns=names)[["construction", *names.values()]]
 
 
 def conclusions(
-    found: pd.DataFrame, chance: float, attraction: pd.DataFrame | None = None
+    differences: pd.DataFrame, chance: float, attraction: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Return the number of readings that support each conclusion.
 
     Args:
-        found: The result of ``by_reading``.
+        differences: The result of ``by_reading``.
         chance: The accuracy of guessing.
         attraction: The result of ``attraction_by_reading``, if items can show attraction.
 
@@ -88,12 +88,12 @@ def conclusions(
         on that side, or on the other), n_readings, readings (those where it holds).
     """
     rows = []
-    for (model, construction), own in found.groupby(["model", "construction"], sort=False):
-        better = own["model_low"] > chance, own["model_high"] < chance
-        people = own["low"] > 0, own["high"] < 0
+    for (model, construction), cells in differences.groupby(["model", "construction"], sort=False):
+        better = cells["model_low"] > chance, cells["model_high"] < chance
+        people = cells["low"] > 0, cells["high"] < 0
         adjusted_people = (
-            people[0] & (own["p_holm"] < LEVEL),
-            people[1] & (own["p_holm"] < LEVEL),
+            people[0] & (cells["p_holm"] < LEVEL),
+            people[1] & (cells["p_holm"] < LEVEL),
         )
         for name, (holds, opposite) in {
             "better than chance": better,
@@ -101,29 +101,29 @@ def conclusions(
             "people better, Holm": adjusted_people,
         }.items():
             rows.append(
-                _conclusion(str(model), str(construction), name, own["reading"], holds, opposite)
+                _conclusion(str(model), str(construction), name, cells["reading"], holds, opposite)
             )
-    return pd.DataFrame([*rows, *_attracted(attraction), *_ranks(found)])
+    return pd.DataFrame([*rows, *_attracted(attraction), *_ranks(differences)])
 
 
 def _attracted(attraction: pd.DataFrame | None) -> Iterator[dict[str, object]]:
     if attraction is None or attraction.empty:
         return
-    for (model, construction), own in attraction.groupby(["model", "construction"], sort=False):
-        sides = own["low"] > 0, own["high"] < 0
+    for (model, construction), effects in attraction.groupby(["model", "construction"], sort=False):
+        sides = effects["low"] > 0, effects["high"] < 0
         name = "attraction: fewer right where features differ"
-        yield _conclusion(str(model), str(construction), name, own["reading"], *sides)
+        yield _conclusion(str(model), str(construction), name, effects["reading"], *sides)
 
 
-def _ranks(found: pd.DataFrame) -> list[dict[str, object]]:
+def _ranks(differences: pd.DataFrame) -> list[dict[str, object]]:
     """Return for each two models the number of readings in which one is more accurate."""
-    wide = found.pivot_table("accuracy", ["construction", "reading"], "model", sort=False)
+    wide = differences.pivot_table("accuracy", ["construction", "reading"], "model", sort=False)
     rows = []
     for first, second in combinations(wide.columns, 2):
-        for construction, own in wide.groupby(level=0, sort=False):
-            both = own[[first, second]].dropna()
-            holds, opposite = both[first] > both[second], both[first] < both[second]
-            names = pd.Series(both.index.get_level_values(1), index=both.index)
+        for construction, accuracies in wide.groupby(level=0, sort=False):
+            shared = accuracies[[first, second]].dropna()
+            holds, opposite = shared[first] > shared[second], shared[first] < shared[second]
+            names = pd.Series(shared.index.get_level_values(1), index=shared.index)
             label = f"more accurate than {second}"
             rows.append(_conclusion(str(first), str(construction), label, names, holds, opposite))
     return rows
@@ -162,19 +162,21 @@ def consistency(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
         "sessions": ["context", "labels", "order", "item_id"],
     }
     rows = []
-    for (model, reading), own in read.groupby(_WHO, sort=False):
+    for (model, reading), answers in read.groupby(_WHO, sort=False):
         for name, keys in same.items():
-            rows.append({"judge": model, "reading": reading, "between": name, **_alike(own, keys)})
+            rows.append(
+                {"judge": model, "reading": reading, "between": name, **_alike(answers, keys)}
+            )
     means = read.groupby(["model", "item_id", "reading"], sort=False)["chose_good"].mean()
     majority = means.round().rename("chose_good").reset_index()
-    for model, own in majority.groupby("model", sort=False):
-        alike = _alike(own, ["item_id"])
+    for model, answers in majority.groupby("model", sort=False):
+        alike = _alike(answers, ["item_id"])
         rows.append({"judge": model, "reading": "", "between": "readings", **alike})
     people = judgments.assign(chose_good=judgments["chose_good"].astype(float))
     alike = _alike(people, ["item_id"])
     rows.append({"judge": "people", "reading": "", "between": "people", **alike})
-    found = pd.DataFrame(rows)
-    return found[found["n_pairs"] > 0].reset_index(drop=True)
+    agreement = pd.DataFrame(rows)
+    return agreement[agreement["n_pairs"] > 0].reset_index(drop=True)
 
 
 def _alike(rows: pd.DataFrame, keys: list[str]) -> dict[str, float]:
@@ -204,29 +206,33 @@ def history_effects(taken: pd.DataFrame) -> pd.DataFrame:
         model, reading, context, difference, low, high (95%), p (two-sided, of no difference),
         n_items.
     """
-    found = []
+    effects = []
     read = taken[taken["chose_good"].notna()]
-    for (model, reading), own in read.groupby(["model", "reading"], sort=False):
-        plain = own[own["context"] == _ZERO_SHOT]
-        for context, rows in own.groupby("context", sort=False):
-            if plain.empty or context in (_ZERO_SHOT, ""):
+    for (model, reading), answers in read.groupby(["model", "reading"], sort=False):
+        zero_shot = answers[answers["context"] == _ZERO_SHOT]
+        for context, rows in answers.groupby("context", sort=False):
+            if zero_shot.empty or context in (_ZERO_SHOT, ""):
                 continue
-            both = rows.merge(plain[[*_TRIAL, "chose_good"]], on=_TRIAL, suffixes=("", "_plain"))
-            if len(both):
-                named = {"model": str(model), "reading": str(reading), "context": str(context)}
-                found.append(named | _paired(both))
-    return pd.DataFrame(found, columns=_COLUMNS)
+            paired_answers = rows.merge(
+                zero_shot[[*_TRIAL, "chose_good"]], on=_TRIAL, suffixes=("", "_plain")
+            )
+            if len(paired_answers):
+                keys = {"model": str(model), "reading": str(reading), "context": str(context)}
+                effects.append(keys | _paired(paired_answers))
+    return pd.DataFrame(effects, columns=_COLUMNS)
 
 
-def _paired(both: pd.DataFrame) -> dict[str, float]:
-    changes = (both["chose_good"] - both["chose_good_plain"]).to_numpy(float)
+def _paired(paired_answers: pd.DataFrame) -> dict[str, float]:
+    changes = (paired_answers["chose_good"] - paired_answers["chose_good_plain"]).to_numpy(float)
     difference = float(changes.mean())
-    n_items = {"n_items": both["item_id"].nunique()}
+    n_items = {"n_items": paired_answers["item_id"].nunique()}
     if not np.ptp(changes):
-        return _interval_of_equal_changes(both) | n_items
-    session, unit = (codes(both[name])[0] for name in ("session", unit_column(both)))
-    one_group = np.zeros(len(both), np.intp)
-    influence = (changes - difference) / len(both)
+        return _interval_of_equal_changes(paired_answers) | n_items
+    session, unit = (
+        codes(paired_answers[name])[0] for name in ("session", unit_column(paired_answers))
+    )
+    one_group = np.zeros(len(paired_answers), np.intp)
+    influence = (changes - difference) / len(paired_answers)
     variance = two_way(influence, session, unit, one_group, least=np.minimum)
     error, freedom = float(np.sqrt(variance.total[0])), float(variance.freedom[0])
     half = float(quantile(variance.freedom)[0]) * error
@@ -239,10 +245,12 @@ def _paired(both: pd.DataFrame) -> dict[str, float]:
     }
 
 
-def _interval_of_equal_changes(both: pd.DataFrame) -> dict[str, float]:
-    plain = both.groupby("item_id")["chose_good_plain"].mean().rename("correct").reset_index()
-    judged = both.assign(participant=both["session"].astype(str))
-    compared = people_against_models(judged, {_ZERO_SHOT: plain}, ["construction"])
+def _interval_of_equal_changes(paired_answers: pd.DataFrame) -> dict[str, float]:
+    zero_shot = (
+        paired_answers.groupby("item_id")["chose_good_plain"].mean().rename("correct").reset_index()
+    )
+    answers = paired_answers.assign(participant=paired_answers["session"].astype(str))
+    compared = people_against_models(answers, {_ZERO_SHOT: zero_shot}, ["construction"])
     row = compared[compared["construction"] == ""].iloc[0]
     return {name: float(row[name]) for name in ("difference", "low", "high", "p")}
 
@@ -266,17 +274,17 @@ def biases(taken: pd.DataFrame, judgments: pd.DataFrame) -> pd.DataFrame:
         good_first=(pairs["good_side"] == Side.FIRST) != swapped,
         participant=pairs["session"].astype(str),
     )
-    every = rows[rows["labels"] != ""].assign(labels="all")
-    together = pd.concat([rows, every], ignore_index=True)
-    own = judgments[judgments["chosen_side"].isin(PAIR)]
-    people = own.assign(
-        first=own["chosen_side"] == Side.FIRST,
-        good_first=own["good_side"] == Side.FIRST,
+    all_labels = rows[rows["labels"] != ""].assign(labels="all")
+    together = pd.concat([rows, all_labels], ignore_index=True)
+    people_answers = judgments[judgments["chosen_side"].isin(PAIR)]
+    people = people_answers.assign(
+        first=people_answers["chosen_side"] == Side.FIRST,
+        good_first=people_answers["good_side"] == Side.FIRST,
         **dict.fromkeys(_BY[1:], ""),
         model="people",
     )
-    found = pd.concat([leaning(one) for one in (together, people)], ignore_index=True)
-    return found.rename(columns={"model": "judge"})
+    shares = pd.concat([leaning(answers) for answers in (together, people)], ignore_index=True)
+    return shares.rename(columns={"model": "judge"})
 
 
 def leaning(rows: pd.DataFrame) -> pd.DataFrame:
@@ -308,10 +316,10 @@ def leaning(rows: pd.DataFrame) -> pd.DataFrame:
     estimate = means.reshape(-1, 2).sum(1) / n_sides
     person, unit = (codes(rows[name])[0] for name in ("participant", unit_column(rows)))
     influence = (chose - means[stratum]) / (n[stratum] * n_sides[group])
-    found = two_way(influence, person, unit, group, least=np.minimum)
+    variances = two_way(influence, person, unit, group, least=np.minimum)
     with np.errstate(divide="ignore", invalid="ignore"):
-        n_effective = estimate * (1 - estimate) / found.total
-    low, high = wilson(estimate, n_effective, quantile(found.freedom))
+        n_effective = estimate * (1 - estimate) / variances.total
+    low, high = wilson(estimate, n_effective, quantile(variances.freedom))
     varies = np.bincount(group, np.abs(influence)) > 0
     fewest = np.minimum(_distinct(stratum, person, len(n)), _distinct(stratum, unit, len(n)))
     plain_low, plain_high = _where_nothing_varies(means, fewest, n_sides)
@@ -335,5 +343,7 @@ def _where_nothing_varies(
     below = np.array([mean - end.low if end else 0 for mean, end in zip(means, ends, strict=True)])
     above = np.array([end.high - mean if end else 0 for mean, end in zip(means, ends, strict=True)])
     middle = means.reshape(-1, 2).sum(1) / n_sides
-    low, high = (np.sqrt((one.reshape(-1, 2) ** 2).sum(1)) / n_sides for one in (below, above))
+    low, high = (
+        np.sqrt((distances.reshape(-1, 2) ** 2).sum(1)) / n_sides for distances in (below, above)
+    )
     return middle - low, middle + high

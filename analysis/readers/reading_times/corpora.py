@@ -23,7 +23,7 @@ def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readin
         for file in texts
         for _, row in _rows(file, "\t", ("word", "zone", "item"))
     }
-    found = list[dict[str, object]]()
+    rows = list[dict[str, object]]()
     for file in files:
         columns = ("WorkerId", "item", "zone", "RT", *(() if words else ("word",)))
         for line, row in _rows(file, "\t", columns):
@@ -34,7 +34,7 @@ def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readin
                     where=f"{file}, line {line}",
                     expected="the words of the same version of the corpus",
                 )
-            found.append(
+            rows.append(
                 {
                     "participant": row["WorkerId"],
                     "text_id": row["item"],
@@ -43,7 +43,7 @@ def read_natural_stories(files: Sequence[Path], texts: Sequence[Path]) -> Readin
                     "rt_ms": number(row["RT"], file, line),
                 }
             )
-    return readings(found, (), files[0])
+    return readings(rows, (), files[0])
 
 
 def read_frank(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
@@ -56,27 +56,27 @@ def read_frank(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
     Raises:
         AnalysisError: A column is missing, or a time is not a number.
     """
-    found = list[dict[str, object]]()
+    rows = list[dict[str, object]]()
     for file in files:
         for line, row in _rows(file, "\t", ("subj_nr", "sent_nr", "word_pos", "word", "RT")):
-            said = row.get("correct", "").strip().lower()
-            found.append(
+            mark = row.get("correct", "").strip().lower()
+            rows.append(
                 {
                     "participant": row["subj_nr"],
                     "text_id": row["sent_nr"],
                     "position": int(number(row["word_pos"], file, line)),
                     "text": row["word"],
                     "rt_ms": number(row["RT"], file, line),
-                    "question_correct": {"c": True, "1": True, "e": False, "0": False}.get(said),
+                    "question_correct": {"c": True, "1": True, "e": False, "0": False}.get(mark),
                 }
             )
-    return readings(found, (), files[0])
+    return readings(rows, (), files[0])
 
 
 def _rows(file: Path, divider: str, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
     try:
-        with file.open(encoding="utf-8-sig", newline="") as opened:
-            reader = csv.DictReader(opened, delimiter=divider, quoting=csv.QUOTE_NONE)
+        with file.open(encoding="utf-8-sig", newline="") as stream:
+            reader = csv.DictReader(stream, delimiter=divider, quoting=csv.QUOTE_NONE)
             lacking = [name for name in columns if name not in (reader.fieldnames or ())]
             if lacking:
                 raise AnalysisError(

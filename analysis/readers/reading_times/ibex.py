@@ -34,45 +34,45 @@ def read_ibex(files: Sequence[Path], texts: Sequence[Path]) -> Readings:
     rows, notes = list[dict[str, object]](), list[str]()
     for file in files:
         unseen = 0
-        answered: dict[tuple[str, str], bool] = {}
-        own = list[tuple[tuple[str, str], dict[str, object]]]()
+        answers: dict[tuple[str, str], bool] = {}
+        timed = list[tuple[tuple[str, str], dict[str, object]]]()
         for line, fields in _lines(file):
             person = f"{fields[0]}-{fields[1][:8]}"
-            controller, rest = _controller(fields)
+            controller, own_fields = _controller(fields)
             trial = (person, fields[3])
-            if controller == _QUESTION and len(rest) > 2 and rest[2].lower() in _TRUE:
-                answered[trial] = _TRUE[rest[2].lower()]
+            if controller == _QUESTION and len(own_fields) > 2 and own_fields[2].lower() in _TRUE:
+                answers[trial] = _TRUE[own_fields[2].lower()]
             if controller not in (_MAZE, _SPR):
                 continue
             least = 6 if controller == _MAZE else 3
-            if len(rest) < least:
+            if len(own_fields) < least:
                 raise AnalysisError(
-                    f"a line of {controller} has {len(rest)} fields of its own",
+                    f"a line of {controller} has {len(own_fields)} fields of its own",
                     where=f"{file}, line {line}",
                     expected=f"{least} or more: the word's number, the word, ..., its time",
                 )
-            ms = rest[5] if controller == _MAZE else rest[2]
+            ms = own_fields[5] if controller == _MAZE else own_fields[2]
             if ms in _UNSEEN:
                 unseen += 1
                 continue
             maze = controller == _MAZE
-            first = 1 if maze else 0
-            own.append(
+            first_position = 1 if maze else 0
+            timed.append(
                 (
                     trial,
                     {
                         "participant": person,
                         "text_id": f"{fields[5]}-{_group(fields)}",
-                        "position": int(number(rest[0], file, line)) + first,
-                        "text": rest[1],
+                        "position": int(number(own_fields[0], file, line)) + first_position,
+                        "text": own_fields[1],
                         "rt_ms": number(ms, file, line),
                         "condition": fields[5],
-                        "distractor": rest[2] if maze else None,
-                        "correct": _TRUE.get(rest[4].lower()) if maze else None,
+                        "distractor": own_fields[2] if maze else None,
+                        "correct": _TRUE.get(own_fields[4].lower()) if maze else None,
                     },
                 )
             )
-        rows += [row | {"question_correct": answered.get(trial)} for trial, row in own]
+        rows += [row | {"question_correct": answers.get(trial)} for trial, row in timed]
         if unseen:
             notes.append(f"{file.name}: {unseen:,} words were not seen, behind a wrong choice.")
     return readings(rows, notes, files[0])

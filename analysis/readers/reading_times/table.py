@@ -59,7 +59,7 @@ class TimesFormat:
 def times_formats() -> dict[str, TimesFormat]:
     """Return all formats, by name."""
     formats = offered_in("analysis.readers.reading_times", "FORMAT", TimesFormat)
-    return {name: each for each in formats for name in each.names}
+    return {name: times_format for times_format in formats for name in times_format.names}
 
 
 def readings(rows: Sequence[dict[str, object]], notes: Sequence[str], where: Path) -> Readings:
@@ -83,10 +83,10 @@ def readings(rows: Sequence[dict[str, object]], notes: Sequence[str], where: Pat
     frame = pd.DataFrame(rows).reindex(columns=list(COLUMNS))
     twice = frame[frame.duplicated(_KEYS)]
     if len(twice):
-        one = twice.iloc[0]
+        repeated = twice.iloc[0]
         raise AnalysisError(
-            f"{len(twice):,} times are repeated; the first: participant {one['participant']}, "
-            f"text {one['text_id']}, position {one['position']}",
+            f"{len(twice):,} times are repeated; the first: participant {repeated['participant']}, "
+            f"text {repeated['text_id']}, position {repeated['position']}",
             where=str(where),
             expected="one time for each participant, text and position",
         )
